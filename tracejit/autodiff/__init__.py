@@ -1,0 +1,1 @@
+"""Derivatives of graphs: forward and reverse sweeps, and what reverse needs stored."""

@@ -1,0 +1,106 @@
+"""Where values of a loop nest live: the path of regions from the top to the one that defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tracejit.ir.core import Block, Eqn, Value, type_dims
+from tracejit.ir.dims import Dim, dim_values, maximum
+from tracejit.ir.lowering import Region
+from tracejit.ir.types import Type
+
+__all__ = ["Home", "Nest", "region_kind", "trip_count"]
+
+
+def region_kind(eqn: Eqn) -> str:
+    """Return "if", "for", "while", "map", or "" for an equation without control flow."""
+    return eqn.op.lowering.kind if isinstance(eqn.op.lowering, Region) else ""
+
+
+def trip_count(eqn: Eqn) -> Dim:
+    """Return how often a counted loop runs."""
+    if region_kind(eqn) == "map":
+        size: Dim = eqn.params["size"]
+        return size
+    return maximum(eqn.params["hi"] - eqn.params["lo"], 0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Home:
+    """A region of a nest: the equations and region numbers that lead to it from the top."""
+
+    path: tuple[tuple[Eqn, int], ...]
+
+    @property
+    def block(self) -> Block:
+        """Return the region itself."""
+        eqn, k = self.path[-1]
+        return eqn.regions[k]
+
+    @property
+    def loops(self) -> tuple[Eqn, ...]:
+        """Return the loops around it, outermost first."""
+        return tuple(e for e, _ in self.path if region_kind(e) != "if")
+
+    def index_of(self, loop: Eqn) -> Value:
+        """Return the index of one of the loops."""
+        return loop.regions[-1].inputs[0]
+
+
+class Nest:
+    """One forward equation with regions, and where everything inside it is defined."""
+
+    def __init__(self, top: Eqn) -> None:
+        self.top = top
+        self.home: dict[Value, Home] = {}
+        self.maker: dict[Value, Eqn] = {}
+        self.homes: dict[Block, Home] = {}
+        self.extra: dict[Block, list[Eqn]] = {}
+        """Per region, equations of the way back that could as well be computed on the way forward."""
+        self._enter(top, ())
+
+    def _enter(self, eqn: Eqn, path: tuple[tuple[Eqn, int], ...]) -> None:
+        for k, region in enumerate(eqn.regions):
+            home = Home((*path, (eqn, k)))
+            self.homes[region] = home
+            for v in region.inputs:
+                self.home[v] = home
+            for e in region.eqns:
+                for v in e.outputs:
+                    self.home[v] = home
+                    self.maker[v] = e
+                if region_kind(e):
+                    self._enter(e, home.path)
+
+    def adopt(self, eqn: Eqn, block: Block) -> None:
+        """Let a region compute an equation of the way back."""
+        self.extra.setdefault(block, []).append(eqn)
+        for v in eqn.outputs:
+            self.home[v] = self.homes[block]
+            self.maker[v] = eqn
+
+    def contains(self, v: Value) -> bool:
+        """Return whether a value is defined inside."""
+        return v in self.home
+
+    def is_loop_index(self, v: Value) -> bool:
+        """Return whether a value is the index of a loop, which the backward loop has too."""
+        eqn, k = self.home[v].path[-1]
+        region = eqn.regions[k]
+        return bool(region.inputs) and v is region.inputs[0]
+
+    def inner_dims(self, t: Type) -> Iterator[Value]:
+        """Yield the values defined inside on which the dims of a type depend."""
+        for d in type_dims(t):
+            yield from (v for v in dim_values(d) if self.contains(v))
+
+    def is_rectangular(self, v: Value) -> bool:
+        """Return whether a value's iterations and its shape are known before the nest begins."""
+        loops = self.home[v].loops
+        dims = [d for e in loops if region_kind(e) != "while"
+                for d in ((e.params["size"],) if region_kind(e) == "map"
+                          else (e.params["lo"], e.params["hi"]))]
+        return (all(region_kind(e) != "while" for e in loops)
+                and not any(self.contains(w) for d in dims for w in dim_values(d))
+                and not any(True for _ in self.inner_dims(v.aval)))

@@ -1,0 +1,206 @@
+"""Reverse mode: run over a block's equations backwards and append what carries cotangents.
+
+    y = op(x)   =>   x_bar += vjp[op](x, y, y_bar)
+
+The backward regions that this emits read values of the forward regions directly, as if those were
+in scope; `tracejit.autodiff.residuals` then decides what is stored and what is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tracejit.autodiff.activity import find_active
+from tracejit.autodiff.residuals import resolve_block
+from tracejit.ir.builder import Scope
+from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
+from tracejit.ir.dims import Dim
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import Aval, LogType, Type, is_differentiable, scalar
+from tracejit.ir.walk import free_values
+from tracejit.ops import cotangents
+from tracejit.ops.calls import find_gradient
+from tracejit.trace.context import Trace, current
+from tracejit.trace.emit import apply, atom_of
+from tracejit.trace.source import describe_line
+from tracejit.trace.tracer import Tracer, tracer_of
+
+__all__ = ["ReverseSweep", "reverse_block"]
+
+
+class ReverseSweep:
+    """The cotangents found so far, and what the rules of ops need to find more."""
+
+    def __init__(self, trace: Trace, active: set[Value], links: dict[Value, Eqn],
+                 reasons: dict[Eqn, str]) -> None:
+        self.trace = trace
+        self.builder = trace.builder
+        self.active = active
+        self.links = links
+        self.reasons = reasons
+        self.cts: dict[Value, Any] = {}
+        self.kept: frozenset[Value] = frozenset()
+        self.index: Any = None
+
+    # --- what rules ask -------------------------------------------------------------------------
+
+    def operand(self, a: Atom) -> Any:
+        """Return an operand for use in a rule: a tracer, a NumPy scalar, or a Log's value."""
+        if isinstance(a, Literal):
+            return a.val
+        return a if isinstance(a.aval, LogType) else tracer_of(a)
+
+    def wants(self, a: Atom) -> bool:
+        """Return whether a cotangent of this operand is of use."""
+        return isinstance(a, Value) and a in self.active
+
+    def zeros(self, t: Type) -> Any:
+        """Return zeros of a type; of a Log, an empty one."""
+        return cotangents.zeros(t) if isinstance(t, Aval) else self.new_log(t.dtype)
+
+    def new_log(self, dtype: np.dtype) -> Value:
+        """Return an empty Log."""
+        (log,) = self.builder.emit(find_op("log_new"), [], {"dtype": dtype})
+        return log
+
+    def apply(self, op: Op, *operands: Any, **params: Any) -> Any:
+        """Return the one result of an op."""
+        return apply(op, *operands, **params)
+
+    def emit(self, op: str, operands: Sequence[Any], params: Params | None = None,
+             regions: Sequence[Block] = ()) -> list[Any]:
+        """Return the results of an op, Logs among them."""
+        atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]
+        outputs = self.builder.emit(find_op(op), atoms, params, regions)
+        return [self.operand(v) for v in outputs]
+
+    # --- cotangents -----------------------------------------------------------------------------
+
+    def add(self, a: Atom, ct: Any) -> None:
+        """Add a contribution to the cotangent of an operand, if that is of use."""
+        if ct is None or not self.wants(a):
+            return
+        assert isinstance(a, Value)
+        if isinstance(a.aval, LogType):
+            self.cts[a] = ct
+            return
+        if isinstance(ct, Tracer) and ct.aval.shape != a.aval.shape:
+            ct = apply("reshape", ct, shape=a.aval.shape)
+        self.cts[a] = cotangents.add_cotangents(self.cts.get(a), ct)
+
+    def dense(self, ct: Any, t: Type) -> Any:
+        """Return a cotangent as an array (or Log) of this type; zeros where there is none."""
+        if ct is None:
+            return self.zeros(t)
+        if isinstance(ct, Value):
+            return ct
+        ct = cotangents.dense(ct)
+        return ct if ct.aval.shape == t.shape else apply("reshape", ct, shape=t.shape)
+
+    def dense_of(self, a: Atom) -> Atom:
+        """Return the cotangent of an operand as a value."""
+        ct = self.dense(self.cts.get(a), a.aval) if isinstance(a, Value) else self.zeros(a.aval)
+        return ct if isinstance(ct, Value) else atom_of(ct)
+
+    def take_dense(self, v: Value) -> Any:
+        """Return the cotangent so far of a value, for a region to accumulate on."""
+        return self.dense(self.cts.pop(v, None), v.aval)
+
+    # --- regions --------------------------------------------------------------------------------
+
+    def active_free(self, block: Block) -> list[Value]:
+        """Return the active values that a block reads from outside."""
+        return [v for v in free_values(block) if v in self.active]
+
+    def region_inputs(self, index: Value, types: Sequence[Type]) -> tuple[Value, ...]:
+        """Return inputs for a backward loop body: its index and what it carries."""
+        return (Value(scalar(np.int64), index.name), *(Value(t) for t in types))
+
+    @contextmanager
+    def open_region(self, inputs: tuple[Value, ...], lo: Dim = 0,
+                    hi: Dim = 0) -> Iterator[tuple[ReverseSweep, Scope]]:
+        """Open a backward region with a sweep of its own."""
+        inner = ReverseSweep(self.trace, self.active, self.links, self.reasons)
+        if inputs:
+            self.builder.assume(inputs[0], lo, hi - 1)
+            inner.index = tracer_of(inputs[0])
+        with self.builder.block(inputs) as scope:
+            yield inner, scope
+
+    def emit_linked(self, op: str, operands: Sequence[Any], params: Params,
+                    regions: Sequence[Block], forward: Eqn) -> list[Any]:
+        """Emit a backward region and note which forward equation's inside it reads."""
+        atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]
+        outputs = self.builder.emit(find_op(op), atoms, params, regions)
+        self.links.update((v, forward) for v in outputs)
+        return [self.operand(v) for v in outputs]
+
+    # --- the sweep ------------------------------------------------------------------------------
+
+    def run(self, eqns: Sequence[Eqn]) -> None:
+        """Go over equations backwards."""
+        for eqn in reversed(eqns):
+            self.step(eqn)
+
+    def step(self, eqn: Eqn) -> None:
+        """Send the cotangents of one equation's results to its operands."""
+        cts = [self.cts.get(v) if v in self.kept else self.cts.pop(v, None) for v in eqn.outputs]
+        if all(ct is None for ct in cts):
+            self.reasons.setdefault(eqn, self._why_not(eqn))
+            return
+        rule = find_gradient(eqn.op)
+        if rule is None:
+            where = describe_line(eqn.site)
+            raise LookupError(
+                f"{where}: op {eqn.op.name!r} has no gradient. Register one with "
+                f"tracejit.RegisterGradient({eqn.op.name!r}), or say that it has none with "
+                f"tracejit.no_gradient({eqn.op.name!r})")
+        self.reasons.pop(eqn, None)
+        with self.builder.differentiating(eqn.outputs[0], eqn.site):
+            for a, ct in zip(eqn.inputs, rule(self, eqn, cts), strict=False):
+                self.add(a, ct)
+
+    def _why_not(self, eqn: Eqn) -> str:
+        """Return why an equation gets no backward part."""
+        if eqn.op.effect:
+            return "a check, not a value"
+        if eqn.op.name == "stop_gradient":
+            return "stop_gradient"
+        if eqn.op.marked and any(self.wants(a) for a in eqn.inputs):
+            return f"no_gradient: {eqn.op.name} is not differentiable"
+        if not any(is_differentiable(v.aval.dtype) for v in eqn.outputs):
+            return "integer or bool"
+        if not any(v in self.active for v in eqn.outputs):
+            return "not reached from any x"
+        return "does not reach any y"
+
+
+def reverse_block(block: Block, wrt: Sequence[Value],
+                  start: Callable[[ReverseSweep], Sequence[Any]],
+                  finish: Callable[[ReverseSweep], Sequence[Atom]],
+                  extra_inputs: Sequence[Value] = (),
+                  stopped: frozenset[Value] = frozenset(),
+                  reasons: dict[Eqn, str] | None = None) -> Block:
+    """Return a block followed by its backward part.
+
+    start  -- gives one cotangent (or None) per output of the block
+    finish -- gives the outputs of the whole, once the cotangents are known
+    """
+    trace = current()
+    active = set(wrt)
+    find_active(block.eqns, active, stopped)
+    with trace.builder.block((*block.inputs, *extra_inputs)) as scope:
+        for eqn in block.eqns:
+            trace.builder.append(eqn)
+        sweep = ReverseSweep(trace, active, {}, {} if reasons is None else reasons)
+        sweep.kept = frozenset(wrt)
+        with trace.builder.differentiating(None, None):
+            for a, ct in zip(block.outputs, start(sweep), strict=True):
+                sweep.add(a, ct)
+            sweep.run(block.eqns)
+            whole = scope.close(finish(sweep))
+    return resolve_block(whole, len(block.eqns), sweep.links)

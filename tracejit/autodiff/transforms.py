@@ -1,0 +1,68 @@
+"""Graph to graph: gradients, pullbacks, tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tracejit.autodiff.reverse import ReverseSweep, reverse_block
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
+from tracejit.ir.types import Aval
+from tracejit.trace.context import Trace, active, current
+from tracejit.trace.emit import apply
+
+__all__ = ["gradient_block", "gradient_graph", "pullback_graph"]
+
+
+def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
+                   reasons: dict[Eqn, str] | None = None) -> Block:
+    """Return a block that yields some of its outputs, then the gradient of the first output.
+
+    wrt     -- the numbers of the inputs to differentiate by
+    outputs -- the numbers of the outputs that are kept
+    """
+    xs = [block.inputs[k] for k in wrt]
+
+    def start(sweep: ReverseSweep) -> list[Any]:
+        aval = block.outputs[0].aval
+        assert isinstance(aval, Aval)
+        one = apply("full", aval.dtype.type(1), shape=aval.shape)
+        return [one, *(None for _ in block.outputs[1:])]
+
+    def finish(sweep: ReverseSweep) -> list[Atom]:
+        return [*(block.outputs[k] for k in outputs), *(sweep.dense_of(x) for x in xs)]
+
+    return reverse_block(block, xs, start, finish, reasons=reasons)
+
+
+def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], name: str) -> Graph:
+    """Return the graph of outputs and gradient; see `gradient_block`."""
+    reasons: dict[Eqn, str] = {}
+    with active(Trace()):
+        _assume_sizes(graph)
+        block = gradient_block(graph.block, wrt, outputs, reasons)
+    return Graph(name, graph.sizes, block, graph.notes, tuple(reasons.items()))
+
+
+def pullback_graph(graph: Graph, wrt: Sequence[int], name: str) -> Graph:
+    """Return the graph of outputs and cotangents of inputs, given cotangents of the outputs.
+
+    Its inputs are the graph's, then one cotangent per output.
+    """
+    with active(Trace()):
+        _assume_sizes(graph)
+        block = graph.block
+        xs = [block.inputs[k] for k in wrt]
+        cts = [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
+
+        def finish(sweep: ReverseSweep) -> list[Atom]:
+            return [*block.outputs, *(sweep.dense_of(x) for x in xs)]
+
+        new = reverse_block(block, xs, lambda sweep: [sweep.operand(ct) for ct in cts], finish,
+                            extra_inputs=cts)
+    return Graph(name, graph.sizes, new, graph.notes)
+
+
+def _assume_sizes(graph: Graph) -> None:
+    for v in graph.sizes:
+        current().builder.assume(v, 0, None)

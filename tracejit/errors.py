@@ -1,0 +1,48 @@
+"""The exceptions that tracejit raises, each naming the user's line and what to write instead."""
+
+from __future__ import annotations
+
+__all__ = ["RAISABLE", "CompileError", "IRError", "MissingAttribute", "Refusal", "Restart", "TracejitError", "UncapturedError"]
+
+
+class TracejitError(Exception):
+    """Base class of the errors that only tracejit raises."""
+
+
+class Refusal(TracejitError, TypeError):
+    """Raised when a construct cannot be captured; the message names the user's line and a remedy.
+
+    It is a `TypeError`, as the refusals of JAX and Numba are, so that callers who catch those need
+    not know tracejit.
+    """
+
+
+class MissingAttribute(Refusal, AttributeError):
+    """Raised for an array attribute or method that cannot be captured; `hasattr` sees it as absent."""
+
+
+class IRError(TracejitError, ValueError):
+    """Raised when a graph is malformed: by the verifier, the parser or an op's shape rule."""
+
+
+class CompileError(TracejitError, RuntimeError):
+    """Raised when emitted source cannot be compiled; always a defect of tracejit, never of the user."""
+
+
+class UncapturedError(TracejitError, RuntimeError):
+    """Raised when something that only means anything inside a capture is called outside of one."""
+
+
+class Restart(BaseException):
+    """Internal: a capture needs to begin again with more known about one input.
+
+    It derives from `BaseException` so that a user's `except Exception` does not swallow it.
+    """
+
+
+RAISABLE: dict[str, type[Exception]] = {
+    e.__name__: e for e in (
+        ValueError, IndexError, TypeError, AssertionError, ArithmeticError, ZeroDivisionError,
+        OverflowError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, LookupError,
+        NameError, UnboundLocalError, MemoryError, StopIteration, Exception)}
+"""The exceptions that compiled code can raise, by name."""

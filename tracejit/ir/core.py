@@ -1,0 +1,220 @@
+"""The nodes of the IR: values, equations, blocks and graphs, frozen and compared by identity."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+
+from tracejit.ir.dims import Dim, Expr, atom, dim_values
+from tracejit.ir.lowering import Lowering
+from tracejit.ir.types import Aval, Type
+
+__all__ = ["Atom", "Block", "Eqn", "Graph", "Literal", "Op", "Params", "Site", "Span", "Value",
+           "param_dims", "type_dims"]
+
+_UIDS = itertools.count()
+
+
+class Value:
+    """A result: an equation's, a block's input, or a size. Compared by identity."""
+
+    __slots__ = ("__weakref__", "aval", "is_size", "name", "uid")
+
+    def __init__(self, aval: Type, name: str | None = None, *, is_size: bool = False) -> None:
+        self.aval = aval
+        self.name = name
+        self.is_size = is_size
+        self.uid = next(_UIDS)
+
+    @property
+    def dim(self) -> Dim:
+        """Return this integer scalar as a dim."""
+        return atom(self)
+
+    def __repr__(self) -> str:
+        return f"%{self.name or f'v{self.uid}'}: {self.aval}"
+
+
+class Literal:
+    """A scalar constant with its dtype."""
+
+    __slots__ = ("aval", "val")
+
+    def __init__(self, val: Any, dtype: np.dtype | type) -> None:
+        self.aval = Aval(np.dtype(dtype), ())
+        self.val = self.aval.dtype.type(val)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Return what makes two literals the same: dtype and bit pattern."""
+        return ("literal", self.aval.dtype, self.val.tobytes())
+
+    def __repr__(self) -> str:
+        return f"{self.val!r}: {self.aval}"
+
+
+Atom = Union[Value, Literal]
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One kept axis of a basic index: `size` elements from `start` in steps of `step`."""
+
+    start: Dim
+    size: Dim
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an equation comes from: a statement of a user's function, resolved when shown."""
+
+    function: Any
+    statement: int
+
+    @property
+    def location(self) -> tuple[str, int, int]:
+        """Return (file name, line, column), the first line and column being 1."""
+        location: tuple[str, int, int] = self.function.locate(self.statement)
+        return location
+
+    def __str__(self) -> str:
+        file, line, _ = self.location
+        return f"{file.rsplit('/', 1)[-1]}:{line}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Op:
+    """Everything that is known of one op; see `tracejit.ops.kinds`, where each kind derives its part.
+
+    name       -- as printed
+    kind       -- elementwise, linear, bilinear, structural or opaque
+    infer      -- (input types, params, regions) -> output types; raises `IRError`
+    reference  -- NumPy code for it: arrays in, an array or a tuple of arrays out
+    lowering   -- how codegen treats it
+    vjp        -- (sweep, eqn, cotangents of the outputs) -> cotangents of the inputs, or None
+    jvp        -- (sweep, eqn, tangents of the inputs) -> tangents of the outputs, or None
+    marked     -- True where `no_gradient` says that there is no derivative
+    effect     -- may raise or print, so it is kept, in order, even when nothing reads its outputs
+    writes     -- the operand that it may overwrite
+    cost       -- rough cost per element, in float64 additions, of computing it again
+    exact      -- no rounding: computed again from the same bits, it gives the same bits
+    unique     -- each application is a thing of its own (fresh storage, a Log): never shared
+    """
+
+    name: str
+    kind: str
+    infer: Callable[..., tuple[Type, ...]]
+    reference: Callable[..., Any]
+    lowering: Lowering
+    vjp: Callable[..., Any] | None = None
+    jvp: Callable[..., Any] | None = None
+    marked: bool = False
+    effect: bool = False
+    writes: int | None = None
+    cost: float = 1.0
+    exact: bool = False
+    unique: bool = False
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Eqn:
+    """An application of an op."""
+
+    op: Op
+    inputs: tuple[Atom, ...]
+    params: Params
+    outputs: tuple[Value, ...]
+    regions: tuple[Block, ...] = ()
+    site: Site | None = None
+    of: Value | None = None
+    """For a backward equation, the result of the forward equation that it differentiates."""
+
+    @property
+    def output(self) -> Value:
+        """Return the only output."""
+        (output,) = self.outputs
+        return output
+
+    def uses(self) -> Iterator[Value]:
+        """Yield the values that this equation itself reads: inputs and dims, not those of regions."""
+        for a in self.inputs:
+            if isinstance(a, Value):
+                yield a
+        for d in param_dims(self.params):
+            yield from dim_values(d)
+        own = set(self.outputs)
+        for out in self.outputs:
+            for d in type_dims(out.aval):
+                yield from (v for v in dim_values(d) if v not in own)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Block:
+    """Straight-line code; its equations may read values of the enclosing blocks."""
+
+    inputs: tuple[Value, ...]
+    eqns: tuple[Eqn, ...]
+    outputs: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Graph:
+    """A whole program: a named block, the sizes that its input shapes bind, and what was noted."""
+
+    name: str
+    sizes: tuple[Value, ...]
+    block: Block
+    notes: tuple[str, ...] = ()
+    reasons: tuple[tuple[Eqn, str], ...] = ()
+    """Why each pruned equation has no backward part."""
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """Return the inputs of the block."""
+        return self.block.inputs
+
+    @property
+    def eqns(self) -> tuple[Eqn, ...]:
+        """Return the equations of the block."""
+        return self.block.eqns
+
+    @property
+    def outputs(self) -> tuple[Atom, ...]:
+        """Return the outputs of the block."""
+        return self.block.outputs
+
+    def __str__(self) -> str:
+        from tracejit.ir.printer import format_graph
+
+        return format_graph(self)
+
+
+def type_dims(t: Type) -> tuple[Dim, ...]:
+    """Return the dims of a type."""
+    return t.shape if isinstance(t, Aval) else ()
+
+
+def param_dims(params: Params) -> Iterator[Dim]:
+    """Yield the dims that params hold, however deep in tuples and spans."""
+    for p in params.values():
+        yield from _dims_in(p)
+
+
+def _dims_in(p: Any) -> Iterator[Dim]:
+    if isinstance(p, Expr):
+        yield p
+    elif isinstance(p, tuple):
+        for item in p:
+            yield from _dims_in(item)
+    elif isinstance(p, Span):
+        yield from _dims_in((p.start, p.size))

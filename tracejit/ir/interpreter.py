@@ -1,0 +1,98 @@
+"""What a graph means: each equation carried out by its op's NumPy reference, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value
+from tracejit.ir.dims import Expr, evaluate
+from tracejit.ir.types import Aval
+
+__all__ = ["bind_sizes", "concrete_params", "interpret"]
+
+Env = dict[Value, Any]
+
+
+def interpret(graph: Graph, *args: Any) -> tuple[Any, ...]:
+    """Run a graph on NumPy values, one per input, and return its outputs.
+
+    Raises `IRError` where an argument or a result contradicts its type.
+    """
+    env = bind_sizes(graph, args)
+    with np.errstate(all="ignore"):
+        return run_block(graph.block, env, args)
+
+
+def bind_sizes(graph: Graph, args: Sequence[Any]) -> Env:
+    """Return the values of a graph's sizes, read off the shapes of its arguments."""
+    env: Env = {}
+    for v, arg in zip(graph.inputs, args, strict=True):
+        shape = np.shape(arg)
+        if isinstance(v.aval, Aval) and len(shape) == v.aval.ndim:
+            for d, n in zip(v.aval.shape, shape, strict=True):
+                if isinstance(d, Expr) and len(d.terms) == 1 and not d.const:
+                    (monomial, c), = d.terms
+                    if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
+                        env.setdefault(monomial[0], n)
+    return env
+
+
+def run_block(block: Block, outer: Env, args: Sequence[Any]) -> tuple[Any, ...]:
+    """Run a block whose free values are in `outer`."""
+    env = dict(outer)
+    for v, arg in zip(block.inputs, args, strict=True):
+        env[v] = _checked(v, arg, env)
+    for eqn in block.eqns:
+        for v, result in zip(eqn.outputs, run_eqn(eqn, env), strict=True):
+            env[v] = result
+        for v in eqn.outputs:
+            env[v] = _checked(v, env[v], env)
+    return tuple(_read(a, env) for a in block.outputs)
+
+
+def run_eqn(eqn: Eqn, env: Env) -> tuple[Any, ...]:
+    """Run one equation."""
+    args = [_read(a, env) for a in eqn.inputs]
+    keywords = concrete_params(eqn, env)
+    if eqn.regions:
+        keywords["regions"] = tuple(_callable(region, env) for region in eqn.regions)
+    results = eqn.op.reference(*args, **keywords)
+    return results if isinstance(results, tuple) else (results,)
+
+
+def concrete_params(eqn: Eqn, env: Env) -> dict[str, Any]:
+    """Return an equation's params with numbers for dims."""
+    return {k: _concrete(p, env) for k, p in eqn.params.items()}
+
+
+def _concrete(p: Any, env: Env) -> Any:
+    if isinstance(p, Expr):
+        return evaluate(p, lambda v: int(env[v]))
+    if isinstance(p, tuple):
+        return tuple(_concrete(q, env) for q in p)
+    if isinstance(p, Span):
+        return Span(_concrete(p.start, env), _concrete(p.size, env), p.step)
+    return p
+
+
+def _callable(region: Block, env: Env) -> Callable[..., tuple[Any, ...]]:
+    return lambda *args: run_block(region, env, args)
+
+
+def _read(a: Atom, env: Env) -> Any:
+    return a.val if isinstance(a, Literal) else env[a]
+
+
+def _checked(v: Value, result: Any, env: Env) -> Any:
+    """Give a result its dtype; refuse one of another shape."""
+    if not isinstance(v.aval, Aval):
+        return result
+    shape = tuple(evaluate(d, lambda w: int(env[w])) for d in v.aval.shape)
+    result = np.asarray(result)
+    if result.dtype != v.aval.dtype or result.shape != shape:
+        raise IRError(f"{v} has a value of dtype {result.dtype} and shape {result.shape}")
+    return result[()] if result.ndim == 0 else result

@@ -1,0 +1,124 @@
+"""The few ways in which codegen can treat an op: the vocabulary of the registry's last column.
+
+An op's entry names one of these; codegen tells ops apart by them and never by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Union
+
+__all__ = ["Alias", "Argument", "Contract", "Effect", "Gather", "Index", "Inline", "Library",
+           "LogOp", "Lowering", "Pieces", "Pointwise", "Reduce", "Region", "Running", "View",
+           "Write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """One scalar expression per element: `"{0} * {1}"`, its operands broadcast."""
+
+    expression: str
+    integer: str | None = None
+    """The expression for integer dtypes where it differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Elements of operand 0 at other indices: (params, index, operand shape) -> operand index."""
+
+    index_map: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Operand 0 with the same elements in the same order under another shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A dim as an element: (params, index) -> dim."""
+
+    element: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """Elements of operand 0 at indices held in the other operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Fold along `axes` with a combining expression: "add", "mul", "max", "min", "and" or "or"."""
+
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The index along `axis` of the first largest or smallest element."""
+
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The running fold along `axis`."""
+
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A sum of products over the labels that the output lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Operand 0 with part of it replaced by ("set") or increased by ("add") operand 1."""
+
+    combine: str
+    gathered: bool = False
+    """Whether the place is given by index arrays (the other operands) rather than by params."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Operands side by side along `axis`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A routine that reads and writes whole arrays: (codegen's name for it)."""
+
+    routine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Control flow: "if", "for", "while" or "map"."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A call whose body takes its place before codegen, or that stands for its operand."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOp:
+    """What is done to a Log: "new", "push" or "pop"."""
+
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something done rather than computed: "check", "bound", "empty" or "print"."""
+
+    action: str
+
+
+Lowering = Union[Pointwise, View, Alias, Index, Gather, Reduce, Argument, Running, Contract, Write,
+                 Pieces, Library, Region, Inline, LogOp, Effect]

@@ -1,0 +1,85 @@
+"""What is known of a value before it runs: dtype and symbolic shape, or the dtype of a Log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.dims import Dim, Expr, format_dim
+
+__all__ = ["DTYPES", "Aval", "LogType", "Type", "dtype_name", "is_differentiable", "scalar"]
+
+DTYPES: dict[str, np.dtype] = {
+    "bool": np.dtype(np.bool_),
+    "i8": np.dtype(np.int8), "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32), "i64": np.dtype(np.int64),
+    "u8": np.dtype(np.uint8), "u16": np.dtype(np.uint16),
+    "u32": np.dtype(np.uint32), "u64": np.dtype(np.uint64),
+    "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
+    "c64": np.dtype(np.complex64), "c128": np.dtype(np.complex128),
+}
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """Return the short name of a dtype, or raise `IRError` for one that the IR does not have."""
+    try:
+        return _NAMES[dtype]
+    except KeyError:
+        raise IRError(f"dtype {dtype} is not supported; use one of "
+                      f"{', '.join(str(d) for d in _NAMES)}") from None
+
+
+def is_differentiable(dtype: np.dtype) -> bool:
+    """Return whether values of this dtype carry derivatives: floats and complex numbers do."""
+    return dtype.kind in "fc"
+
+
+@dataclass(frozen=True, slots=True)
+class Aval:
+    """An abstract array: its dtype and its shape, whose dims may be expressions."""
+
+    dtype: np.dtype
+    shape: tuple[Dim, ...] = ()
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    @property
+    def is_static(self) -> bool:
+        """Return whether every dim is a plain int."""
+        return not any(isinstance(d, Expr) for d in self.shape)
+
+    def with_shape(self, shape: tuple[Dim, ...]) -> Aval:
+        """Return the same dtype with another shape."""
+        return Aval(self.dtype, shape)
+
+    def with_dtype(self, dtype: np.dtype) -> Aval:
+        """Return the same shape with another dtype."""
+        return Aval(dtype, self.shape)
+
+    def __str__(self) -> str:
+        return f"{dtype_name(self.dtype)}[{', '.join(format_dim(d) for d in self.shape)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class LogType:
+    """A linear stack of scalars of one dtype that grows: pushed going forward, popped going back."""
+
+    dtype: np.dtype
+
+    def __str__(self) -> str:
+        return f"log<{dtype_name(self.dtype)}>"
+
+
+Type = Union[Aval, LogType]
+
+
+def scalar(dtype: np.dtype | type) -> Aval:
+    """Return the aval of a scalar."""
+    return Aval(np.dtype(dtype), ())

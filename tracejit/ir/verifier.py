@@ -1,0 +1,71 @@
+"""The check that a graph is well formed: everything defined before use, every type as inferred."""
+
+from __future__ import annotations
+
+from tracejit.errors import IRError
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
+from tracejit.ir.dims import dim_values
+from tracejit.ir.printer import Names, format_eqn
+from tracejit.ir.types import Aval, LogType
+
+__all__ = ["verify_graph"]
+
+
+def verify_graph(graph: Graph) -> Graph:
+    """Return the graph unchanged, or raise `IRError` that shows the first bad equation."""
+    verify_block(graph.block, set(graph.sizes))
+    return graph
+
+
+def verify_block(block: Block, outer: set[Value]) -> None:
+    """Check a block whose enclosing blocks define `outer`."""
+    defined = set(outer)
+    for v in block.inputs:
+        _require(v not in defined, f"{v} is defined twice")
+        defined.add(v)
+    for v in block.inputs:
+        _require_defined((w for d in type_dims(v.aval) for w in dim_values(d)), defined, None)
+    spent: set[Value] = set()
+    for eqn in block.eqns:
+        _require_defined(eqn.uses(), defined, eqn)
+        for a in eqn.inputs:  # a Log is read once
+            if isinstance(a, Value) and isinstance(a.aval, LogType):
+                _require(a not in spent, f"{a} is used twice", eqn)
+                spent.add(a)
+        for region in eqn.regions:
+            verify_block(region, defined)
+        _verify_types(eqn)
+        for v in eqn.outputs:
+            _require(v not in defined, f"{v} is defined twice", eqn)
+            defined.add(v)
+    _require_defined((a for a in block.outputs if isinstance(a, Value)), defined, None)
+
+
+def _verify_types(eqn: Eqn) -> None:
+    inferred = eqn.op.infer([a.aval for a in eqn.inputs], eqn.params, eqn.regions)
+    _require(len(inferred) == len(eqn.outputs), "the number of results is wrong", eqn)
+    fresh = any(v in eqn.outputs for out in eqn.outputs
+                for d in type_dims(out.aval) for v in dim_values(d))
+    for t, v in zip(inferred, eqn.outputs, strict=True):
+        same = t == v.aval
+        if fresh and isinstance(t, Aval) and isinstance(v.aval, Aval):
+            same = t.dtype == v.aval.dtype and t.ndim == v.aval.ndim
+        _require(same, f"a result of type {v.aval} should be {t}", eqn)
+
+
+def _require(condition: bool, what: str, eqn: Eqn | None = None) -> None:
+    if not condition:
+        where = "\n".join(["", *format_eqn(eqn, Names(), "  ")]) if eqn is not None else ""
+        raise IRError(f"malformed graph: {what}{where}")
+
+
+def _require_defined(values: object, defined: set[Value], eqn: Eqn | None) -> None:
+    for v in values:  # type: ignore[attr-defined]
+        _require(v in defined, f"{v} is read before it is defined", eqn)
+
+
+def same_atom(a: Atom, b: Atom) -> bool:
+    """Return whether two operands are the same value or equal constants."""
+    if isinstance(a, Value) or isinstance(b, Value):
+        return a is b
+    return a.key == b.key

@@ -1,0 +1,161 @@
+"""Walking and copying graphs: uses, free values, substitution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value, type_dims
+from tracejit.ir.dims import Dim, Expr, atom, dim_values, map_dim
+from tracejit.ir.types import Aval, Type
+
+__all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_graph", "eqn_uses",
+           "free_values", "has_effect", "read_atom", "replace_graph"]
+
+Env = dict[Value, "Atom | Dim"]
+"""What stands for a value: another value, a literal, or (for integers used as dims) a dim."""
+
+
+def all_eqns(block: Block) -> Iterator[Eqn]:
+    """Yield every equation, those inside regions after the one that holds them."""
+    for eqn in block.eqns:
+        yield eqn
+        for region in eqn.regions:
+            yield from all_eqns(region)
+
+
+def eqn_uses(eqn: Eqn) -> Iterator[Value]:
+    """Yield the values that an equation reads, its regions included."""
+    yield from eqn.uses()
+    for region in eqn.regions:
+        yield from free_values(region)
+
+
+def block_uses(block: Block) -> Iterator[Value]:
+    """Yield the values read anywhere in a block, its outputs included, bound or free."""
+    for v in block.inputs:
+        for d in type_dims(v.aval):
+            yield from dim_values(d)
+    for eqn in block.eqns:
+        yield from eqn.uses()
+        for region in eqn.regions:
+            yield from block_uses(region)
+    for a in block.outputs:
+        if isinstance(a, Value):
+            yield a
+
+
+def free_values(block: Block) -> list[Value]:
+    """Return the values of enclosing blocks that a block reads, in order of first use."""
+    bound: set[Value] = set()
+    found: dict[Value, None] = {}
+
+    def visit(b: Block) -> None:
+        bound.update(b.inputs)
+        for eqn in b.eqns:
+            bound.update(eqn.outputs)
+        for v in b.inputs:
+            for d in type_dims(v.aval):
+                found.update(dict.fromkeys(w for w in dim_values(d) if w not in bound))
+        for eqn in b.eqns:
+            found.update(dict.fromkeys(v for v in eqn.uses() if v not in bound))
+            for region in eqn.regions:
+                visit(region)
+        found.update(dict.fromkeys(a for a in b.outputs
+                                   if isinstance(a, Value) and a not in bound))
+
+    visit(block)
+    return [v for v in found if v not in bound]
+
+
+# --- copying ------------------------------------------------------------------------------------
+
+
+def read_atom(env: Mapping[Value, Atom | Dim], a: Atom) -> Atom:
+    """Return what stands for an operand."""
+    if isinstance(a, Literal):
+        return a
+    b = env.get(a, a)
+    if isinstance(b, (Value, Literal)):
+        return b
+    if isinstance(b, int):
+        return Literal(b, a.aval.dtype)
+    raise TypeError(f"{a} is needed as a value but only its dim {b} is known")
+
+
+def _read_dim(env: Mapping[Value, Atom | Dim], v: Value) -> Dim:
+    b = env.get(v, v)
+    if isinstance(b, Value):
+        return atom(b)
+    if isinstance(b, Literal):
+        return int(b.val)
+    return b
+
+
+def copy_dim(d: Dim, env: Mapping[Value, Atom | Dim]) -> Dim:
+    """Return a dim with its values replaced."""
+    if isinstance(d, int) or not any(v in env for v in dim_values(d)):
+        return d
+    return map_dim(d, lambda v: _read_dim(env, v))
+
+
+def copy_param(p: Any, env: Mapping[Value, Atom | Dim]) -> Any:
+    """Return a param with the values of its dims replaced."""
+    if isinstance(p, Expr):
+        return copy_dim(p, env)
+    if isinstance(p, tuple):
+        return tuple(copy_param(q, env) for q in p)
+    if isinstance(p, Span):
+        return Span(copy_dim(p.start, env), copy_dim(p.size, env), p.step)
+    return p
+
+
+def copy_type(t: Type, env: Mapping[Value, Atom | Dim]) -> Type:
+    """Return a type with the values of its dims replaced."""
+    if isinstance(t, Aval) and not t.is_static:
+        return t.with_shape(tuple(copy_dim(d, env) for d in t.shape))
+    return t
+
+
+def copy_value(v: Value, env: Env) -> Value:
+    """Bind a fresh value of the same type and name and return it."""
+    new = Value(copy_type(v.aval, env), v.name, is_size=v.is_size)
+    env[v] = new
+    return new
+
+
+def copy_eqn(eqn: Eqn, env: Env, regions: tuple[Block, ...] | None = None) -> Eqn:
+    """Return an equation with its operands replaced and its outputs fresh and bound in `env`."""
+    inputs = tuple(read_atom(env, a) for a in eqn.inputs)
+    params = {k: copy_param(p, env) for k, p in eqn.params.items()}
+    if regions is None:
+        regions = tuple(copy_block(r, env) for r in eqn.regions)
+    outputs = tuple(copy_value(v, env) for v in eqn.outputs)
+    of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
+    return Eqn(eqn.op, inputs, params, outputs, regions, eqn.site,
+               of if isinstance(of, Value) else None)
+
+
+def copy_block(block: Block, outer: Mapping[Value, Atom | Dim]) -> Block:
+    """Return a block with free values replaced and bound values fresh."""
+    env = dict(outer)
+    inputs = tuple(copy_value(v, env) for v in block.inputs)
+    eqns = tuple(copy_eqn(e, env) for e in block.eqns)
+    return Block(inputs, eqns, tuple(read_atom(env, a) for a in block.outputs))
+
+
+def copy_graph(graph: Graph) -> Graph:
+    """Return a graph in which every value is fresh."""
+    env: Env = {}
+    sizes = tuple(copy_value(v, env) for v in graph.sizes)
+    return Graph(graph.name, sizes, copy_block(graph.block, env), graph.notes)
+
+
+def replace_graph(graph: Graph, block: Block) -> Graph:
+    """Return the graph with another block."""
+    return Graph(graph.name, graph.sizes, block, graph.notes, graph.reasons)
+
+
+def has_effect(eqn: Eqn) -> bool:
+    """Return whether an equation, or one in its regions, must stay even if nothing reads it."""
+    return eqn.op.effect or any(has_effect(e) for r in eqn.regions for e in r.eqns)

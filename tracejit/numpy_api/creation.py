@@ -1,0 +1,258 @@
+"""Creating arrays: inside a capture these return tracers, so that what follows can write to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import ceil_div, maximum
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import FUNCTIONS, METHODS, captures
+from tracejit.trace.emit import (apply, as_operand, atom_of, cast, dims_of, dtype_of, emit_value,
+                                 lift, promotion_key, same_dim, to_dim, to_dims)
+from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
+
+__all__ = ["CREATES", "filled"]
+
+CREATES: set[Any] = set()
+"""The functions that are captured even where no operand is traced."""
+
+
+def creates(*functions: Any) -> Any:
+    """Enter the decorated function as the capture of functions that make arrays."""
+    CREATES.update(functions)
+    return captures(*functions)
+
+
+def filled(shape: Any, value: Any, dtype: Any = None) -> Tracer:
+    """Return an array filled with a scalar."""
+    value = lift(value)
+    dtype = np.dtype(dtype) if dtype is not None else dtype_of(value)
+    return tracer_of(emit_value("full", [atom_of(value, dtype)], {"shape": to_dims(shape)}))
+
+
+@creates(np.zeros)
+def zeros(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Tracer:
+    """Return zeros."""
+    return filled(shape, 0, dtype)
+
+
+@creates(np.ones)
+def ones(shape: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Tracer:
+    """Return ones."""
+    return filled(shape, 1, dtype or float)
+
+
+@creates(np.empty)
+def empty(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Tracer:
+    """Return an array to be written to."""
+    cast_dtype = np.dtype(dtype)
+    return tracer_of(emit_value("empty", [], {"shape": to_dims(shape), "dtype": cast_dtype}))
+
+
+@creates(np.full)
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Tracer:
+    """Return an array filled with a value, which may be an array to broadcast."""
+    value = lift(fill_value)
+    if isinstance(value, Tracer) and value.dims:
+        result = apply("broadcast_to", value, shape=to_dims(shape))
+        return result if dtype is None else cast(result, dtype)
+    return filled(shape, value, dtype)
+
+
+def _like(fill: Any) -> Any:
+    def function(a: Any, *args: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+                 shape: Any = None, **kwargs: Any) -> Tracer:
+        names = ["dtype"] if fill is not None else ["fill_value", "dtype"]
+        given = dict(zip(names, args, strict=False))
+        value = given.get("fill_value", kwargs.pop("fill_value", fill))
+        a = lift(a)
+        dtype = given.get("dtype", dtype) or dtype_of(a)
+        target = dims_of(a) if shape is None else shape
+        return filled(target if shape is not None else tuple(map(as_operand, target)), value, dtype)
+
+    return function
+
+
+for _function, _fill in ((np.zeros_like, 0), (np.ones_like, 1), (np.full_like, None)):
+    FUNCTIONS[_function] = _like(_fill)
+    CREATES.add(_function)
+
+
+@creates(np.empty_like)
+def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+               shape: Any = None, **kwargs: Any) -> Tracer:
+    """Return an array to be written to, of another's shape and dtype."""
+    prototype = lift(prototype)
+    target = tuple(map(as_operand, dims_of(prototype))) if shape is None else shape
+    return empty(target, dtype or dtype_of(prototype))
+
+
+@creates(np.array, np.asarray, np.ascontiguousarray, np.asanyarray, np.asfortranarray)
+def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0,
+          **kwargs: Any) -> Tracer:
+    """Return an array of numbers, tracers, or nested lists of them."""
+    if isinstance(a, (list, tuple)):
+        result = _join(a)
+    elif isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
+        raise refuse(f"arrays of dtype {a.dtype} cannot be captured", "Use a numeric dtype")
+    else:
+        result = as_tracer(a)
+        if copy:
+            result = tracer_of(result.value)
+    if dtype is not None:
+        result = cast(result, dtype)
+    while len(result.dims) < ndmin:
+        result = result[None]
+    return result
+
+
+def _join(items: Any) -> Tracer:
+    """Stack nested lists, in the dtype to which the numbers in them promote."""
+    parts = [_join(x) if isinstance(x, (list, tuple)) else lift(x) for x in items]
+    if not parts:
+        return zeros(0)
+    keys = [promotion_key(x) for x in parts]
+    strong = [k for k in keys if not isinstance(k, type)]
+    plain = [np.dtype(k) for k in keys if isinstance(k, type)]
+    dtype = np.result_type(*strong, *plain)
+    shape = dims_of(parts[0])
+    for part in parts:
+        if len(dims_of(part)) != len(shape) or not all(
+                same_dim(d, s) for d, s in zip(dims_of(part), shape, strict=True)):
+            raise ValueError("setting an array element with a sequence. The requested array has an "
+                             "inhomogeneous shape after 1 dimensions.")
+    return FUNCTIONS[np.stack]([cast(x, dtype) for x in parts])
+
+
+@creates(np.copy)
+def copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
+    """Return a copy: a cell of its own."""
+    return tracer_of(as_tracer(a).value)
+
+
+METHODS["copy"] = copy
+METHODS["__array_copy__"] = copy
+
+
+@captures(np.copyto)
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Write one array to another."""
+    if not isinstance(dst, Tracer):
+        raise refuse("np.copyto writes traced values to an array from outside of the captured "
+                     "function", "Create the array inside the function")
+    dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
+
+
+def _fill(a: Tracer, value: Any) -> None:
+    a[...] = value
+
+
+METHODS["fill"] = _fill
+
+
+# --- ranges -------------------------------------------------------------------------------------
+
+
+@creates(np.arange)
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None,
+           **kwargs: Any) -> Tracer:
+    """Return evenly spaced numbers with a given step."""
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    whole = all(isinstance(x, (int, np.integer, SymInt)) for x in (start, stop, step))
+    if whole and isinstance(step, (int, np.integer)):
+        step = int(step)
+        lo, hi = to_dim(start), to_dim(stop)
+        span = hi - lo if step > 0 else lo - hi
+        size = maximum(ceil_div(span, abs(step)), 0, current().builder.known)
+        result = apply("iota", size=size)
+        if step != 1:
+            result = result * step
+        if lo != 0:
+            result = result + as_operand(lo)
+        return result if dtype is None else cast(result, dtype)
+    if any(isinstance(x, Traced) for x in (start, stop, step)):
+        raise refuse("np.arange with traced numbers that are no ints has a size that depends on data",
+                     "Use np.linspace, or start + step * np.arange(n)")
+    values = np.arange(start, stop, step, dtype)
+    return apply("iota", size=len(values)) * values.dtype.type(step) + values.dtype.type(start)
+
+
+@creates(np.linspace)
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: Any = None, axis: int = 0) -> Any:
+    """Return evenly spaced numbers over an interval."""
+    n = to_dim(num)
+    steps = as_operand(n - 1 if endpoint else n)
+    span = stop - start
+    step = span / (steps if not isinstance(steps, int) or steps else 1)
+    if dims_of(lift(step)):
+        raise refuse("np.linspace between arrays cannot be captured", "Use start + t * (stop - start)")
+    result = apply("iota", size=n) * cast(step, np.float64) + cast(start, np.float64)
+    if endpoint and (not isinstance(n, int) or n > 1):
+        result[-1] = stop
+    result = result if dtype is None else cast(result, dtype)
+    return (result, step) if retstep else result
+
+
+@creates(np.eye)
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C",
+        **kwargs: Any) -> Tracer:
+    """Return a matrix with ones on a diagonal."""
+    rows = apply("iota", size=to_dim(N))
+    columns = apply("iota", size=to_dim(N if M is None else M))
+    return cast(columns[None, :] == rows[:, None] + k, dtype)
+
+
+@creates(np.identity)
+def identity(n: Any, dtype: Any = None, **kwargs: Any) -> Tracer:
+    """Return the identity matrix."""
+    return eye(n, dtype=dtype or float)
+
+
+@creates(np.tri)
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **kwargs: Any) -> Tracer:
+    """Return ones at and below a diagonal."""
+    rows = apply("iota", size=to_dim(N))
+    columns = apply("iota", size=to_dim(N if M is None else M))
+    return cast(columns[None, :] <= rows[:, None] + k, dtype)
+
+
+@creates(np.indices)
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Tracer:
+    """Return the indices of a grid."""
+    shape = to_dims(dimensions)
+    grids = []
+    for axis, d in enumerate(shape):
+        index = apply("iota", size=d)
+        index = apply("reshape", index, shape=tuple(d if k == axis else 1
+                                                    for k in range(len(shape))))
+        grids.append(apply("broadcast_to", index, shape=shape))
+    return FUNCTIONS[np.stack](grids)
+
+
+@creates(np.fromfunction)
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    """Return a function of the indices of a grid."""
+    grid = indices(shape)
+    return function(*(cast(grid[k], dtype) for k in range(len(to_dims(shape)))), **kwargs)
+
+
+@creates(np.meshgrid)
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Return coordinate matrices from coordinate vectors."""
+    arrays = [as_tracer(x).reshape(-1) for x in xi]
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[0], order[1] = 1, 0
+    dims = [arrays[k].dims[0] for k in order]
+    result = []
+    for k, x in enumerate(arrays):
+        place = order.index(k)
+        x = apply("reshape", x, shape=tuple(d if j == place else 1 for j, d in enumerate(dims)))
+        result.append(x if sparse else apply("broadcast_to", x, shape=tuple(dims)))
+    return tuple(result)

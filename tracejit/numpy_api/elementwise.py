@@ -1,0 +1,331 @@
+"""Ufuncs that are written with others, and the scalar functions of `math` and `scipy.special`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.trace.context import refuse
+from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures, loop_dtypes
+from tracejit.trace.emit import (COMPOSITES, apply, apply_ufunc, atom_of, broadcast_dims, cast,
+                                 dims_of, emit_value, fit, lift, promotion_key)
+from tracejit.trace.emit import dtype_of as operand_dtype
+from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
+
+__all__ = ["as_tracer"]
+
+
+def as_tracer(x: Any) -> Tracer:
+    """Return an operand as a handle, whatever it was."""
+    x = lift(x)
+    return x if isinstance(x, Tracer) else cast(x, operand_dtype(x))
+
+
+# --- ufuncs -------------------------------------------------------------------------------------
+
+
+def _power(x: Any, y: Any) -> Any:
+    """Small constant exponents are products and roots, as NumPy's own fast paths are."""
+    if isinstance(y, (int, float, np.generic)) and not isinstance(y, (bool, np.bool_)):
+        integral = isinstance(x, SymInt) or (isinstance(x, Tracer) and x.dtype.kind in "iub")
+        strong = isinstance(y, np.generic) and np.result_type(operand_dtype(x), y) != operand_dtype(x)
+        if strong or (integral and not isinstance(y, (int, np.integer))):
+            return NotImplemented
+        if integral and y < 0:
+            raise ValueError("Integers to negative integer powers are not allowed.")
+        if y in _POWERS and not (integral and y in (0.5, -0.5)):
+            return _POWERS[float(y)](x)
+    return NotImplemented
+
+
+_POWERS: dict[float, Callable[[Any], Any]] = {
+    0.0: lambda x: x * 0 + 1 if operand_dtype(x).kind in "iu" else np.ones_like(x),
+    0.5: np.sqrt, 1.0: lambda x: +as_tracer(x), 2.0: lambda x: x * x, 3.0: lambda x: x * x * x,
+    4.0: lambda x: (x * x) * (x * x), -1.0: lambda x: 1.0 / x, -2.0: lambda x: 1.0 / (x * x),
+    -0.5: lambda x: 1.0 / np.sqrt(x),
+}
+
+
+def _unary_if_real(function: Any) -> Callable[[Any], Any]:
+    """A function that leaves real operands as they are."""
+    return lambda x: NotImplemented if operand_dtype(x).kind == "c" else function(x)
+
+
+COMPOSITES.update({
+    np.power: _power,
+    np.float_power: lambda x, y: np.power(cast(x, np.float64), y),
+    np.square: lambda x: x * x,
+    np.reciprocal: lambda x: 1 / x if operand_dtype(x).kind in "fc" else 1 // x,
+    np.positive: lambda x: as_tracer(x),
+    np.fabs: np.absolute,
+    np.deg2rad: lambda x: x * (math.pi / 180.0),
+    np.radians: lambda x: x * (math.pi / 180.0),
+    np.rad2deg: lambda x: x * (180.0 / math.pi),
+    np.degrees: lambda x: x * (180.0 / math.pi),
+    np.logaddexp2: lambda x, y: np.logaddexp(x * math.log(2.0), y * math.log(2.0)) / math.log(2.0),
+    np.heaviside: lambda x, h: np.where(x < 0, 0.0, np.where(x > 0, 1.0, h)),
+    np.conjugate: _unary_if_real(lambda x: x),
+    np.divmod: lambda x, y: (np.floor_divide(x, y), np.remainder(x, y)),
+    np.modf: lambda x: (x - np.trunc(x), np.trunc(x)),
+    np.isnan: lambda x: _never(x),
+    np.isinf: lambda x: _never(x),
+    np.isfinite: lambda x: _always(x),
+    np.sign: lambda x: x / np.where(np.absolute(x) == 0, 1.0, np.absolute(x))
+    if operand_dtype(x).kind == "c" else NotImplemented,
+    np.floor: lambda x: _rounded(x), np.ceil: lambda x: _rounded(x),
+    np.trunc: lambda x: _rounded(x), np.rint: lambda x: NotImplemented,
+})
+
+
+def _never(x: Any) -> Any:
+    return NotImplemented if operand_dtype(x).kind in "f" else np.zeros(np.shape(x), bool)
+
+
+def _always(x: Any) -> Any:
+    return NotImplemented if operand_dtype(x).kind in "f" else np.ones(np.shape(x), bool)
+
+
+def _rounded(x: Any) -> Any:
+    return as_tracer(x) if operand_dtype(x).kind in "iub" else NotImplemented
+
+
+# --- complex numbers ----------------------------------------------------------------------------
+
+
+@captures(np.real)
+def real(x: Any) -> Any:
+    """Return the real part."""
+    x = as_tracer(x)
+    return apply("real", x) if x.dtype.kind == "c" else x
+
+
+@captures(np.imag)
+def imag(x: Any) -> Any:
+    """Return the imaginary part."""
+    x = as_tracer(x)
+    return apply("imag", x) if x.dtype.kind == "c" else np.zeros_like(x)
+
+
+@captures(np.angle)
+def angle(z: Any, deg: bool = False) -> Any:
+    """Return the argument of complex numbers."""
+    result = np.arctan2(imag(z), real(z))
+    return np.rad2deg(result) if deg else result
+
+
+PROPERTIES["real"], PROPERTIES["imag"] = real, imag
+METHODS["conj"] = METHODS["conjugate"] = np.conjugate
+
+
+# --- functions on elements that are no ufuncs ---------------------------------------------------
+
+
+@captures(np.where)
+def where(condition: Any, *branches: Any) -> Any:
+    """Return elements of x where the condition holds, of y elsewhere."""
+    if len(branches) != 2:
+        raise refuse("np.where with one argument has a result whose size depends on data",
+                     "Use np.where(condition, x, y)")
+    x, y = map(lift, branches)
+    condition = lift(condition)
+    if isinstance(condition, Tracer) and condition.dtype != np.bool_:
+        condition = condition != 0
+    if isinstance(condition, (bool, np.bool_)):
+        condition = cast(condition, np.bool_)
+    return apply_select(condition, x, y)
+
+
+def apply_select(condition: Any, x: Any, y: Any) -> Any:
+    """Emit a select in the dtype to which its branches promote."""
+    dtype = loop_dtypes(np.add, (promotion_key(x), promotion_key(y)))[0]
+    shape = broadcast_dims([dims_of(condition), dims_of(x), dims_of(y)])
+    atoms = [atom_of(fit(condition, shape)), atom_of(fit(x, shape), dtype),
+             atom_of(fit(y, shape), dtype)]
+    return tracer_of(emit_value("select", atoms))
+
+
+@captures(np.clip, method="clip")
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    """Limit elements to an interval."""
+    a_min = kwargs.pop("min", a_min)
+    a_max = kwargs.pop("max", a_max)
+    result = as_tracer(a)
+    if a_min is not None:
+        result = np.maximum(result, a_min)
+    if a_max is not None:
+        result = np.minimum(result, a_max)
+    if out is not None:
+        out[...] = result
+        return out
+    return result
+
+
+@captures(np.round, np.around, method="round")
+def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Round to the given number of decimals."""
+    a = as_tracer(a)
+    if a.dtype.kind in "iub":
+        return a
+    if decimals == 0:
+        return apply_ufunc(np.rint, a)
+    scale = 10.0 ** decimals
+    return apply_ufunc(np.rint, a * scale) / scale
+
+
+@captures(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
+               neginf: Any = None) -> Any:
+    """Replace NaN and infinities by numbers."""
+    x = as_tracer(x)
+    info = np.finfo(x.dtype)
+    x = np.where(np.isnan(x), nan, x)
+    x = np.where(x == np.inf, info.max if posinf is None else posinf, x)
+    return np.where(x == -np.inf, info.min if neginf is None else neginf, x)
+
+
+@captures(np.sinc)
+def sinc(x: Any) -> Any:
+    """Return sin(pi x) / (pi x)."""
+    scaled = np.pi * x
+    safe = np.where(scaled == 0, 1.0, scaled)
+    return np.where(scaled == 0, 1.0 - scaled * scaled / 6.0, np.sin(safe) / safe)
+
+
+@captures(np.isclose)
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Return where two arrays agree within tolerances."""
+    return np.absolute(a - b) <= atol + rtol * np.absolute(b)
+
+
+@captures(np.allclose)
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Return whether two arrays agree within tolerances everywhere."""
+    return np.all(isclose(a, b, rtol, atol))
+
+
+# --- math and scipy.special ---------------------------------------------------------------------
+
+
+def _scalar(ufunc: Any) -> Callable[..., Any]:
+    """A function of `math` gives a Python number, which is weak."""
+
+    def function(*args: Any) -> Any:
+        for x in args:
+            if isinstance(x, Tracer) and x.dims:
+                raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        result = apply_ufunc(ufunc, *(_as_float(x) for x in args))
+        result.weak = result.dtype.kind in "ifc"
+        return result
+
+    return function
+
+
+def _as_float(x: Any) -> Any:
+    if isinstance(x, (Traced, np.generic)) and operand_dtype(x) != np.float64:
+        return cast(x, np.float64)
+    return float(x) if isinstance(x, (int, float)) else x
+
+
+_MATH = {
+    "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1, "log2": np.log2,
+    "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+    "fabs": np.absolute, "hypot": np.hypot, "copysign": np.copysign, "fmod": np.fmod,
+    "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "cbrt": np.cbrt,
+    "exp2": np.exp2, "radians": np.deg2rad, "degrees": np.rad2deg, "pow": np.power,
+}
+for _name, _ufunc in _MATH.items():
+    if hasattr(math, _name):
+        FUNCTIONS[getattr(math, _name)] = _scalar(_ufunc)
+
+
+@captures(math.log)
+def math_log(x: Any, base: Any = None) -> Any:
+    """Return the logarithm, natural or to a base."""
+    log = _scalar(np.log)
+    return log(x) if base is None else log(x) / log(base)
+
+
+@captures(math.floor)
+def math_floor(x: Any) -> Any:
+    """Return the largest int not above x."""
+    return to_python_int(np.floor(x))
+
+
+@captures(math.ceil)
+def math_ceil(x: Any) -> Any:
+    """Return the smallest int not below x."""
+    return to_python_int(np.ceil(x))
+
+
+@captures(math.trunc)
+def math_trunc(x: Any) -> Any:
+    """Return x without its fraction."""
+    return to_python_int(np.trunc(x))
+
+
+def to_python_int(x: Any) -> Any:
+    """Return a number as a Python int in the making."""
+    if isinstance(x, SymInt):
+        return x
+    return SymInt(cast(x, np.int64).value.dim)  # type: ignore[arg-type]
+
+
+def _erf(name: str) -> Callable[[Any], Any]:
+    def function(x: Any) -> Any:
+        x = as_tracer(x)
+        if x.dtype.kind not in "f":
+            x = cast(x, np.float64)
+        return apply(name, x)
+
+    return function
+
+
+def _math_erf(name: str) -> Callable[[Any], Any]:
+    def function(x: Any) -> Any:
+        result = _erf(name)(x)
+        result.weak = True
+        return result
+
+    return function
+
+
+FUNCTIONS[math.erf], FUNCTIONS[math.erfc] = _math_erf("erf"), _math_erf("erfc")
+
+
+def _expit(x: Any) -> Any:
+    """The logistic function, without overflow on either side."""
+    e = np.exp(-np.absolute(x))
+    return np.where(x >= 0, 1.0 / (1.0 + e), e / (1.0 + e))
+
+
+def scipy_special() -> dict[str, Callable[..., Any]]:
+    """Return the captures of functions of `scipy.special`, by name."""
+    return {
+        "erf": _erf("erf"), "erfc": _erf("erfc"), "expit": _expit,
+        "logit": lambda p: np.log(p) - np.log1p(-p),
+        "log_expit": lambda x: -np.logaddexp(0.0, -x),
+        "xlogy": lambda x, y: np.where(x == 0, 0.0, x * np.log(np.where(x == 0, 1.0, y))),
+        "xlog1py": lambda x, y: np.where(x == 0, 0.0, x * np.log1p(np.where(x == 0, 0.0, y))),
+        "entr": lambda x: -np.where(x == 0, 0.0, x * np.log(np.where(x == 0, 1.0, x))),
+        "ndtr": lambda x: 0.5 * _erf("erfc")(-x * math.sqrt(0.5)),
+        "cbrt": np.cbrt, "exp2": np.exp2, "expm1": np.expm1, "log1p": np.log1p,
+    }
+
+
+# --- conversion ---------------------------------------------------------------------------------
+
+
+def astype(x: Any, dtype: Any, copy: bool = True, **kwargs: Any) -> Any:
+    """Return elements converted to a dtype."""
+    return cast(x, dtype)
+
+
+METHODS["astype"] = astype
+METHODS["item"] = lambda x: x
+METHODS["__round__"] = round_
+PROPERTIES["itemsize"] = lambda x: x.dtype.itemsize

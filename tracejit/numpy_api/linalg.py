@@ -1,0 +1,406 @@
+"""Linear algebra: products as contractions, factorizations, solves, norms, diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import Dim, maximum, minimum
+from tracejit.numpy_api.creation import filled
+from tracejit.numpy_api.elementwise import as_tracer, scipy_special
+from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
+from tracejit.ops.calls import stop_gradient
+from tracejit.ops.linalg import transpose_last
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import METHODS, captures
+from tracejit.trace.emit import COMPOSITES, apply, as_operand, cast, emit, same_dim
+from tracejit.trace.tracer import Tracer, tracer_of
+
+__all__ = ["SCIPY", "contract"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def contract(x: Tracer, y: Tracer, spec: str) -> Tracer:
+    """Emit a contraction of two arrays by labels, `"ij,jk->ik"`, in the dtype of both."""
+    dtype = np.result_type(x.dtype, y.dtype)
+    x, y = (t if t.dtype == dtype else cast(t, dtype) for t in (x, y))
+    left, rest = spec.split(",")
+    right, output = rest.split("->")
+    seen: dict[str, Dim] = {}
+    operands = []
+    for labels, t in ((left, x), (right, y)):
+        dims = t.dims
+        for label, d in zip(labels, dims, strict=True):
+            known = seen.setdefault(label, d)
+            if not same_dim(known, d):
+                raise ValueError(_mismatch(x, y, label))
+        shape = tuple(seen[label] for label in labels)
+        operands.append(t if shape == t.aval.shape else apply("reshape", t, shape=shape))
+    if dtype.kind == "b":
+        return contract(*(cast(t, np.int64) for t in operands), spec) != 0  # type: ignore[arg-type]
+    return apply("dot", *operands, spec=f"{left},{right}->{output}")
+
+
+def _mismatch(x: Tracer, y: Tracer, label: str) -> str:
+    trace = current()
+
+    def text(t: Tracer) -> str:
+        numbers = [str(trace.number(d) if trace.is_known(d) else d) for d in t.dims]
+        return f"({','.join(numbers)}{',' if len(numbers) == 1 else ''})"
+
+    return f"matmul: shapes {text(x)} and {text(y)} do not match in the summed dimension {label!r}"
+
+
+def matmul(x: Any, y: Any) -> Tracer:
+    """Return a matrix product, over leading axes as NumPy broadcasts them."""
+    x, y = as_tracer(x), as_tracer(y)
+    if not x.dims or not y.dims:
+        raise ValueError("matmul: Input operand does not have enough dimensions")
+    left = "ij"[2 - min(2, len(x.dims)):] if len(x.dims) > 1 else "j"
+    right = "jk"[:min(2, len(y.dims))]
+    batch_x, batch_y = x.dims[:len(x.dims) - len(left)], y.dims[:len(y.dims) - len(right)]
+    count = max(len(batch_x), len(batch_y))
+    letters = "ABCDEFGH"[:count]
+    kept = {"i", "k"} & set(left + right)
+    output = letters + "".join(c for c in "ik" if c in kept)
+    operands = []
+    for t, labels, batch in ((x, left, batch_x), (y, right, batch_y)):
+        names = letters[count - len(batch):]
+        for place, (name, d) in enumerate(zip(names, batch, strict=True)):
+            other = (batch_y if batch is batch_x else batch_x)
+            index = place - len(batch) + len(other)
+            if d == 1 and index >= 0 and other[index] != 1:  # repeated along the other's axis
+                t = t.reshape(tuple(as_operand(e) for k, e in enumerate(t.dims) if k != place))
+                names = names.replace(name, "", 1)
+        operands.append((t, names + labels))
+    (x, left), (y, right) = operands
+    return contract(x, y, f"{left},{right}->{output}")
+
+
+COMPOSITES[np.matmul] = matmul
+captures(np.matmul)(matmul)
+
+
+@captures(np.dot, method="dot")
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """Return the sum of products over the last axis of a and the second to last of b."""
+    a, b = as_tracer(a), as_tracer(b)
+    if not a.dims or not b.dims:
+        return a * b
+    left = _LETTERS[:len(a.dims)]
+    right = _LETTERS[26:26 + len(b.dims)]
+    place = len(b.dims) - (2 if len(b.dims) > 1 else 1)
+    right = right[:place] + left[-1] + right[place + 1:]
+    output = left[:-1] + right[:place] + right[place + 1:]
+    return contract(a, b, f"{left},{right}->{output}")
+
+
+@captures(np.vdot)
+def vdot(a: Any, b: Any) -> Any:
+    """Return the inner product, the first operand conjugated."""
+    return dot(np.conj(as_tracer(a).reshape(-1)), as_tracer(b).reshape(-1))
+
+
+@captures(np.inner)
+def inner(a: Any, b: Any) -> Any:
+    """Return sums of products over the last axes."""
+    a, b = as_tracer(a), as_tracer(b)
+    if not a.dims or not b.dims:
+        return a * b
+    left = _LETTERS[:len(a.dims)]
+    right = _LETTERS[26:25 + len(b.dims)] + left[-1]
+    return contract(a, b, f"{left},{right}->{left[:-1]}{right[:-1]}")
+
+
+@captures(np.outer)
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """Return all products of two vectors' elements."""
+    return as_tracer(a).reshape(-1)[:, None] * as_tracer(b).reshape(-1)[None, :]
+
+
+@captures(np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Return sums of products over pairs of axes."""
+    a, b = as_tracer(a), as_tracer(b)
+    if isinstance(axes, int):
+        pairs = [(len(a.dims) - axes + k, k) for k in range(axes)]
+    else:
+        first, second = (x if isinstance(x, (list, tuple)) else [x] for x in axes)
+        pairs = [(normalize_axis(i, len(a.dims)), normalize_axis(j, len(b.dims)))
+                 for i, j in zip(first, second, strict=True)]
+    left = list(_LETTERS[:len(a.dims)])
+    right = list(_LETTERS[26:26 + len(b.dims)])
+    for i, j in pairs:
+        right[j] = left[i]
+    summed = {left[i] for i, _ in pairs}
+    output = [c for c in left + right if c not in summed]
+    return contract(a, b, f"{''.join(left)},{''.join(right)}->{''.join(output)}")
+
+
+@captures(np.einsum)
+def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+    """Return an Einstein sum, pairwise from the left."""
+    if not isinstance(subscripts, str):
+        raise refuse("np.einsum without a string of subscripts cannot be captured",
+                     "Write np.einsum('ij,jk->ik', a, b)")
+    arrays = [as_tracer(x) for x in operands]
+    inputs, output = _einsum_labels(subscripts, arrays)
+    pairs = [_own_labels(t, labels) for t, labels in zip(arrays, inputs, strict=True)]
+    while len(pairs) > 1:
+        (x, left), (y, right) = pairs[:2]
+        rest = "".join(labels for _, labels in pairs[2:]) + output
+        kept = "".join(dict.fromkeys(c for c in left + right if c in rest))
+        pairs[:2] = [(contract(x, y, f"{left},{right}->{kept}"), kept)]
+    (x, labels), = pairs
+    summed = tuple(k for k, c in enumerate(labels) if c not in output)
+    if summed:
+        x = np.sum(x, axis=summed)
+        labels = "".join(c for c in labels if c in output)
+    return np.transpose(x, [labels.index(c) for c in output]) if labels != output else x
+
+
+def _einsum_labels(subscripts: str, arrays: list[Tracer]) -> tuple[list[str], str]:
+    subscripts = subscripts.replace(" ", "")
+    given, arrow, output = subscripts.partition("->")
+    inputs = given.split(",")
+    if len(inputs) != len(arrays):
+        raise ValueError(f"einsum of {len(inputs)} operands got {len(arrays)}")
+    free = [c for c in reversed(_LETTERS) if c not in subscripts]
+    longest = 0
+    for k, (labels, t) in enumerate(zip(inputs, arrays, strict=True)):
+        if "..." in labels:
+            count = len(t.dims) - len(labels) + 3
+            longest = max(longest, count)
+            inputs[k] = labels.replace("...", "".join(free[:count][::-1]))
+        elif len(labels) != len(t.dims):
+            raise ValueError(f"einsum operand {k} has {len(t.dims)} axes, but subscripts {labels!r}")
+    ellipsis = "".join(free[:longest][::-1])
+    if not arrow:
+        every = "".join(inputs)
+        output = "..." + "".join(sorted(c for c in set(every) - set(ellipsis) if every.count(c) == 1))
+        output = output if ellipsis else output[3:]
+    return inputs, output.replace("...", ellipsis)
+
+
+def _own_labels(t: Tracer, labels: str) -> tuple[Tracer, str]:
+    """Take diagonals where one operand repeats a label."""
+    for c in dict.fromkeys(labels):
+        while labels.count(c) > 1:
+            i = labels.index(c)
+            j = labels.index(c, i + 1)
+            t = diagonal(t, 0, i, j)
+            labels = labels[:i] + labels[i + 1:j] + labels[j + 1:] + c
+    return t, labels
+
+
+# --- diagonals and triangles --------------------------------------------------------------------
+
+
+@captures(np.diagonal, method="diagonal")
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return the elements with equal indices along two axes, as the last axis."""
+    a = as_tracer(a)
+    ndim = len(a.dims)
+    i, j = normalize_axis(axis1, ndim), normalize_axis(axis2, ndim)
+    order = [k for k in range(ndim) if k not in (i, j)] + [i, j]
+    moved = np.transpose(a, order)
+    rows, columns = moved.dims[-2:]
+    square = offset == 0 and same_dim(rows, columns)
+    size = rows if square else None
+    if size is None:
+        size = maximum(minimum(rows if offset >= 0 else rows + offset,
+                               columns - offset if offset >= 0 else columns), 0)
+    index = apply("iota", size=size)
+    row, column = (index, index + offset) if offset >= 0 else (index - offset, index)
+    return moved[(..., row, column)] if ndim > 2 else moved[row, column]
+
+
+@captures(np.trace, method="trace")
+def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Any:
+    """Return the sum of the diagonal."""
+    return np.sum(diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+@captures(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    """Return a diagonal, or a matrix that has a vector as its diagonal."""
+    v = as_tracer(v)
+    if len(v.dims) == 2:
+        return diagonal(v, k)
+    n = as_operand(v.dims[0] + abs(k))
+    result = filled((n, n), 0, v.dtype)
+    index = apply("iota", size=v.dims[0])
+    result[(index, index + k) if k >= 0 else (index - k, index)] = v
+    return result
+
+
+def _triangle(lower: bool) -> Any:
+    def function(m: Any, k: int = 0) -> Any:
+        m = as_tracer(m)
+        row = apply("iota", size=m.dims[-2])[:, None]
+        column = apply("iota", size=m.dims[-1])[None, :]
+        inside = column <= row + k if lower else column >= row + k
+        return np.where(inside, m, m.dtype.type(0))
+
+    return function
+
+
+captures(np.tril)(_triangle(True))
+captures(np.triu)(_triangle(False))
+
+
+# --- norms, factorizations, solves --------------------------------------------------------------
+
+
+@captures(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a vector norm, or the Frobenius norm of a matrix."""
+    x = as_tracer(x)
+    if x.dtype.kind not in "fc":
+        x = cast(x, np.float64)
+    axes = normalize_axes(axis, len(x.dims))
+    if len(axes) == 1 or ord is None:
+        if ord in (None, 2):
+            squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else x * x
+            return np.sqrt(np.sum(squares, axis=axes, keepdims=keepdims))
+        sizes = np.absolute(x)
+        if ord == 1:
+            return np.sum(sizes, axis=axes, keepdims=keepdims)
+        if ord in (np.inf, -np.inf):
+            return (np.max if ord > 0 else np.min)(sizes, axis=axes, keepdims=keepdims)
+        return np.sum(sizes ** ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
+    if ord == "fro":
+        return np.sqrt(np.sum(np.absolute(x) ** 2, axis=axes, keepdims=keepdims))
+    raise refuse(f"np.linalg.norm with ord={ord!r} of a matrix cannot be captured",
+                 "Use the Frobenius norm")
+
+
+def _floating(x: Any) -> Tracer:
+    x = as_tracer(x)
+    return x if x.dtype.kind in "fc" else cast(x, np.float64)
+
+
+def _require_square(a: Tracer) -> Tracer:
+    if len(a.dims) != 2 or not same_dim(*a.dims):
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    n = a.dims[0]
+    return a if a.aval.shape == (n, n) else apply("reshape", a, shape=(n, n))
+
+
+@captures(np.linalg.cholesky)
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """Return the lower Cholesky factor of a positive definite matrix."""
+    result = apply("cholesky", _require_square(_floating(a)))
+    return transpose_last(result) if upper else result
+
+
+def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
+                     unit_diagonal: bool = False, **kwargs: Any) -> Any:
+    """Solve a triangular system, as `scipy.linalg.solve_triangular`."""
+    if unit_diagonal:
+        raise refuse("solve_triangular with unit_diagonal=True cannot be captured",
+                     "Set the diagonal to ones")
+    a, b = _require_square(_floating(a)), _floating(b)
+    dtype = np.result_type(a.dtype, b.dtype)
+    a, b = cast(a, dtype), cast(b, dtype)
+    return _on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
+                                       transposed=trans in (1, "T")), a, b)
+
+
+def _on_columns(solve: Any, a: Tracer, b: Tracer) -> Any:
+    """Call a solver of matrices, also for a vector on the right-hand side."""
+    if not same_dim(a.dims[0], b.dims[0]):
+        raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
+    n = a.dims[0]
+    matrix = b if len(b.dims) == 2 else apply("reshape", b, shape=(n, 1))
+    if matrix.aval.shape[0] != n:
+        matrix = apply("reshape", matrix, shape=(n, matrix.dims[1]))
+    result = solve(matrix)
+    return result if len(b.dims) == 2 else apply("reshape", result, shape=(n,))
+
+
+@captures(np.linalg.solve)
+def solve(a: Any, b: Any) -> Any:
+    """Solve a linear system."""
+    a, b = _require_square(_floating(a)), _floating(b)
+    dtype = np.result_type(a.dtype, b.dtype)
+    a, b = cast(a, dtype), cast(b, dtype)
+    return _on_columns(lambda m: apply("solve", a, m, transposed=False), a, b)
+
+
+@captures(np.linalg.inv)
+def inv(a: Any) -> Any:
+    """Return the inverse of a matrix."""
+    a = _require_square(_floating(a))
+    return apply("solve", a, cast(np.eye(as_operand(a.dims[0])), a.dtype), transposed=False)
+
+
+@captures(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    """Return sign and logarithm of the determinant."""
+    a = _require_square(_floating(a))
+    sign, logdet = emit("slogdet", [a.value])
+    return tracer_of(sign), tracer_of(logdet)
+
+
+@captures(np.linalg.det)
+def det(a: Any) -> Any:
+    """Return the determinant."""
+    sign, logdet = slogdet(a)
+    return sign * np.exp(logdet)
+
+
+@captures(np.cross)
+def cross(a: Any, b: Any, axis: int = -1, **kwargs: Any) -> Any:
+    """Return the cross product of vectors of three components."""
+    a, b = as_tracer(a), as_tracer(b)
+    ax, ay, az = (np.take(a, k, axis=axis) for k in range(3))
+    bx, by, bz = (np.take(b, k, axis=axis) for k in range(3))
+    parts = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
+    return np.stack(parts, axis)
+
+
+@captures(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product of two matrices or vectors."""
+    a, b = as_tracer(a), as_tracer(b)
+    if len(a.dims) == 1:
+        return (a[:, None] * b[None, :]).reshape(-1)
+    product = a[:, None, :, None] * b[None, :, None, :]
+    return product.reshape((as_operand(a.dims[0] * b.dims[0]), as_operand(a.dims[1] * b.dims[1])))
+
+
+METHODS["outer"] = outer
+
+
+# --- SciPy, by name: importing it here would cost 0.3 s -------------------------------------------
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
+              return_sign: bool = False) -> Any:
+    """Return log(sum(exp(a))) without overflow, as `scipy.special.logsumexp`."""
+    a = as_tracer(a)
+    top = stop_gradient(np.max(a, axis=axis, keepdims=True))
+    top = np.where(np.isfinite(top), top, 0.0)
+    terms = np.exp(a - top)
+    total = np.log(np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)) + top
+    return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(a.dims))))
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Return exponentials that sum to 1, as `scipy.special.softmax`."""
+    x = as_tracer(x)
+    e = np.exp(x - stop_gradient(np.max(x, axis=axis, keepdims=True)))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+SCIPY: dict[str, Any] = {
+    "solve_triangular": solve_triangular, "logsumexp": logsumexp, "softmax": softmax,
+    "log_softmax": lambda x, axis=None: x - logsumexp(x, axis, keepdims=True),
+    "cholesky": lambda a, lower=False, **kw: cholesky(a, upper=not lower),
+    "solve": lambda a, b, **kw: solve(a, b), "inv": lambda a, **kw: inv(a),
+    "det": lambda a, **kw: det(a), "norm": norm, **scipy_special(),
+}
+"""The captures of SciPy's functions, by name."""

@@ -1,0 +1,314 @@
+"""Sums, means, extrema, norms and running folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import product
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
+from tracejit.ops.reductions import flatten_axes
+from tracejit.trace.context import refuse
+from tracejit.trace.dispatch import FUNCTIONS, METHODS, captures
+from tracejit.trace.emit import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
+from tracejit.trace.tracer import Tracer
+
+__all__: list[str] = []
+
+_WHOLE = np.dtype(np.int64)
+
+
+def reduce(op: str, a: Any, axis: Any, keepdims: bool = False) -> Tracer:
+    """Emit a reduction, keeping reduced axes as 1 if asked to."""
+    a = as_tracer(a)
+    axes = normalize_axes(axis, len(a.dims))
+    result = apply(op, a, axes=axes) if axes else a
+    if keepdims and axes:
+        kept = tuple(1 if k in axes else d for k, d in enumerate(a.dims))
+        result = apply("reshape", result, shape=kept)
+    return result
+
+
+def _fold(op: str) -> Any:
+    """A sum or product: small integers and bools are folded in int64, as NumPy does."""
+
+    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
+                 keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+        a = as_tracer(a)
+        if where is not None and where is not True:
+            a = np.where(where, a, 0 if op == "reduce_sum" else 1)
+        if dtype is not None:
+            a = cast(a, dtype)
+        elif a.dtype.kind in "bi" and a.dtype != _WHOLE:
+            a = cast(a, _WHOLE)
+        elif a.dtype.kind == "u" and a.dtype != np.uint64:
+            a = cast(a, np.uint64)
+        result = reduce(op, a, axis, bool(keepdims))
+        if initial is not None:
+            result = result + initial if op == "reduce_sum" else result * initial
+        return _out(result, out)
+
+    return function
+
+
+def _out(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+_sum, _prod = _fold("reduce_sum"), _fold("reduce_prod")
+captures(np.sum, method="sum")(_sum)
+captures(np.prod, method="prod")(_prod)
+
+
+def _extremum(op: str, combine: Any) -> Any:
+    def function(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
+                 initial: Any = None, where: Any = None) -> Any:
+        a = as_tracer(a)
+        if where is not None and where is not True:
+            if initial is None:
+                raise ValueError(f"reduction operation {combine.__name__} does not have an identity, "
+                                 "so to use a where mask one has to specify 'initial'")
+            a = np.where(where, a, initial)
+        axes = normalize_axes(axis, len(a.dims))
+        if any(a.dims[k] == 0 for k in axes):
+            raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
+                             "no identity")
+        result = reduce(op, a, axis, bool(keepdims))
+        return _out(result if initial is None else combine(result, initial), out)
+
+    return function
+
+
+_max, _min = _extremum("reduce_max", np.maximum), _extremum("reduce_min", np.minimum)
+captures(np.max, np.amax, method="max")(_max)
+captures(np.min, np.amin, method="min")(_min)
+
+
+def _logical(op: str) -> Any:
+    def function(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
+                 where: Any = None) -> Any:
+        a = as_tracer(a)
+        a = a if a.dtype == np.bool_ else a != 0
+        return _out(reduce(op, a, axis, bool(keepdims)), out)
+
+    return function
+
+
+_all, _any = _logical("reduce_and"), _logical("reduce_or")
+captures(np.all, method="all")(_all)
+captures(np.any, method="any")(_any)
+
+
+@captures(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return how many elements are not zero."""
+    return _sum(as_tracer(a) != 0, axis, keepdims=keepdims)
+
+
+# --- moments ------------------------------------------------------------------------------------
+
+
+def _count(a: Tracer, axis: Any) -> Any:
+    axes = normalize_axes(axis, len(a.dims))
+    return as_operand(product(tuple(a.dims[k] for k in axes)))
+
+
+def _as_inexact(a: Any, dtype: Any = None) -> Tracer:
+    a = as_tracer(a)
+    if dtype is not None:
+        return cast(a, dtype)
+    return a if a.dtype.kind in "fc" else cast(a, np.float64)
+
+
+@captures(np.mean, method="mean")
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
+         **kwargs: Any) -> Any:
+    """Return the average."""
+    a = _as_inexact(a, dtype)
+    return _out(_sum(a, axis, keepdims=keepdims) / _count(a, axis), out)
+
+
+@captures(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False,
+            **kwargs: Any) -> Any:
+    """Return the weighted average."""
+    if weights is None:
+        return mean(a, axis)
+    weights = as_tracer(weights)
+    a = as_tracer(a)
+    if len(weights.dims) < len(a.dims):
+        shape = [1] * len(a.dims)
+        shape[normalize_axis(axis, len(a.dims))] = -1
+        weights = weights.reshape(tuple(shape))
+    return _sum(a * weights, axis) / _sum(weights, axis if len(weights.dims) > 1 else axis)
+
+
+@captures(np.var, method="var")
+def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
+        keepdims: Any = False, **kwargs: Any) -> Any:
+    """Return the variance."""
+    a = _as_inexact(a, dtype)
+    centred = a - mean(a, axis, keepdims=True)
+    squares = np.real(centred * np.conj(centred)) if a.dtype.kind == "c" else centred * centred
+    ddof = kwargs.get("correction", ddof)
+    return _out(_sum(squares, axis, keepdims=keepdims) / (_count(a, axis) - ddof), out)
+
+
+@captures(np.std, method="std")
+def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
+        keepdims: Any = False, **kwargs: Any) -> Any:
+    """Return the standard deviation."""
+    return _out(np.sqrt(var(a, axis, dtype, None, ddof, keepdims, **kwargs)), out)
+
+
+@captures(np.ptp)
+def ptp(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    """Return the range from smallest to largest."""
+    return _max(a, axis) - _min(a, axis)
+
+
+def _nan_fold(fold: Any, fill: Any) -> Any:
+    def function(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+        a = as_tracer(a)
+        return fold(np.where(np.isnan(a), fill, a), axis, **kwargs)
+
+    return function
+
+
+captures(np.nansum)(_nan_fold(_sum, 0.0))
+captures(np.nanmax)(_nan_fold(_max, -np.inf))
+captures(np.nanmin)(_nan_fold(_min, np.inf))
+
+
+@captures(np.nanmean)
+def nanmean(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    """Return the average of what is not NaN."""
+    a = as_tracer(a)
+    kept = np.logical_not(np.isnan(a))
+    return _sum(np.where(kept, a, 0.0), axis, **kwargs) / _sum(kept, axis, **kwargs)
+
+
+@captures(np.cov)
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
+        **kwargs: Any) -> Any:
+    """Return the covariance matrix of the rows."""
+    m = np.atleast_2d(as_tracer(m))
+    m = m if rowvar else m.T
+    if y is not None:
+        other = np.atleast_2d(as_tracer(y))
+        m = np.concatenate([m, other if rowvar else other.T])
+    centred = m - mean(m, axis=1, keepdims=True)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    return np.squeeze(centred @ np.conj(centred.T) / (as_operand(m.dims[1]) - ddof))
+
+
+# --- places and running folds -------------------------------------------------------------------
+
+
+def _argument(op: str) -> Any:
+    def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        a = as_tracer(a)
+        if axis is None:
+            result = apply(op, flatten_axes(a, tuple(range(len(a.dims)))), axis=0)
+            return np.reshape(result, (1,) * len(a.dims)) if keepdims else result
+        axis = normalize_axis(axis, len(a.dims))
+        result = apply(op, a, axis=axis)
+        return np.expand_dims(result, axis) if keepdims else result
+
+    return function
+
+
+captures(np.argmax, method="argmax")(_argument("argmax"))
+captures(np.argmin, method="argmin")(_argument("argmin"))
+
+
+@captures(np.cumsum, method="cumsum")
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return running sums."""
+    a = as_tracer(a)
+    if dtype is not None:
+        a = cast(a, dtype)
+    elif a.dtype.kind in "bi" and a.dtype != _WHOLE:
+        a = cast(a, _WHOLE)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    return _out(apply("cumsum", a, axis=axis, reverse=False), out)
+
+
+@captures(np.cumprod, method="cumprod")
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Return running products, computed by a loop, whose derivative is right at zeros too."""
+    a = as_tracer(a) if dtype is None else cast(a, dtype)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    moved = np.moveaxis(a, axis, 0)
+
+    def body(i: Any, state: Any) -> Any:
+        running, result = state
+        running = running * moved[i]
+        result[i] = running
+        return running, result
+
+    ones = np.ones(tuple(map(as_operand, moved.dims[1:])), a.dtype)
+    _, result = FUNCTIONS["fori_loop"](0, as_operand(moved.dims[0]), body,
+                                       (ones, np.empty_like(moved)))
+    return _out(np.moveaxis(result, 0, axis), out)
+
+
+@captures(np.diff)
+def diff(a: Any, n: int = 1, axis: int = -1, **kwargs: Any) -> Any:
+    """Return differences of neighbours."""
+    a = as_tracer(a)
+    axis = normalize_axis(axis, len(a.dims))
+    before = (slice(None),) * axis
+    for _ in range(n):
+        a = a[(*before, slice(1, None))] - a[(*before, slice(None, -1))]
+    return a
+
+
+@captures(np.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """Integrate by the trapezoidal rule."""
+    y = as_tracer(y)
+    axis = normalize_axis(axis, len(y.dims))
+    before = (slice(None),) * axis
+    widths = dx
+    if x is not None:
+        x = as_tracer(x)
+        widths = diff(x, axis=axis if len(x.dims) > 1 else 0)
+        if len(x.dims) == 1:
+            widths = widths.reshape((-1,) + (1,) * (len(y.dims) - axis - 1))
+    pairs = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
+    return _sum(widths * pairs, axis) / 2.0
+
+
+@captures(np.gradient)
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Return central differences, one-sided at the ends, with a uniform spacing."""
+    f = as_tracer(f)
+    if edge_order != 1 or any(isinstance(v, Tracer) and v.dims for v in varargs):
+        raise refuse("np.gradient with coordinates or edge_order=2 cannot be captured",
+                     "Write the differences with slices")
+    axes = normalize_axes(axis, len(f.dims))
+    spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
+    results = []
+    for k, h in zip(axes, spacing, strict=True):
+        b = (slice(None),) * k
+        inner = (f[(*b, slice(2, None))] - f[(*b, slice(None, -2))]) / (2.0 * h)
+        first = (f[(*b, slice(1, 2))] - f[(*b, slice(0, 1))]) / h
+        last = (f[(*b, slice(-1, None))] - f[(*b, slice(-2, -1))]) / h
+        results.append(np.concatenate([first, inner, last], k))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+REDUCTIONS.update({np.add: _sum, np.multiply: _prod, np.maximum: _max, np.minimum: _min,
+                   np.logical_and: _all, np.logical_or: _any})
+ACCUMULATIONS.update({np.add: cumsum, np.multiply: cumprod})
+METHODS["ptp"] = ptp

@@ -1,0 +1,336 @@
+"""Indexing with arrays, masks, take, sorting, and writes at indices that are data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Value
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.shapes import normalize_axis
+from tracejit.ops.gather import gathered_shape
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import METHODS, captures
+from tracejit.trace.emit import (apply, as_operand, atom_of, broadcast_dims, cast, dims_of, emit_value,
+                                 fit, lift)
+from tracejit.trace.indexing import (ADVANCED_GET, ADVANCED_SET, basic_key, broadcast_value,
+                                     is_advanced, normalize, view, write_cell)
+from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.views import At, IndexStep, whole
+
+__all__ = ["MaskedArray"]
+
+
+class MaskedArray:
+    """`x[mask]`: elements whose number depends on data, so only folds and writes make sense of it."""
+
+    def __init__(self, data: Tracer, mask: Tracer) -> None:
+        self.data, self.mask = data, mask
+
+    def _map(self, function: Any, *others: Any) -> MaskedArray:
+        operands = []
+        for x in others:
+            if isinstance(x, MaskedArray):
+                if x.mask.value is not self.mask.value:
+                    raise refuse("two selections by different masks meet", "Use np.where")
+                x = x.data
+            operands.append(x)
+        return MaskedArray(function(self.data, *operands), self.mask)
+
+    def _fold(self, fold: Any, neutral: Any) -> Any:
+        return fold(np.where(self.mask, self.data, neutral))
+
+    def sum(self, axis: Any = None) -> Any:
+        """Return the sum of the selected elements."""
+        return self._fold(np.sum, 0)
+
+    def prod(self, axis: Any = None) -> Any:
+        """Return the product of the selected elements."""
+        return self._fold(np.prod, 1)
+
+    def max(self, axis: Any = None) -> Any:
+        """Return the largest of the selected elements."""
+        return self._fold(np.max, -np.inf)
+
+    def min(self, axis: Any = None) -> Any:
+        """Return the smallest of the selected elements."""
+        return self._fold(np.min, np.inf)
+
+    def mean(self, axis: Any = None) -> Any:
+        """Return the average of the selected elements."""
+        return self.sum() / np.sum(self.mask)
+
+    @property
+    def size(self) -> Any:
+        """Return how many elements are selected."""
+        return np.sum(self.mask)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "reduce":
+            names = {np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min"}
+            if ufunc in names:
+                return getattr(self, names[ufunc])()
+        if method != "__call__" or kwargs:
+            raise self._refusal(f"np.{ufunc.__name__}.{method}")
+        plain = [x.data if isinstance(x, MaskedArray) else x for x in inputs]
+        return MaskedArray(ufunc(*plain), self.mask)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        name = func.__name__.removeprefix("a")
+        if name in ("sum", "prod", "max", "min", "mean", "size") and args[0] is self:
+            attribute = getattr(self, name)
+            return attribute() if callable(attribute) else attribute
+        raise self._refusal(f"np.{func.__name__}")
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._refusal(f"the attribute {name!r}")
+
+    def _refusal(self, what: str) -> Exception:
+        return refuse(f"{what} of x[mask] has a size that depends on data",
+                      "Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
+
+    __add__ = lambda self, y: self._map(np.add, y)  # noqa: E731
+    __radd__ = lambda self, y: self._map(lambda a, b: b + a, y)  # noqa: E731
+    __sub__ = lambda self, y: self._map(np.subtract, y)  # noqa: E731
+    __rsub__ = lambda self, y: self._map(lambda a, b: b - a, y)  # noqa: E731
+    __mul__ = lambda self, y: self._map(np.multiply, y)  # noqa: E731
+    __rmul__ = lambda self, y: self._map(lambda a, b: b * a, y)  # noqa: E731
+    __truediv__ = lambda self, y: self._map(np.true_divide, y)  # noqa: E731
+    __rtruediv__ = lambda self, y: self._map(lambda a, b: b / a, y)  # noqa: E731
+    __pow__ = lambda self, y: self._map(np.power, y)  # noqa: E731
+    __neg__ = lambda self: self._map(np.negative)  # noqa: E731
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def _mask_of(parts: tuple[Any, ...]) -> Tracer | None:
+    (part, *rest) = parts
+    if not rest and isinstance(part, Tracer) and part.dtype == np.bool_:
+        return part
+    return None
+
+
+def _spread_mask(x: Tracer, mask: Tracer) -> Tracer:
+    """Return a mask on leading axes as one on all."""
+    extra = len(x.dims) - len(mask.dims)
+    if extra < 0:
+        raise IndexError("too many indices for array: the mask has more axes than the array")
+    full = mask.reshape((*map(as_operand, mask.dims), *(1,) * extra)) if extra else mask
+    return np.broadcast_to(full, tuple(map(as_operand, x.dims)))
+
+
+@captures(ADVANCED_GET)
+def get_advanced(x: Tracer, parts: tuple[Any, ...]) -> Any:
+    """Return `x[key]` for a key that holds index arrays or a mask."""
+    mask = _mask_of(parts)
+    if mask is not None:
+        return MaskedArray(x, _spread_mask(x, mask))
+    base, indices, axes, position, newaxes = _plan(x, parts)
+    result = tracer_of(emit_value("gather", [base.value, *(i.value for i in indices)],
+                                  {"axes": axes, "position": position}))
+    for k in newaxes:
+        result = np.expand_dims(result, k)
+    return result
+
+
+def _plan(x: Tracer, parts: tuple[Any, ...]) -> tuple[Tracer, list[Tracer], tuple[int, ...], int,
+                                                      list[int]]:
+    """Split a key: the basic part as a view, then index arrays on axes of that view."""
+    consumed = sum(p is not None and p is not Ellipsis for p in parts)
+    if consumed > len(x.dims):
+        raise IndexError(f"too many indices for array: array is {len(x.dims)}-dimensional, but "
+                         f"{consumed} were indexed")
+    filler = (slice(None),) * (len(x.dims) - consumed)
+    if any(p is Ellipsis for p in parts):
+        at = next(k for k, p in enumerate(parts) if p is Ellipsis)
+        parts = (*parts[:at], *filler, *parts[at + 1:])
+    else:
+        parts = (*parts, *filler)
+    if any(p is None for p in parts):
+        raise refuse("an index with both None and arrays cannot be captured",
+                     "Index first and add the axis with another index: x[idx][:, None]")
+    if any(isinstance(p, Tracer) and p.dtype == np.bool_ for p in parts) or any(
+            isinstance(p, (bool, np.bool_)) for p in parts):
+        raise refuse("a mask among other indices cannot be captured", "Use np.where")
+    basic = tuple(p if isinstance(p, slice) else slice(None) for p in parts)
+    base_key = basic_key(x.dims, basic)
+    base = x if base_key.at == whole(x.dims) else view(x, IndexStep(base_key.at))
+    axes = tuple(k for k, p in enumerate(parts) if not isinstance(p, slice))
+    raw = [lift(parts[k]) for k in axes]
+    shape = broadcast_dims([dims_of(i) for i in raw])
+    indices = []
+    for k, i in zip(axes, raw, strict=True):
+        wrapped = _wrapped(i, base.dims[k], k)
+        wrapped = fit(wrapped, shape)
+        if dims_of(wrapped) != shape:
+            wrapped = apply("broadcast_to", wrapped, shape=shape)
+        indices.append(wrapped)
+    together = axes == tuple(range(axes[0], axes[-1] + 1))
+    return base, indices, axes, axes[0] if together else 0, []
+
+
+def _wrapped(i: Any, size: Any, axis: int) -> Tracer:
+    if np.dtype(getattr(i, "dtype", type(i))).kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    index = cast(i, np.int64)
+    value = index.value
+    maker = "iota"
+    for eqn in reversed(_scope_eqns()):
+        if value in eqn.outputs:
+            if eqn.op.name == maker and eqn.params["size"] == size:
+                return index  # 0..size-1 needs no check
+            break
+    return tracer_of(emit_value("wrap_index", [value], {"size": size, "axis": axis}))
+
+
+def _scope_eqns() -> list[Any]:
+    return current().builder.scope.eqns
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+@captures(ADVANCED_SET)
+def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
+    """Carry out `x[key] = value` for a key that holds index arrays or a mask."""
+    mask = _mask_of(parts)
+    if mask is not None:
+        if isinstance(value, MaskedArray):
+            value = value.data
+        elif isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims):
+            raise refuse("x[mask] = v with an array v has a size that depends on data",
+                         "Use x[...] = np.where(mask, v, x)")
+        spread = _spread_mask(x, mask)
+        x[...] = cast(np.where(spread, cast(value, x.dtype), x), x.dtype)
+        return
+    _scatter(x, parts, value, "scatter")
+
+
+def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
+    base, indices, axes, position, _ = _plan(x, parts)
+    target = gathered_shape(base.dims, indices[0].dims, axes, position)
+    value = broadcast_value(value, target)
+    part = atom_of(cast(value, x.dtype))
+    index_values = [i.value for i in indices]
+
+    def put(elements: Value, at: At | None) -> Value:
+        if at is not None:
+            elements_part = emit_value("index", [elements], {"at": at})
+            new = emit_value(op, [elements_part, part, *index_values],
+                             {"axes": axes, "position": position})
+            return emit_value("update", [elements, new], {"at": at})
+        return emit_value(op, [elements, part, *index_values], {"axes": axes, "position": position})
+
+    at = base.steps[-1].at if base is not x and isinstance(base.steps[-1], IndexStep) else None
+    if base is x or at is None:
+        write_cell(x if base is x else base, put, None)
+    else:
+        write_cell(Tracer(base.cell, base.steps[:-1]), put, at)
+
+
+@captures(np.ufunc.at)
+def ufunc_at(ufunc: Any, a: Tracer, indices: Any, b: Any = None) -> None:
+    """Carry out `ufunc.at`: unbuffered, so that repeated indices count each time."""
+    parts = normalize(indices)
+    if ufunc is np.subtract:
+        ufunc, b = np.add, -lift(b)
+    if ufunc is not np.add:
+        raise refuse(f"np.{ufunc.__name__}.at cannot be captured", "Use np.add.at, or a loop")
+    if any(map(is_advanced, parts)):
+        _scatter(a, parts, lift(b), "scatter_add")
+    else:
+        a[indices] += b
+
+
+# --- functions ----------------------------------------------------------------------------------
+
+
+@captures(np.take, method="take")
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    """Return elements at indices along an axis."""
+    a = as_tracer(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    if mode == "clip":
+        indices = np.clip(indices, 0, as_operand(a.dims[axis]) - 1)
+    elif mode == "wrap":
+        indices = indices % as_operand(a.dims[axis])
+    return a[(*(slice(None),) * axis, indices)]
+
+
+@captures(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    """Return elements at indices that vary along the other axes."""
+    arr, indices = as_tracer(arr), as_tracer(indices)
+    if axis is None:
+        arr, axis = arr.reshape(-1), 0
+    axis = normalize_axis(axis, len(arr.dims))
+    key = []
+    for k, d in enumerate(arr.dims):
+        if k == axis:
+            key.append(indices)
+        else:
+            shape = tuple(d if j == k else 1 for j in range(len(arr.dims)))
+            key.append(apply("reshape", apply("iota", size=d), shape=shape))
+    return arr[tuple(key)]
+
+
+@captures(np.argsort, method="argsort")
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> Any:
+    """Return the order that sorts an array, equal elements in their own order."""
+    a = as_tracer(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    return apply("argsort", a, axis=normalize_axis(axis, len(a.dims)))
+
+
+@captures(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> Any:
+    """Return a sorted copy."""
+    a = as_tracer(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    return take_along_axis(a, argsort(a, axis), axis)
+
+
+def _sort_inplace(a: Tracer, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    a[...] = sort(a, axis)
+
+
+METHODS["sort"] = _sort_inplace
+
+
+@captures(np.median)
+def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any) -> Any:
+    """Return the middle of the sorted elements, or the mean of the two middle ones."""
+    a = as_tracer(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    ordered = np.moveaxis(sort(a, axis), axis, 0)
+    n = as_operand(ordered.dims[0])
+    return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0
+
+
+@captures(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """Interpolate linearly; the interval of each point is found by comparing with every node."""
+    x, xp, fp = map(as_tracer, (x, xp, fp))
+    n = as_operand(xp.dims[0])
+    below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
+    k = np.clip(below - 1, 0, n - 2)
+    x0, x1, f0, f1 = xp[k], xp[k + 1], fp[k], fp[k + 1]
+    inside = f0 + (f1 - f0) / (x1 - x0) * (x - x0)
+    result = np.where(x < xp[0], fp[0] if left is None else left, inside)
+    return np.where(x > xp[-1], fp[-1] if right is None else right, result)
+
+
+@captures(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Return where elements would have to be inserted to keep order."""
+    a, v = as_tracer(a), as_tracer(v)
+    other = np.expand_dims(v, -1)
+    return np.sum(a < other if side == "left" else a <= other, axis=-1)

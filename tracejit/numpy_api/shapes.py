@@ -1,0 +1,433 @@
+"""Shape manipulation: views where NumPy makes views, joins, flips, rolls and pads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import Dim, Expr, floor_div, product
+from tracejit.numpy_api.creation import filled
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import METHODS, PROPERTIES, captures
+from tracejit.trace.emit import apply, as_operand, cast, same_dim, to_dim, to_dims
+from tracejit.trace.indexing import view
+from tracejit.trace.tracer import Tracer, of_dim, python_dims
+from tracejit.trace.views import ReshapeStep, TransposeStep
+
+__all__ = ["normalize_axes", "normalize_axis"]
+
+
+def normalize_axis(axis: Any, ndim: int) -> int:
+    """Return an axis counted from the front, or raise NumPy's `AxisError`."""
+    if isinstance(axis, Tracer):
+        raise refuse("an axis depends on a traced value", "Use a constant")
+    axis = int(axis)
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return axis % ndim if ndim else 0
+
+
+def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return an axis argument (None, an int or a tuple) as a tuple of axes."""
+    if axis is None:
+        return tuple(range(ndim))
+    if isinstance(axis, (tuple, list)):
+        return tuple(sorted(normalize_axis(a, ndim) for a in axis))
+    return (normalize_axis(axis, ndim),)
+
+
+# --- reshape and its kin ------------------------------------------------------------------------
+
+
+@captures(np.reshape)
+def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None,
+            copy: Any = None) -> Tracer:
+    """Return a view with another shape of the same size."""
+    a = as_tracer(a)
+    if order not in ("C", "A"):
+        if order == "F":
+            return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape)))))
+        raise refuse(f"reshape with order={order!r} cannot be captured", "Use order='C'")
+    target = _fill_in(a.dims, to_dims(_tuple(shape if shape is not None else newshape)))
+    return view(a, ReshapeStep(target, a.aval.shape))
+
+
+def _tuple(shape: Any) -> tuple[Any, ...]:
+    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+
+
+def _fill_in(dims: tuple[Dim, ...], target: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """Replace a -1 by what the size leaves, and check that the sizes agree."""
+    total = product(dims)
+    if -1 in target:
+        rest = product(tuple(d for d in target if d != -1))
+        quotient = exact_quotient(total, rest)
+        target = tuple(quotient if d == -1 else d for d in target)
+    if not same_dim(total, product(target)):
+        trace = current()
+        known = trace.is_known(total)
+        count = trace.number(total) if known else total
+        raise ValueError(f"cannot reshape array of size {count} into shape {tuple(target)}")
+    return tuple(current().canonical(d) for d in target)
+
+
+def exact_quotient(total: Dim, part: Dim) -> Dim:
+    """Return `total / part` where it divides, cancelling symbolic factors that both have."""
+    if isinstance(part, Expr) and isinstance(total, Expr) and len(part.terms) == 1 and not part.const:
+        (monomial, coefficient), = part.terms
+        kept: Dim = 0
+        for m, c in total.terms:
+            rest = list(m)
+            for a in monomial:
+                if a not in rest:
+                    return floor_div(total, part)
+                rest.remove(a)
+            if c % coefficient:
+                return floor_div(total, part)
+            term: Dim = c // coefficient
+            for a in rest:
+                term = term * Expr((((a,), 1),), 0)
+            kept = kept + term
+        return kept if not total.const else floor_div(total, part)
+    return floor_div(total, part) if part != 1 else total
+
+
+def _reshape_method(a: Tracer, *shape: Any, order: str = "C", copy: Any = None) -> Tracer:
+    return reshape(a, shape[0] if len(shape) == 1 else shape, order)
+
+
+METHODS["reshape"] = _reshape_method
+
+
+@captures(np.ravel, method="ravel")
+def ravel(a: Any, order: str = "C") -> Tracer:
+    """Return a flat view."""
+    return reshape(a, (-1,), order)
+
+
+METHODS["flatten"] = lambda a, order="C": ravel(a, order).copy()
+
+
+@captures(np.expand_dims)
+def expand_dims(a: Any, axis: Any) -> Tracer:
+    """Return a view with new axes of size 1."""
+    a = as_tracer(a)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    axes = normalize_axes(axis, len(a.dims) + count)
+    rest = iter(a.dims)
+    target = tuple(1 if k in axes else next(rest) for k in range(len(a.dims) + count))
+    return view(a, ReshapeStep(target, a.aval.shape))
+
+
+@captures(np.squeeze, method="squeeze")
+def squeeze(a: Any, axis: Any = None) -> Tracer:
+    """Return a view without axes of size 1."""
+    a = as_tracer(a)
+    if axis is None:
+        axes = tuple(k for k, d in enumerate(a.dims) if d == 1)
+    else:
+        axes = normalize_axes(axis, len(a.dims))
+        if not all(same_dim(a.dims[k], 1) for k in axes):
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    return view(a, ReshapeStep(tuple(d for k, d in enumerate(a.dims) if k not in axes),
+                               a.aval.shape))
+
+
+@captures(np.atleast_1d)
+def atleast_1d(*arys: Any) -> Any:
+    """Return arrays with at least one axis."""
+    result = [a if a.dims else reshape(a, (1,)) for a in map(as_tracer, arys)]
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+@captures(np.atleast_2d)
+def atleast_2d(*arys: Any) -> Any:
+    """Return arrays with at least two axes."""
+    result = [a if len(a.dims) > 1 else atleast_1d(a)[None, :] for a in map(as_tracer, arys)]
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+# --- the order of axes --------------------------------------------------------------------------
+
+
+@captures(np.transpose, np.permute_dims)
+def transpose(a: Any, axes: Any = None) -> Tracer:
+    """Return a view with its axes permuted."""
+    a = as_tracer(a)
+    ndim = len(a.dims)
+    order = tuple(reversed(range(ndim))) if axes is None else tuple(
+        normalize_axis(k, ndim) for k in axes)
+    if sorted(order) != list(range(ndim)):
+        raise ValueError("axes don't match array")
+    return a if order == tuple(range(ndim)) else view(a, TransposeStep(order))
+
+
+def _transpose_method(a: Tracer, *axes: Any) -> Tracer:
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
+        axes = axes[0]
+    return transpose(a, axes or None)
+
+
+METHODS["transpose"] = _transpose_method
+PROPERTIES["T"] = transpose
+PROPERTIES["mT"] = lambda a: swapaxes(a, -1, -2)
+
+
+@captures(np.swapaxes, method="swapaxes")
+def swapaxes(a: Any, axis1: int, axis2: int) -> Tracer:
+    """Return a view with two axes exchanged."""
+    a = as_tracer(a)
+    order = list(range(len(a.dims)))
+    i, j = (normalize_axis(k, len(order)) for k in (axis1, axis2))
+    order[i], order[j] = order[j], order[i]
+    return transpose(a, order)
+
+
+@captures(np.moveaxis)
+def moveaxis(a: Any, source: Any, destination: Any) -> Tracer:
+    """Return a view with axes moved."""
+    a = as_tracer(a)
+    ndim = len(a.dims)
+    sources = [normalize_axis(k, ndim) for k in _tuple(source)]
+    targets = [normalize_axis(k, ndim) for k in _tuple(destination)]
+    order = [k for k in range(ndim) if k not in sources]
+    for target, k in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, k)
+    return transpose(a, order)
+
+
+@captures(np.broadcast_to)
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
+    """Return an array repeated to a shape; it cannot be written to, as in NumPy."""
+    array = as_tracer(array)
+    target = to_dims(shape)
+    fitted = tuple(d if d == 1 else s for d, s in
+                   zip(array.dims, target[len(target) - len(array.dims):], strict=True))
+    for d, s in zip(array.dims, fitted, strict=True):
+        if not same_dim(d, s):
+            raise ValueError(f"operands could not be broadcast together with remapped shapes "
+                             f"[original->remapped]: {array.shape} and requested shape "
+                             f"{python_dims(target)}")
+    if fitted != array.aval.shape:
+        array = apply("reshape", array, shape=fitted)
+    result = apply("broadcast_to", array, shape=target)
+    result.cell.constant = "writing to the result of np.broadcast_to"
+    return result
+
+
+# --- joining and splitting ----------------------------------------------------------------------
+
+
+def _promoted(arrays: Sequence[Any]) -> list[Tracer]:
+    parts = [as_tracer(a) for a in arrays]
+    dtype = np.result_type(*(p.dtype for p in parts))
+    return [p if p.dtype == dtype else cast(p, dtype) for p in parts]
+
+
+@captures(np.concatenate)
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None, **kwargs: Any) -> Tracer:
+    """Join arrays along an axis that they have."""
+    parts = _promoted(list(arrays))
+    if axis is None:
+        parts, axis = [ravel(p) for p in parts], 0
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    ndim = len(parts[0].dims)
+    axis = normalize_axis(axis, ndim)
+    first = parts[0].dims
+    fitted = []
+    for p in parts:
+        if len(p.dims) != ndim or not all(
+                k == axis or same_dim(d, e) for k, (d, e) in enumerate(zip(p.dims, first, strict=True))):
+            raise ValueError("all the input array dimensions except for the concatenation axis must "
+                             "match exactly")
+        shape = tuple(d if k == axis else first[k] for k, d in enumerate(p.dims))
+        fitted.append(p if shape == p.aval.shape else apply("reshape", p, shape=shape))
+    result = apply("concatenate", *fitted, axis=axis)
+    if out is not None:
+        out[...] = result
+        return out
+    return result
+
+
+@captures(np.stack)
+def stack(arrays: Any, axis: int = 0, out: Any = None, **kwargs: Any) -> Tracer:
+    """Join arrays along a new axis."""
+    parts = [as_tracer(a) for a in arrays]
+    axis = normalize_axis(axis, len(parts[0].dims) + 1)
+    return concatenate([expand_dims(p, axis) for p in parts], axis)
+
+
+@captures(np.vstack)
+def vstack(tup: Any, **kwargs: Any) -> Tracer:
+    """Join arrays along the first axis."""
+    return concatenate([atleast_2d(a) for a in tup], 0)
+
+
+@captures(np.hstack)
+def hstack(tup: Any, **kwargs: Any) -> Tracer:
+    """Join arrays along the second axis, or the only one."""
+    parts = [atleast_1d(a) for a in tup]
+    return concatenate(parts, 0 if len(parts[0].dims) == 1 else 1)
+
+
+@captures(np.column_stack)
+def column_stack(tup: Any) -> Tracer:
+    """Join vectors as columns."""
+    parts = [as_tracer(a) for a in tup]
+    return concatenate([p[:, None] if len(p.dims) == 1 else p for p in parts], 1)
+
+
+@captures(np.append)
+def append(arr: Any, values: Any, axis: Any = None) -> Tracer:
+    """Return an array with more at its end."""
+    return concatenate([arr, values], axis)
+
+
+@captures(np.split, np.array_split)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
+    """Return views of consecutive parts."""
+    ary = as_tracer(ary)
+    axis = normalize_axis(axis, len(ary.dims))
+    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        ends = [0, *indices_or_sections, None]
+    else:
+        part = exact_quotient(ary.dims[axis], int(indices_or_sections))
+        ends = [as_operand(part * k) for k in range(int(indices_or_sections) + 1)]
+    before = (slice(None),) * axis
+    return [ary[(*before, slice(a, b))] for a, b in zip(ends, ends[1:], strict=False)]
+
+
+@captures(np.flip)
+def flip(m: Any, axis: Any = None) -> Tracer:
+    """Return a view with axes reversed."""
+    m = as_tracer(m)
+    axes = normalize_axes(axis, len(m.dims))
+    return m[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(len(m.dims)))]
+
+
+captures(np.fliplr)(lambda m: flip(m, 1))
+captures(np.flipud)(lambda m: flip(m, 0))
+
+
+@captures(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
+    """Return elements shifted around the end."""
+    a = as_tracer(a)
+    if axis is None:
+        return reshape(roll(ravel(a), shift, 0), python_dims(a.dims))
+    for k, s in zip(normalize_axes(axis, len(a.dims)), _tuple(shift), strict=True):
+        n = as_operand(a.dims[k])
+        start = (n - s % n) % n if not isinstance(s, int) or s < 0 or not isinstance(n, int) else -s % n
+        if isinstance(s, int) and not isinstance(n, int):
+            start = -s if s <= 0 else n - s
+            if s == 0:
+                continue
+        before = (slice(None),) * k
+        a = concatenate([a[(*before, slice(start, None))], a[(*before, slice(None, start))]], k)
+    return a
+
+
+@captures(np.pad)
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Tracer:
+    """Return an array with more at its edges."""
+    array = as_tracer(array)
+    ndim = len(array.dims)
+    widths = _pad_widths(pad_width, ndim)
+    if mode == "constant":
+        value = kwargs.get("constant_values", 0)
+        target = tuple(as_operand(d + a + b) for d, (a, b) in zip(array.dims, widths, strict=True))
+        result = filled(target, value, array.dtype)
+        result[tuple(slice(as_operand(to_dim(a)), as_operand(a + d))
+                     for d, (a, _) in zip(array.dims, widths, strict=True))] = array
+        return result
+    if mode not in _PAD_INDICES:
+        raise refuse(f"np.pad with mode={mode!r} cannot be captured",
+                     "Use 'constant', 'edge', 'wrap', 'reflect' or 'symmetric'")
+    for axis, (a, b) in enumerate(widths):
+        n = array.dims[axis]
+        place = apply("iota", size=n + a + b) - as_operand(to_dim(a))
+        array = np.take(array, _PAD_INDICES[mode](place, as_operand(n)), axis=axis)
+    return array
+
+
+_PAD_INDICES: dict[str, Any] = {
+    "edge": lambda i, n: np.clip(i, 0, n - 1),
+    "wrap": lambda i, n: i % n,
+    "reflect": lambda i, n: (n - 1) - np.absolute((n - 1) - np.absolute(i) % (2 * n - 2)),
+    "symmetric": lambda i, n: np.where(i % (2 * n) < n, i % (2 * n), 2 * n - 1 - i % (2 * n)),
+}
+
+
+def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:
+    def pair(x: Any) -> tuple[Any, Any]:
+        x = tuple(x) if isinstance(x, (list, tuple, np.ndarray)) else (x,)
+        return (to_dim(x[0]), to_dim(x[-1]))
+
+    if isinstance(pad_width, (list, tuple, np.ndarray)) and isinstance(
+            pad_width[0], (list, tuple, np.ndarray)):
+        pairs = [pair(p) for p in pad_width]
+        return pairs * ndim if len(pairs) == 1 else pairs
+    return [pair(pad_width)] * ndim
+
+
+@captures(np.tile)
+def tile(A: Any, reps: Any) -> Tracer:
+    """Return an array repeated as a whole."""
+    a = as_tracer(A)
+    counts = to_dims(reps)
+    while len(a.dims) < len(counts):
+        a = a[None]
+    counts = (1,) * (len(a.dims) - len(counts)) + counts
+    spread: list[Dim] = []
+    kept: list[Dim] = []
+    for c, d in zip(counts, a.dims, strict=True):
+        spread += [c, d]
+        kept += [1, d]
+    result = apply("broadcast_to", apply("reshape", a, shape=tuple(kept)), shape=tuple(spread))
+    return apply("reshape", result, shape=tuple(c * d for c, d in zip(counts, a.dims, strict=True)))
+
+
+@captures(np.repeat, method="repeat")
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Tracer:
+    """Return an array with each element repeated."""
+    a = as_tracer(a)
+    if isinstance(repeats, (list, tuple, np.ndarray)) or (isinstance(repeats, Tracer) and repeats.dims):
+        raise refuse("np.repeat with one count per element has a size that depends on data",
+                     "Use one count, or index with an array")
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = normalize_axis(axis, len(a.dims))
+    count = to_dim(repeats)
+    inserted = (*a.dims[:axis + 1], 1, *a.dims[axis + 1:])
+    spread = (*a.dims[:axis + 1], count, *a.dims[axis + 1:])
+    result = apply("broadcast_to", apply("reshape", a, shape=inserted), shape=spread)
+    return apply("reshape", result, shape=(*a.dims[:axis], a.dims[axis] * count, *a.dims[axis + 1:]))
+
+
+# --- sizes --------------------------------------------------------------------------------------
+
+
+@captures(np.shape)
+def shape_(a: Any) -> tuple[Any, ...]:
+    """Return the shape."""
+    return as_tracer(a).shape
+
+
+@captures(np.size)
+def size(a: Any, axis: Any = None) -> Any:
+    """Return the number of elements, or the size of an axis."""
+    a = as_tracer(a)
+    return of_dim(product(a.dims) if axis is None else a.dims[normalize_axis(axis, len(a.dims))])
+
+
+@captures(np.ndim)
+def ndim_(a: Any) -> int:
+    """Return the number of axes."""
+    return len(as_tracer(a).dims)
+
+
+PROPERTIES["size"] = size

@@ -1,0 +1,15 @@
+"""The op registry: one op, one entry, and all that anyone needs to know of it in that entry."""
+
+from tracejit.ops import (  # noqa: F401  (importing fills the tables)
+    arithmetic,
+    calls,
+    control,
+    creation,
+    gather,
+    linalg,
+    logs,
+    reductions,
+    shapes,
+    special,
+    writes,
+)

@@ -1,0 +1,249 @@
+"""Arithmetic, powers, exponentials, trigonometry, comparisons, logic and casts: one line each.
+
+A line holds the op's name, its NumPy function, its scalar code and its partial derivatives in terms
+of the output `z` and the operands. Derivatives of standard functions are those of any table, e.g.
+Abramowitz and Stegun, Handbook of Mathematical Functions, chapter 4.
+
+Conventions, the same everywhere: `abs'(0) = 0`; where operands tie, the first one that attains the
+extremum has the whole derivative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.lowering import Pointwise
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import Aval, is_differentiable
+from tracejit.ops.cotangents import Masked, Where, dense, unbroadcast
+from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
+from tracejit.trace.emit import VARIANTS, apply
+
+__all__ = ["choose"]
+
+
+def choose(condition: Any, x: Any, y: Any) -> Any:
+    """Return `where(condition, x, y)`, decided at once where the condition is no array."""
+    if isinstance(condition, (bool, np.bool_)):
+        return x if condition else y
+    return np.where(condition, x, y)
+
+
+# --- arithmetic ---------------------------------------------------------------------------------
+elementwise("add", np.add, "{0} + {1}", lambda z, x, y: (1, 1), kinds="ifc")
+elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc")
+elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc")
+elementwise("div", np.true_divide, "{0} / {1}", lambda z, x, y: (1 / y, -z / y), cost=4.0,
+            kinds="fc", domain=(0.5, 2.0))
+elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc")
+elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", cost=6.0, kinds="if",
+            domain=(1.0, 3.0))
+elementwise("remainder", np.remainder, "remainder({0}, {1})",
+            lambda z, x, y: (1, -np.floor(x / y)), cost=8.0, kinds="if", domain=(1.0, 3.0))
+elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -np.trunc(x / y)), cost=8.0,
+            domain=(1.0, 3.0))
+
+
+def _power_partials(z: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    lowered = np.power(x, choose(y == 0, 1.0, y - 1))
+    return y * lowered, z * choose(x > 0, np.log(choose(x > 0, x, 1.0)), 0.0)
+
+
+elementwise("power", np.power, "pow({0}, {1})", _power_partials, cost=16.0, kinds="if",
+            integer="ipow({0}, {1})", domain=(0.3, 2.0))
+elementwise("complex_power", None, "pow({0}, {1})",
+            lambda z, x, y: (y * np.power(x, y - 1), z * np.log(x)), cost=60.0, kinds="c",
+            reference=np.power)
+elementwise("abs", np.absolute, "fabs({0})", lambda z, x: (np.sign(x),), exact=True, kinds="if",
+            integer="abs({0})")
+elementwise("sign", np.sign, "sign({0})", exact=True, kinds="if")
+elementwise("maximum", np.maximum, "maximum({0}, {1})",
+            lambda z, x, y: (Where(x >= y), Where(np.logical_not(x >= y))), exact=True, kinds="bif")
+elementwise("minimum", np.minimum, "minimum({0}, {1})",
+            lambda z, x, y: (Where(x <= y), Where(np.logical_not(x <= y))), exact=True, kinds="bif")
+elementwise("fmax", np.fmax, "fmax({0}, {1})",
+            lambda z, x, y: (Where((x >= y) | (y != y)), Where((x < y) | (x != x))), exact=True)
+elementwise("fmin", np.fmin, "fmin({0}, {1})",
+            lambda z, x, y: (Where((x <= y) | (y != y)), Where((x > y) | (x != x))), exact=True)
+elementwise("copysign", np.copysign, "copysign({0}, {1})",
+            lambda z, x, y: (np.sign(x) * np.copysign(1.0, y), None), exact=True, domain=(0.5, 2.0))
+
+# --- roots, exponentials, logarithms ------------------------------------------------------------
+elementwise("sqrt", np.sqrt, "sqrt({0})", lambda z, x: (0.5 / z,), cost=5.0, kinds="fc",
+            domain=(0.5, 2.0))
+elementwise("cbrt", np.cbrt, "cbrt({0})", lambda z, x: (z / (3.0 * x),), cost=12.0,
+            domain=(0.5, 2.0))
+elementwise("exp", np.exp, "exp({0})", lambda z, x: (z,), cost=10.0, kinds="fc")
+elementwise("exp2", np.exp2, "exp2({0})", lambda z, x: (z * math.log(2.0),), cost=10.0)
+elementwise("expm1", np.expm1, "expm1({0})", lambda z, x: (z + 1.0,), cost=12.0)
+elementwise("log", np.log, "log({0})", lambda z, x: (1.0 / x,), cost=10.0, kinds="fc",
+            domain=(0.5, 2.0))
+elementwise("log2", np.log2, "log2({0})", lambda z, x: (1.0 / (x * math.log(2.0)),), cost=10.0,
+            domain=(0.5, 2.0))
+elementwise("log10", np.log10, "log10({0})", lambda z, x: (1.0 / (x * math.log(10.0)),), cost=10.0,
+            domain=(0.5, 2.0))
+elementwise("log1p", np.log1p, "log1p({0})", lambda z, x: (1.0 / (1.0 + x),), cost=12.0,
+            domain=(-0.5, 2.0))
+elementwise("logaddexp", np.logaddexp, "logaddexp({0}, {1})",
+            lambda z, x, y: (_exp_difference(x, z), _exp_difference(y, z)), cost=24.0)
+
+
+def _exp_difference(x: Any, z: Any) -> Any:
+    """exp(x - z) as the share of x in z = logaddexp(x, y); two equal infinities share evenly."""
+    return np.exp(choose(x == z, 0.0, x) - choose(x == z, 0.0, z))
+
+
+# --- trigonometric and hyperbolic ---------------------------------------------------------------
+elementwise("sin", np.sin, "sin({0})", lambda z, x: (np.cos(x),), cost=12.0, kinds="fc")
+elementwise("cos", np.cos, "cos({0})", lambda z, x: (-np.sin(x),), cost=12.0, kinds="fc")
+elementwise("tan", np.tan, "tan({0})", lambda z, x: (1.0 + z * z,), cost=14.0, kinds="fc",
+            domain=(-1.0, 1.0))
+elementwise("arcsin", np.arcsin, "asin({0})", lambda z, x: (1.0 / np.sqrt(1.0 - x * x),), cost=12.0,
+            domain=(-0.8, 0.8))
+elementwise("arccos", np.arccos, "acos({0})", lambda z, x: (-1.0 / np.sqrt(1.0 - x * x),), cost=12.0,
+            domain=(-0.8, 0.8))
+elementwise("arctan", np.arctan, "atan({0})", lambda z, x: (1.0 / (1.0 + x * x),), cost=12.0)
+elementwise("arctan2", np.arctan2, "atan2({0}, {1})",
+            lambda z, x, y: (y / (x * x + y * y), -x / (x * x + y * y)), cost=16.0,
+            domain=(0.5, 2.0))
+elementwise("hypot", np.hypot, "hypot({0}, {1})", lambda z, x, y: (x / z, y / z), cost=10.0,
+            domain=(0.5, 2.0))
+elementwise("sinh", np.sinh, "sinh({0})", lambda z, x: (np.cosh(x),), cost=14.0, kinds="fc")
+elementwise("cosh", np.cosh, "cosh({0})", lambda z, x: (np.sinh(x),), cost=14.0, kinds="fc")
+elementwise("tanh", np.tanh, "tanh({0})", lambda z, x: (1.0 - z * z,), cost=14.0, kinds="fc")
+elementwise("arcsinh", np.arcsinh, "asinh({0})", lambda z, x: (1.0 / np.sqrt(x * x + 1.0),),
+            cost=14.0)
+elementwise("arccosh", np.arccosh, "acosh({0})", lambda z, x: (1.0 / np.sqrt(x * x - 1.0),),
+            cost=14.0, domain=(1.5, 3.0))
+elementwise("arctanh", np.arctanh, "atanh({0})", lambda z, x: (1.0 / (1.0 - x * x),), cost=14.0,
+            domain=(-0.8, 0.8))
+
+# --- rounding, comparisons, logic: piecewise constant, so no derivative --------------------------
+elementwise("floor", np.floor, "floor({0})", exact=True)
+elementwise("ceil", np.ceil, "ceil({0})", exact=True)
+elementwise("trunc", np.trunc, "trunc({0})", exact=True)
+elementwise("rint", np.rint, "rint({0})", exact=True)
+elementwise("equal", np.equal, "{0} == {1}", result="bool", exact=True, kinds="bifc")
+elementwise("not_equal", np.not_equal, "{0} != {1}", result="bool", exact=True, kinds="bifc")
+elementwise("less", np.less, "{0} < {1}", result="bool", exact=True, kinds="if")
+elementwise("less_equal", np.less_equal, "{0} <= {1}", result="bool", exact=True, kinds="if")
+elementwise("greater", np.greater, "{0} > {1}", result="bool", exact=True, kinds="if")
+elementwise("greater_equal", np.greater_equal, "{0} >= {1}", result="bool", exact=True, kinds="if")
+elementwise("isnan", np.isnan, "{0} != {0}", result="bool", exact=True)
+elementwise("isinf", np.isinf, "fabs({0}) == inf", result="bool", exact=True)
+elementwise("isfinite", np.isfinite, "fabs({0}) < inf", result="bool", exact=True)
+elementwise("signbit", np.signbit, "signbit({0})", result="bool", exact=True)
+elementwise("logical_and", np.logical_and, "{0} & {1}", exact=True, kinds="b")
+elementwise("logical_or", np.logical_or, "{0} | {1}", exact=True, kinds="b")
+elementwise("logical_xor", np.logical_xor, "{0} ^ {1}", exact=True, kinds="b")
+elementwise("logical_not", np.logical_not, "not {0}", exact=True, kinds="b")
+elementwise("bitwise_and", np.bitwise_and, "{0} & {1}", exact=True, kinds="bi")
+elementwise("bitwise_or", np.bitwise_or, "{0} | {1}", exact=True, kinds="bi")
+elementwise("bitwise_xor", np.bitwise_xor, "{0} ^ {1}", exact=True, kinds="bi")
+elementwise("invert", np.invert, "~{0}", exact=True, kinds="i")
+elementwise("left_shift", np.left_shift, "{0} << {1}", exact=True, kinds="i", domain=(0.0, 3.0))
+elementwise("right_shift", np.right_shift, "{0} >> {1}", exact=True, kinds="i", domain=(0.0, 3.0))
+
+# --- complex numbers; cotangents as in TensorFlow: dL/dx + i dL/dy --------------------------------
+
+
+def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: Any, jvp: Any,
+                cost: float = 1.0) -> None:
+    """Enter an op that is linear over the reals only: (z, x, ct) -> ct and (z, x, x_dot) -> z_dot."""
+
+    def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+        return only(avals[0].with_dtype(RESULTS[result](avals[0].dtype)))
+
+    def backward(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+        z, x = sweep.operand(eqn.output), sweep.operand(eqn.inputs[0])
+        return [vjp(z, x, dense(cts[0]))]
+
+    def forward(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+        return [jvp(sweep.operand(eqn.output), sweep.operand(eqn.inputs[0]), tangents[0])]
+
+    structural(name, reference, infer, Pointwise(expression), backward, forward, cost=cost,
+               exact=cost == 1.0, sample="complex")
+
+
+_complex_op("conj", np.conjugate, "conj({0})", "same",
+            lambda z, x, ct: np.conj(ct), lambda z, x, x_dot: np.conj(x_dot))
+_complex_op("real", np.real, "real({0})", "real",
+            lambda z, x, ct: ct.astype(x.dtype), lambda z, x, x_dot: np.real(x_dot))
+_complex_op("imag", np.imag, "imag({0})", "real",
+            lambda z, x, ct: ct * x.dtype.type(1j), lambda z, x, x_dot: np.imag(x_dot))
+_complex_op("complex_abs", np.absolute, "complex_abs({0})", "real",
+            lambda z, x, ct: ct / choose(z == 0, 1.0, z) * x,
+            lambda z, x, x_dot: np.real(np.conj(x) * x_dot) / choose(z == 0, 1.0, z), cost=10.0)
+
+
+# --- choice and conversion ----------------------------------------------------------------------
+
+
+def _select_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(Aval(avals[1].dtype, broadcast_shapes([a.shape for a in avals])))
+
+
+def _select_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    ct = cts[0]
+    mask = sweep.operand(eqn.inputs[0])
+    branches = []
+    for a, m in zip(eqn.inputs[1:], (mask, np.logical_not(mask)), strict=True):
+        if isinstance(ct, Masked):
+            masked = Masked(ct.mask & m, ct.value)
+        else:
+            masked = Masked(m, ct)
+        branches.append(unbroadcast(masked, a.aval) if sweep.wants(a) else None)
+    return [None, *branches]
+
+
+def _select_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    x_dot, y_dot = (sweep.zeros(a.aval) if t is None else t
+                    for a, t in zip(eqn.inputs[1:], tangents[1:], strict=True))
+    return [np.where(sweep.operand(eqn.inputs[0]), x_dot, y_dot)]
+
+
+structural("select", lambda c, x, y: np.where(c, x, y), _select_infer,
+           Pointwise("select({0}, {1}, {2})"), _select_vjp, _select_jvp, exact=True)
+
+
+def _cast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(Aval(params["dtype"], avals[0].shape))
+
+
+def _cast_reference(x: Any, dtype: np.dtype) -> Any:
+    if dtype.kind != "c" and np.asarray(x).dtype.kind == "c":
+        x = np.real(x)
+    return np.asarray(x).astype(dtype)
+
+
+def _cast_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    source = eqn.inputs[0].aval.dtype
+    if not (is_differentiable(source) and is_differentiable(eqn.params["dtype"])):
+        return [None]
+    ct = dense(cts[0])
+    if source.kind != "c" and ct.dtype.kind == "c":
+        ct = np.real(ct)
+    return [ct if ct.dtype == source else apply("cast", ct, dtype=source)]
+
+
+def _cast_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    if not is_differentiable(eqn.params["dtype"]):
+        return [None]
+    return [apply("cast", tangents[0], dtype=eqn.params["dtype"])]
+
+
+structural("cast", _cast_reference, _cast_infer, Pointwise("{t}({0})"), _cast_vjp, _cast_jvp,
+           exact=True)
+
+VARIANTS.update({
+    ("add", "b"): find_op("logical_or"), ("mul", "b"): find_op("logical_and"),
+    ("maximum", "b"): find_op("logical_or"), ("minimum", "b"): find_op("logical_and"),
+    ("invert", "b"): find_op("logical_not"), ("bitwise_and", "b"): find_op("logical_and"),
+    ("bitwise_or", "b"): find_op("logical_or"), ("bitwise_xor", "b"): find_op("logical_xor"),
+    ("abs", "c"): find_op("complex_abs"), ("power", "c"): find_op("complex_power"),
+})

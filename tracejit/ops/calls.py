@@ -1,0 +1,191 @@
+"""TensorFlow's names for what users may add: op types, their gradients, and where gradients end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Block, Eqn, Op, Params, Value
+from tracejit.ir.lowering import Inline
+from tracejit.ir.optable import OPS
+from tracejit.ir.types import Aval
+from tracejit.ir.walk import copy_block
+from tracejit.ops.kinds import only, structural
+from tracejit.trace.context import current
+from tracejit.trace.emit import apply, atom_of, emit, lift
+from tracejit.trace.source import describe_line
+from tracejit.trace.tracer import Traced, Tracer, tracer_of
+
+__all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
+           "inline_region", "no_gradient", "stop_gradient"]
+
+GRADIENTS: dict[str, Callable[..., Any]] = {}
+"""The gradient functions that users registered, by op type."""
+
+NOT_DIFFERENTIABLE: set[str] = set()
+"""The op types that users marked with `no_gradient`."""
+
+
+class Operation:
+    """What a gradient function sees of the operation that it differentiates.
+
+    Attributes: `inputs` and `outputs` (tuples of arrays), `type` and `name` (str).
+    """
+
+    def __init__(self, eqn: Eqn, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        self.inputs, self.outputs = inputs, outputs
+        self.type = eqn.op.name
+        self.name = f"{eqn.op.name}:{describe_line(eqn.site)}"
+        self._attributes = dict(eqn.params)
+
+    def get_attr(self, name: str) -> Any:
+        """Return a parameter of the operation; `ValueError` if it has none of that name."""
+        if name not in self._attributes:
+            raise ValueError(f"operation {self.type!r} has no attribute {name!r}; it has "
+                             f"{sorted(self._attributes)}")
+        return self._attributes[name]
+
+
+def _check_name(op_type: Any, what: str) -> None:
+    if not isinstance(op_type, str):
+        raise TypeError(f"{what} takes the name of an op type as a string, not {op_type!r}")
+    marked = op_type in OPS and (OPS[op_type].marked or OPS[op_type].vjp is not None)
+    if op_type in GRADIENTS or op_type in NOT_DIFFERENTIABLE or marked:
+        raise KeyError(f"op type {op_type!r} has a gradient registered already")
+
+
+class RegisterGradient:
+    """A decorator that registers the gradient function of an op type.
+
+    The function is called as `fn(op, *grads)` with one gradient per output of `op` (an
+    `Operation`), and returns one gradient per input: an array of the input's shape and dtype, or
+    None for no gradient.
+
+    Raises `TypeError` if the op type is no string, `KeyError` if it has a gradient already.
+
+    >>> import numpy as np, tracejit
+    >>> twice = tracejit.register_op("Twice", lambda x: 2.0 * x)
+    >>> @tracejit.RegisterGradient("Twice")
+    ... def twice_grad(op, grad):
+    ...     return 2.0 * grad
+    >>> float(tracejit.grad(lambda x: twice(x) ** 2)(3.0))
+    24.0
+    """
+
+    def __init__(self, op_type: str) -> None:
+        _check_name(op_type, "RegisterGradient")
+        self.op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Register `f` and return it."""
+        _check_name(self.op_type, "RegisterGradient")
+        GRADIENTS[self.op_type] = f
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Say that an op type is not differentiable: its inputs get no gradient through it.
+
+    Do not use it for an op whose gradient exists but is not written yet: asking for that one's
+    gradient is a `LookupError`, which is what you want.
+
+    Raises `TypeError` if the op type is no string, `KeyError` if it has a gradient already.
+    """
+    _check_name(op_type, "no_gradient")
+    NOT_DIFFERENTIABLE.add(op_type)
+
+
+NoGradient = NotDifferentiable = no_gradient
+
+
+def find_gradient(op: Op) -> Callable[..., Any] | None:
+    """Return the rule (sweep, eqn, cts) -> cts of an op; None if it has neither rule nor mark."""
+    if op.name in GRADIENTS:
+        return _registered_rule
+    if op.marked or op.name in NOT_DIFFERENTIABLE:
+        return lambda sweep, eqn, cts: [None] * len(eqn.inputs)
+    return op.vjp
+
+
+def _registered_rule(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    inputs = tuple(map(sweep.operand, eqn.inputs))
+    operation = Operation(eqn, inputs, tuple(map(sweep.operand, eqn.outputs)))
+    grads = [sweep.dense(ct, v.aval) for ct, v in zip(cts, eqn.outputs, strict=True)]
+    results = GRADIENTS[eqn.op.name](operation, *grads)
+    if not isinstance(results, (tuple, list)):
+        results = (results,)
+    if len(results) != len(inputs):
+        raise ValueError(f"the gradient of op {eqn.op.name!r} returned {len(results)} values, but "
+                         f"the op has {len(inputs)} inputs")
+    return [_checked_gradient(eqn, k, g, a.aval)
+            for k, (g, a) in enumerate(zip(results, eqn.inputs, strict=True))]
+
+
+def _checked_gradient(eqn: Eqn, k: int, g: Any, aval: Aval) -> Any:
+    if g is None:
+        return None
+    g = lift(g)
+    tracer = g if isinstance(g, Tracer) else tracer_of(_full(g, aval))
+    if tracer.dims != aval.shape or tracer.dtype != aval.dtype:
+        raise ValueError(f"the gradient of op {eqn.op.name!r} for input {k} has type "
+                         f"{tracer.aval}, but the input is {aval}")
+    return tracer
+
+
+def _full(g: Any, aval: Aval) -> Value:
+    dtype = aval.dtype if isinstance(g, (int, float, complex)) else None
+    (value,) = emit("full", [atom_of(g, dtype)], {"shape": ()})
+    return value
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return `x` as it is; gradients do not flow back through it.
+
+    x -- an array, a number, or a list, tuple or dict of them
+
+    >>> import tracejit
+    >>> float(tracejit.grad(lambda x: x * tracejit.stop_gradient(x))(3.0))
+    3.0
+    """
+    if isinstance(x, Tracer):
+        result = apply("stop_gradient", x)
+        result.weak = x.weak
+        return result
+    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
+        return type(x)(stop_gradient(item) for item in x)
+    if isinstance(x, dict):
+        return {k: stop_gradient(item) for k, item in x.items()}
+    if isinstance(x, (Traced, np.ndarray, np.generic, int, float, complex)):
+        return x
+    raise TypeError(f"stop_gradient takes arrays and numbers, not a {type(x).__name__}")
+
+
+# --- a result with a gradient of its own --------------------------------------------------------
+
+
+def inline_region(region: Block, operands: Sequence[Any]) -> list[Any]:
+    """Emit a region's equations with these operands as its inputs; return its outputs."""
+    builder = current().builder
+    env: dict[Value, Any] = dict(zip(region.inputs, operands, strict=True))
+    block = copy_block(Block((), region.eqns, region.outputs), env)
+    for eqn in block.eqns:
+        builder.append(eqn)
+    return list(block.outputs)
+
+
+def _with_gradient_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(*avals[:params["count"]])
+
+
+def _with_gradient_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    count = eqn.params["count"]
+    operands = [atom_of(sweep.dense(ct, v.aval)) for ct, v in zip(cts, eqn.outputs, strict=True)]
+    results = inline_region(eqn.regions[0], operands)
+    return [None] * count + [tracer_of(v) if isinstance(v, Value) else tracer_of(_full(v.val, v.aval))
+                             for v in results]
+
+
+structural("with_gradient", lambda *xs, count, regions: tuple(xs[:count]), _with_gradient_infer,
+           Inline(), _with_gradient_vjp)

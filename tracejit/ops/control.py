@@ -1,0 +1,238 @@
+"""Control flow as regions: `if_`, `for_`, `while_`, `map_`, in both directions.
+
+| op       | operands      | regions                       | results                   |
+|----------|---------------|-------------------------------|---------------------------|
+| `if_`    | condition     | then(), else()                | what the branches yield   |
+| `for_`   | first carries | body(i, *carries)             | last carries              |
+| `while_` | first carries | cond(i, *carries), body(same) | trip count, last carries  |
+| `map_`   |               | body(i)                       | stacked along a new axis  |
+
+`for_` runs i over lo..hi-1, backwards where `reversed`. Regions read enclosing values freely; the
+cotangents of those are carried through the backward region as accumulators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.lowering import Region
+from tracejit.ir.types import Aval
+from tracejit.ops.kinds import only, structural
+
+__all__: list[str] = []
+
+
+# --- shape rules and meaning --------------------------------------------------------------------
+
+
+def _if_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    then, other = regions
+    if len(then.outputs) != len(other.outputs):
+        raise IRError("the branches yield different numbers of values")
+    for a, b in zip(then.outputs, other.outputs, strict=True):
+        if a.aval != b.aval and not _same_rank(a.aval, b.aval):
+            raise IRError(f"the branches yield {a.aval} and {b.aval}")
+    return tuple(a.aval for a in then.outputs)
+
+
+def _same_rank(a: Any, b: Any) -> bool:
+    return isinstance(a, Aval) and isinstance(b, Aval) and a.dtype == b.dtype and a.ndim == b.ndim
+
+
+def _if_reference(condition: Any, regions: Any) -> Any:
+    return regions[0 if condition else 1]()
+
+
+def _loop_infer(trips: int) -> Any:
+    def infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+        body = regions[-1]
+        for a, v, out in zip(avals, body.inputs[1:], body.outputs, strict=True):
+            if not v.aval == a == out.aval:
+                raise IRError(f"a carried value begins as {a}, enters the body as {v.aval} and "
+                              f"leaves it as {out.aval}")
+        return (*(Aval(np.dtype(np.int64)),) * trips, *avals)
+
+    return infer
+
+
+def _for_reference(*carries: Any, lo: int, hi: int, reversed: bool, regions: Any) -> Any:
+    for i in range(hi - 1, lo - 1, -1) if reversed else range(lo, hi):
+        carries = regions[0](np.int64(i), *carries)
+    return tuple(carries)
+
+
+def _while_reference(*carries: Any, regions: Any) -> Any:
+    trips = 0
+    while regions[0](np.int64(trips), *carries)[0]:
+        carries = regions[1](np.int64(trips), *carries)
+        trips += 1
+    return (np.int64(trips), *carries)
+
+
+def _map_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    return only(*(a.aval.with_shape((params["size"], *a.aval.shape)) for a in regions[0].outputs))
+
+
+def _map_reference(size: int, regions: Any) -> Any:
+    results = [regions[0](np.int64(i)) for i in range(size)]
+    return tuple(np.stack(column) for column in zip(*results, strict=True)) if results else ()
+
+
+# --- reverse ------------------------------------------------------------------------------------
+
+
+def _for_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    params = {"lo": eqn.params["lo"], "hi": eqn.params["hi"],
+              "reversed": not eqn.params["reversed"]}
+    return _loop_vjp(sweep, eqn, cts, params)
+
+
+def _while_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    params = {"lo": 0, "hi": eqn.outputs[0].dim, "reversed": True}
+    return _loop_vjp(sweep, eqn, cts[1:], params)
+
+
+def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[Any]:
+    """Carry cotangents of the carried values, and of what the body reads from outside, backwards.
+
+    Which carried values have a cotangent is a fixed point: one may get its own only through what
+    another does an iteration later.
+    """
+    body = eqn.regions[-1]
+    carried = body.inputs[1:]
+    free = sweep.active_free(body)
+    has = [ct is not None and sweep.wants(v) for ct, v in zip(cts, carried, strict=True)]
+    while True:
+        kept = [k for k, h in enumerate(has) if h]
+        avals = [carried[k].aval for k in kept] + [v.aval for v in free]
+        inputs = sweep.region_inputs(body.inputs[0], avals)
+        with sweep.open_region(inputs, params["lo"], params["hi"]) as (inner, scope):
+            tracers = [sweep.operand(v) for v in inputs[1:]]
+            for v, t in zip(free, tracers[len(kept):], strict=True):
+                inner.cts[v] = t
+            for k, t in zip(kept, tracers, strict=False):
+                inner.add(body.outputs[k], t)
+            inner.run(body.eqns)
+            found = [inner.cts.get(v) is not None for v in carried]
+            more = [h or (f and sweep.wants(v))
+                    for h, f, v in zip(has, found, carried, strict=True)]
+            if more == has:
+                outputs = [inner.dense_of(carried[k]) for k in kept]
+                outputs += [inner.dense_of(v) for v in free]
+                region = scope.close(outputs)
+                break
+        has = more
+    starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
+    starts += [sweep.take_dense(v) for v in free]
+    results = sweep.emit_linked("for_", starts, params, [region], eqn)
+    for v, ct in zip(free, results[len(kept):], strict=True):
+        sweep.cts[v] = ct
+    by_place = dict(zip(kept, results, strict=False))
+    return [by_place.get(k) for k in range(len(carried))]
+
+
+def _if_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    free = list(dict.fromkeys(v for r in eqn.regions for v in sweep.active_free(r)))
+    before = [sweep.take_dense(v) for v in free]
+    cts = [None if ct is None else sweep.dense(ct, v.aval)
+           for ct, v in zip(cts, eqn.outputs, strict=True)]
+    regions = []
+    for branch in eqn.regions:
+        with sweep.open_region(()) as (inner, scope):
+            for v, ct in zip(free, before, strict=True):
+                inner.cts[v] = ct
+            for a, ct in zip(branch.outputs, cts, strict=True):
+                if ct is not None:
+                    inner.add(a, ct)
+            inner.run(branch.eqns)
+            regions.append(scope.close([inner.dense_of(v) for v in free]))
+    condition = [sweep.operand(eqn.inputs[0])]
+    results = sweep.emit_linked("if_", condition, {}, regions, eqn)
+    for v, ct in zip(free, results, strict=True):
+        sweep.cts[v] = ct
+    return [None]
+
+
+def _map_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    """The elements are independent: each adds what it has to the cotangents of what it reads."""
+    (body,) = eqn.regions
+    free = sweep.active_free(body)
+    cts = [None if ct is None else sweep.dense(ct, v.aval)
+           for ct, v in zip(cts, eqn.outputs, strict=True)]
+    inputs = sweep.region_inputs(body.inputs[0], [v.aval for v in free])
+    size = eqn.params["size"]
+    with sweep.open_region(inputs, 0, size) as (inner, scope):
+        for v, t in zip(free, inputs[1:], strict=True):
+            inner.cts[v] = sweep.operand(t)
+        for a, ct in zip(body.outputs, cts, strict=True):
+            if ct is not None:
+                inner.add(a, ct[inner.index])
+        inner.run(body.eqns)
+        region = scope.close([inner.dense_of(v) for v in free])
+    starts = [sweep.take_dense(v) for v in free]
+    params = {"lo": 0, "hi": size, "reversed": True}
+    for v, ct in zip(free, sweep.emit_linked("for_", starts, params, [region], eqn), strict=True):
+        sweep.cts[v] = ct
+    return []
+
+
+# --- forward ------------------------------------------------------------------------------------
+
+
+def _loop_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    """Carry tangents beside the carried values; which have one is a fixed point, as in reverse."""
+    trips = len(eqn.outputs) - len(eqn.inputs)
+    carried = eqn.regions[-1].inputs[1:]
+    has = [t is not None for t in tangents]
+    while True:
+        kept = [k for k, h in enumerate(has) if h]
+        regions = []
+        for region in eqn.regions:
+            with sweep.copy_region(region, [carried[k].aval for k in kept]) as (inner, scope, dots):
+                for k, t in zip(kept, dots, strict=True):
+                    inner.tangents[region.inputs[1 + k]] = t
+                inner.run(region.eqns)
+                outputs = [inner.read(a) for a in region.outputs]
+                if region is eqn.regions[-1]:
+                    more = [h or inner.has(a)
+                            for h, a in zip(has, region.outputs, strict=True)]
+                    outputs += [inner.dense_of(region.outputs[k]) for k in kept]
+                regions.append(scope.close(outputs))
+        if more == has:
+            break
+        has = more
+    starts = [sweep.read(a) for a in eqn.inputs]
+    starts += [sweep.dense(tangents[k], carried[k].aval) for k in kept]
+    results = sweep.replace(eqn, starts, regions)
+    by_place = dict(zip(kept, results[trips + len(carried):], strict=True))
+    return [None] * trips + [by_place.get(k) for k in range(len(carried))]
+
+
+def _branches_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    has = [False] * len(eqn.outputs)
+    regions: list[Block] = []
+    for last in (False, True):  # find out which results have tangents, then build
+        regions = []
+        for region in eqn.regions:
+            with sweep.copy_region(region, []) as (inner, scope, _):
+                inner.run(region.eqns)
+                has = [h or inner.has(a) for h, a in zip(has, region.outputs, strict=True)]
+                outputs = [inner.read(a) for a in region.outputs]
+                if last:
+                    outputs += [inner.dense_of(a)
+                                for a, h in zip(region.outputs, has, strict=True) if h]
+                regions.append(scope.close(outputs))
+    results = sweep.replace(eqn, [sweep.read(a) for a in eqn.inputs], regions)
+    dots = iter(results[len(eqn.outputs):])
+    return [next(dots) if h else None for h in has]
+
+
+structural("if_", _if_reference, _if_infer, Region("if"), _if_vjp, _branches_jvp)
+structural("for_", _for_reference, _loop_infer(0), Region("for"), _for_vjp, _loop_jvp)
+structural("while_", _while_reference, _loop_infer(1), Region("while"), _while_vjp, _loop_jvp)
+structural("map_", _map_reference, _map_infer, Region("map"), _map_vjp, _branches_jvp)

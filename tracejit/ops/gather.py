@@ -1,0 +1,136 @@
+"""Reading and writing at indices that are data: index arrays, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import Gather, Library, Write
+from tracejit.ir.types import Aval
+from tracejit.ops.cotangents import Scattered
+from tracejit.ops.kinds import linear, only, structural
+from tracejit.trace.emit import apply
+
+__all__ = ["gathered_shape"]
+
+
+def gathered_shape(shape: tuple[Dim, ...], index: tuple[Dim, ...], axes: tuple[int, ...],
+                   position: int) -> tuple[Dim, ...]:
+    """Return the shape of `x[i0, i1, ...]`: the index's shape stands at `position`."""
+    rest = tuple(d for k, d in enumerate(shape) if k not in axes)
+    return rest[:position] + index + rest[position:]
+
+
+def _gather_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    x, *indices = avals
+    if any(i.shape != indices[0].shape or i.dtype != np.int64 for i in indices):
+        raise IRError("index arrays must be int64 and of one shape")
+    if len(indices) != len(params["axes"]):
+        raise IRError("one index array per axis is needed")
+    return only(x.with_shape(gathered_shape(x.shape, indices[0].shape, params["axes"],
+                                            params["position"])))
+
+
+def _split(x: Any, axes: tuple[int, ...], position: int, rank: int) -> tuple[Any, Any]:
+    """Return x with the indexed axes first, and the axes order of the result from index-first."""
+    rest = tuple(k for k in range(np.ndim(x)) if k not in axes)
+    moved = np.transpose(x, (*axes, *rest))
+    count = len(rest)
+    order = (*range(rank, rank + position), *range(rank), *range(rank + position, rank + count))
+    return moved, order
+
+
+def _gather(x: Any, *indices: Any, axes: tuple[int, ...], position: int) -> Any:
+    moved, order = _split(x, axes, position, np.ndim(indices[0]))
+    return np.transpose(moved[tuple(indices)], order)
+
+
+def _scatter(combine: Any) -> Any:
+    def scatter(x: Any, v: Any, *indices: Any, axes: tuple[int, ...], position: int) -> Any:
+        y = np.array(x)
+        moved, order = _split(y, axes, position, np.ndim(indices[0]))
+        inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+        combine(moved, tuple(indices), np.transpose(v, inverse))
+        return y
+
+    return scatter
+
+
+def _set(x: Any, key: Any, v: Any) -> None:
+    x[key] = v
+
+
+def _gather_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+    indices = [sweep.operand(a) for a in eqn.inputs[1:]]
+    return [Scattered(eqn.inputs[0].aval,
+                      lambda acc: apply("scatter_add", acc, ct, *indices, **eqn.params))]
+
+
+_SAMPLES: Any = lambda: [  # noqa: E731
+    ((4,), np.array([2, 0, 2]), {"axes": (0,), "position": 0}),
+    ((3, 2), np.array([2, 1]), {"axes": (0,), "position": 0}),
+    ((2, 3), np.array([[2, 1], [0, 0]]), {"axes": (1,), "position": 1}),
+    ((3, 3), np.array([2, 1]), np.array([0, 0]), {"axes": (0, 1), "position": 0})]
+
+linear("gather", _gather, _gather_infer, Gather(), _gather_transpose, cost=2.0, exact=True,
+       sample=_SAMPLES)
+
+
+def _scatter_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    x, v, *indices = avals
+    expected = gathered_shape(x.shape, indices[0].shape, params["axes"], params["position"])
+    if v.shape != expected or v.dtype != x.dtype:
+        raise IRError(f"{v} cannot be written to {expected} elements of {x}")
+    return only(x)
+
+
+def _scatter_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+    """Only the last of several writes to one element has its cotangent.
+
+    The writes are told apart by scattering their numbers: what is read back is who came last.
+    """
+    x, v, *rest = eqn.inputs
+    indices = [sweep.operand(a) for a in rest]
+    ct_x = apply("scatter", ct, sweep.zeros(v.aval), *indices, **eqn.params)
+    number = _numbers(v.aval.shape)
+    blank = apply("full", np.int64(-1), shape=x.aval.shape)
+    last = apply("gather", apply("scatter", blank, number, *indices, **eqn.params), *indices,
+                 **eqn.params)
+    ct_v = apply("gather", ct, *indices, **eqn.params)
+    return [ct_x, np.where(last == number, ct_v, v.aval.dtype.type(0))]
+
+
+def _numbers(shape: tuple[Dim, ...]) -> Any:
+    count: Dim = 1
+    for d in shape:
+        count = count * d
+    return apply("reshape", apply("iota", size=count), shape=shape)
+
+
+_WRITE_SAMPLES: Any = lambda: [  # noqa: E731
+    ((4,), (3,), np.array([2, 0, 2]), {"axes": (0,), "position": 0}),
+    ((3, 3), (2,), np.array([2, 2]), np.array([0, 0]), {"axes": (0, 1), "position": 0})]
+
+linear("scatter", _scatter(_set), _scatter_infer, Write("set", gathered=True), _scatter_transpose,
+       operands=2, cost=2.0, exact=True, writes=0, sample=_WRITE_SAMPLES)
+linear("scatter_add", _scatter(np.add.at), _scatter_infer, Write("add", gathered=True),
+       lambda sweep, eqn, ct: [ct, apply("gather", ct, *map(sweep.operand, eqn.inputs[2:]),
+                                         **eqn.params)],
+       operands=2, cost=2.0, writes=0, sample=_WRITE_SAMPLES)
+
+
+# --- sorting: the order is data, found once and stored -------------------------------------------
+
+
+def _argsort_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(Aval(np.dtype(np.int64), avals[0].shape))
+
+
+structural("argsort", lambda x, axis: np.argsort(x, axis, kind="stable"), _argsort_infer,
+           Library("argsort"), marked=True, cost=100.0,
+           sample=lambda: [((4,), {"axis": 0}), ((2, 3), {"axis": 1})])

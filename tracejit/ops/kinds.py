@@ -1,0 +1,184 @@
+"""The kinds of ops: what an entry must say, and what follows from it.
+
+| kind          | an entry says                                   | derived from it               |
+|---------------|-------------------------------------------------|-------------------------------|
+| `elementwise` | partial derivatives in terms of output, operands| shape rule, vjp, jvp, loop    |
+| `linear`      | shape rule, transpose                           | jvp is itself, vjp transposes |
+| `bilinear`    | shape rule, two transposes                      | jvp by the product rule, vjp  |
+| `structural`  | everything                                      | nothing                       |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
+from tracejit.errors import IRError
+from tracejit.ir.core import Block, Eqn, Op, Params
+from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import Lowering, Pointwise
+from tracejit.ir.optable import add_op
+from tracejit.ir.types import Aval, Type
+from tracejit.trace.dispatch import UFUNCS
+
+__all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "structural"]
+
+Infer = Callable[[Sequence[Any], Params, Sequence[Block]], Any]
+
+
+def only(*avals: Aval) -> tuple[Aval, ...]:
+    """Return output types as a tuple."""
+    return avals
+
+
+def broadcast_shapes(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """Return the shape that shapes broadcast to; dims must be 1 or equal as expressions."""
+    rank = max((len(s) for s in shapes), default=0)
+    result: list[Dim] = []
+    for axis in range(-rank, 0):
+        dims = {s[axis] for s in shapes if len(s) >= -axis} - {1}
+        if len(dims) > 1:
+            raise IRError(f"dims {', '.join(map(str, dims))} do not broadcast")
+        result.append(dims.pop() if dims else 1)
+    return tuple(result)
+
+
+_REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+RESULTS: dict[str, Callable[[np.dtype], np.dtype]] = {
+    "same": lambda t: t,
+    "bool": lambda t: np.dtype(np.bool_),
+    "real": lambda t: _REAL.get(t, t),
+}
+
+
+def elementwise(name: str, function: Any, expression: str,
+                partials: Callable[..., tuple[Any, ...]] | None = None, *, result: str = "same",
+                cost: float = 1.0, exact: bool = False, integer: str | None = None,
+                reference: Callable[..., Any] | None = None,
+                domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f") -> Op:
+    """Enter an op that acts on each element.
+
+    function   -- the NumPy ufunc it is, or None
+    expression -- its scalar code, `{0}` and `{1}` the operands; `integer` where that differs
+    partials   -- (output, *operands) -> one derivative per operand, None where there is none; no
+                  function at all says that the op is not differentiable
+    result     -- the result's dtype: the operands' own, "bool", or "real" of a complex one
+    domain     -- the interval that tests sample operands from
+    kinds      -- dtype kinds that it is defined for: any of "b", "i", "f", "c"
+    """
+
+    def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> tuple[Type, ...]:
+        dtypes = {a.dtype for a in avals}
+        if len(dtypes) != 1:
+            raise IRError(f"{name} needs operands of one dtype, not {dtypes}")
+        return only(Aval(RESULTS[result](dtypes.pop()), broadcast_shapes([a.shape for a in avals])))
+
+    op = add_op(Op(
+        name=name, kind="elementwise", infer=infer, reference=reference or function,
+        lowering=Pointwise(expression, integer), vjp=_elementwise_vjp(partials),
+        jvp=_elementwise_jvp(partials), marked=partials is None, cost=cost, exact=exact,
+        data={"domain": domain, "kinds": kinds, "arity": _arity(expression)}))
+    if isinstance(function, np.ufunc):
+        UFUNCS[function] = op
+    return op
+
+
+def _arity(expression: str) -> int:
+    return 1 + max(k for k in range(3) if f"{{{k}}}" in expression)
+
+
+def _elementwise_vjp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
+    if partials is None:
+        return None
+
+    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+        (ct,) = cts
+        derivatives = partials(sweep.operand(eqn.output), *map(sweep.operand, eqn.inputs))
+        return [unbroadcast(scale(ct, d), a.aval) if d is not None and sweep.wants(a) else None
+                for a, d in zip(eqn.inputs, derivatives, strict=True)]
+
+    return vjp
+
+
+def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
+    if partials is None:
+        return None
+
+    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+        derivatives = partials(sweep.operand(eqn.output), *map(sweep.operand, eqn.inputs))
+        total: Any = None
+        for d, tangent in zip(derivatives, tangents, strict=True):
+            if tangent is not None and d is not None:
+                term = apply_derivative(d, tangent)
+                total = term if total is None else total + term
+        return [total]
+
+    return jvp
+
+
+def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
+           transpose: Callable[..., Sequence[Any]], *, operands: int = 1, cost: float = 1.0,
+           exact: bool = False, writes: int | None = None, masked: bool = False,
+           sample: Callable[..., Any] | None = None) -> Op:
+    """Enter an op that is linear in its first `operands` inputs jointly (None: in all).
+
+    transpose -- (sweep, eqn, ct) -> one cotangent per linear operand
+    masked    -- whether the transpose takes a masked cotangent as it is
+    """
+
+    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+        (ct,) = cts
+        if isinstance(ct, Masked) and not masked:
+            ct = ct.dense()
+        results = list(transpose(sweep, eqn, ct))
+        return results + [None] * (len(eqn.inputs) - len(results))
+
+    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+        count = len(eqn.inputs) if operands is None else operands
+        parts = [sweep.zeros(a.aval) if t is None else t
+                 for a, t in zip(eqn.inputs[:count], tangents, strict=False)]
+        rest = [sweep.operand(a) for a in eqn.inputs[count:]]
+        return [sweep.apply(op, *parts, *rest, **eqn.params)]
+
+    op = add_op(Op(name=name, kind="linear", infer=infer, reference=reference, lowering=lowering,
+                   vjp=vjp, jvp=jvp, cost=cost, exact=exact, writes=writes,
+                   data={"sample": sample}))
+    return op
+
+
+def bilinear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
+             transpose_left: Callable[..., Any], transpose_right: Callable[..., Any], *,
+             cost: float = 1.0, sample: Callable[..., Any] | None = None) -> Op:
+    """Enter an op that is linear in each of its two operands.
+
+    transpose_left -- (sweep, eqn, ct) -> the cotangent of the left operand; likewise right
+    """
+
+    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+        (ct,) = cts
+        if isinstance(ct, Masked):
+            ct = ct.dense()
+        return [transpose(sweep, eqn, ct) if sweep.wants(a) else None
+                for a, transpose in zip(eqn.inputs, (transpose_left, transpose_right), strict=True)]
+
+    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+        x, y = map(sweep.operand, eqn.inputs)
+        x_dot, y_dot = tangents
+        terms = [] if x_dot is None else [sweep.apply(op, x_dot, y, **eqn.params)]
+        terms += [] if y_dot is None else [sweep.apply(op, x, y_dot, **eqn.params)]
+        return [terms[0] if len(terms) == 1 else terms[0] + terms[1]]
+
+    op = add_op(Op(name=name, kind="bilinear", infer=infer, reference=reference, lowering=lowering,
+                   vjp=vjp, jvp=jvp, cost=cost, data={"sample": sample}))
+    return op
+
+
+def structural(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
+               vjp: Any = None, jvp: Any = None, **fields: Any) -> Op:
+    """Enter an op of which everything is said; nothing is derived."""
+    data = {"sample": fields.pop("sample", None)}
+    return add_op(Op(name=name, kind="structural", infer=infer, reference=reference,
+                     lowering=lowering, vjp=vjp, jvp=jvp, data=data, **fields))

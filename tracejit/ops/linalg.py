@@ -1,0 +1,219 @@
+"""Contractions (dot, matmul, einsum of two operands), Cholesky and triangular solves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import Contract, Library
+from tracejit.ir.types import Aval
+from tracejit.ops.cotangents import dense
+from tracejit.ops.kinds import bilinear, only, structural
+from tracejit.trace.emit import apply
+
+__all__ = ["split_spec", "transpose_last"]
+
+
+def split_spec(spec: str) -> tuple[str, str, str]:
+    """Return the labels of left, right and output of `"ij,jk->ik"`."""
+    inputs, output = spec.split("->")
+    left, right = inputs.split(",")
+    return left, right, output
+
+
+def _dot_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    left, right, output = split_spec(params["spec"])
+    dims: dict[str, Dim] = {}
+    for labels, aval in zip((left, right), avals, strict=True):
+        if len(labels) != aval.ndim or len(set(labels)) != len(labels):
+            raise IRError(f"labels {labels!r} do not fit {aval}")
+        for label, d in zip(labels, aval.shape, strict=True):
+            if dims.setdefault(label, d) != d:
+                raise IRError(f"label {label!r} is both {dims[label]} and {d}")
+    if not set(output) <= set(dims) or avals[0].dtype != avals[1].dtype:
+        raise IRError(f"spec {params['spec']!r} does not fit {avals[0]}, {avals[1]}")
+    return only(Aval(avals[0].dtype, tuple(dims[label] for label in output)))
+
+
+def _dot_transpose(side: int) -> Any:
+    def transpose(sweep: Any, eqn: Eqn, ct: Any) -> Any:
+        left, right, output = split_spec(eqn.params["spec"])
+        wanted, others = (left, right) if side == 0 else (right, left)
+        other = sweep.operand(eqn.inputs[1 - side])
+        if other.dtype.kind == "c":
+            other = np.conj(other)
+        lone = [label for label in wanted if label not in others + output]
+        target = "".join(label for label in wanted if label not in lone)
+        result = apply("dot", ct, other, spec=f"{output},{others}->{target}")
+        if lone:  # a label that only this operand has was summed: its cotangent is repeated
+            dims = eqn.inputs[side].aval.shape
+            kept = tuple(1 if label in lone else d for label, d in zip(wanted, dims, strict=True))
+            result = apply("broadcast_to", apply("reshape", result, shape=kept), shape=dims)
+        return result
+
+    return transpose
+
+
+bilinear("dot", lambda x, y, spec: np.einsum(spec, x, y), _dot_infer, Contract(),
+         _dot_transpose(0), _dot_transpose(1), cost=16.0,
+         sample=lambda: [((2, 3), (3, 4), {"spec": "ij,jk->ik"}), ((2, 3), (3,), {"spec": "ij,j->i"}),
+                         ((3,), (3,), {"spec": "i,i->"}), ((2,), (3,), {"spec": "i,j->ij"}),
+                         ((2, 3), (2, 3), {"spec": "ij,ij->j"}), ((3, 2), (4, 3), {"spec": "ji,kj->ik"}),
+                         ((2, 3, 2), (2, 2, 3), {"spec": "bij,bjk->bik"}),
+                         ((2, 3), (2,), {"spec": "ij,i->"})])
+
+
+# --- factorizations; rules after I. Murray, Differentiation of the Cholesky decomposition (2016) ---
+
+
+def transpose_last(x: Any) -> Any:
+    """Return a matrix transposed."""
+    return apply("transpose", x, axes=(1, 0))
+
+
+def _square(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    if avals[0].ndim != 2 or avals[0].shape[0] != avals[0].shape[1]:
+        raise IRError(f"{avals[0]} is not a square matrix")
+    return only(avals[0])
+
+
+def _half_lower(x: Any) -> Any:
+    """Return the lower triangle with the diagonal halved."""
+    i = apply("iota", size=x.dims[0])
+    row, column = i[:, None], i[None, :]
+    weight = np.where(row > column, 1.0, np.where(row == column, 0.5, 0.0)).astype(x.dtype)
+    return np.where(row >= column, x * weight, x.dtype.type(0))
+
+
+def _cholesky_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    lower = sweep.operand(eqn.output)
+    inner = _half_lower(transpose_last(lower) @ dense(cts[0]))
+    inner = inner + transpose_last(inner)
+    left = apply("triangular_solve", lower, inner, lower=True, transposed=True)
+    both = apply("triangular_solve", lower, transpose_last(left), lower=True, transposed=True)
+    return [both * 0.5]
+
+
+def _cholesky_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    lower = sweep.operand(eqn.output)
+    symmetric = (tangents[0] + transpose_last(tangents[0])) * 0.5
+    left = apply("triangular_solve", lower, symmetric, lower=True, transposed=False)
+    both = apply("triangular_solve", lower, transpose_last(left), lower=True, transposed=False)
+    return [lower @ _half_lower(both)]
+
+
+def _cholesky(x: Any) -> Any:
+    """Read the lower triangle only, as LAPACK does."""
+    return np.linalg.cholesky(np.tril(x) + np.tril(x, -1).T)
+
+
+structural("cholesky", _cholesky, _square, Library("cholesky"), _cholesky_vjp, _cholesky_jvp,
+           cost=100.0, sample="positive definite")
+
+
+def _solve_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    a, b = avals
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[1] != b.shape[0]:
+        raise IRError(f"{a} and {b} are not a square system")
+    return only(b)
+
+
+def _triangular_solve(a: Any, b: Any, lower: bool, transposed: bool) -> Any:
+    a = np.tril(a) if lower else np.triu(a)
+    return np.linalg.solve(a.T if transposed else a, b).astype(b.dtype)
+
+
+def _triangle(x: Any, lower: bool) -> Any:
+    i = apply("iota", size=x.dims[0])
+    row, column = i[:, None], i[None, :]
+    return np.where(row >= column if lower else row <= column, x, x.dtype.type(0))
+
+
+def _solve_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T within the triangle."""
+    a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
+    lower, transposed = eqn.params["lower"], eqn.params["transposed"]
+    b_bar = apply("triangular_solve", a, dense(cts[0]), lower=lower, transposed=not transposed)
+    if not sweep.wants(eqn.inputs[0]):
+        return [None, b_bar]
+    outer = x @ transpose_last(b_bar) if transposed else b_bar @ transpose_last(x)
+    return [_triangle(-outer, lower), b_bar]
+
+
+def _solve_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
+    a_dot, b_dot = tangents
+    right = b_dot
+    if a_dot is not None:
+        part = _triangle(a_dot, eqn.params["lower"])
+        part = (transpose_last(part) if eqn.params["transposed"] else part) @ x
+        right = -part if right is None else right - part
+    return [apply("triangular_solve", a, right, **eqn.params)]
+
+
+structural("triangular_solve", _triangular_solve, _solve_infer, Library("triangular_solve"),
+           _solve_vjp, _solve_jvp, cost=100.0, sample="triangular")
+
+
+# --- general systems ----------------------------------------------------------------------------
+
+
+def _general_solve(a: Any, b: Any, transposed: bool) -> Any:
+    return np.linalg.solve(a.T if transposed else a, b).astype(b.dtype)
+
+
+def _general_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T."""
+    a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
+    transposed = eqn.params["transposed"]
+    b_bar = apply("solve", a, dense(cts[0]), transposed=not transposed)
+    if not sweep.wants(eqn.inputs[0]):
+        return [None, b_bar]
+    outer = x @ transpose_last(b_bar) if transposed else b_bar @ transpose_last(x)
+    return [-outer, b_bar]
+
+
+def _general_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
+    a_dot, b_dot = tangents
+    right = b_dot
+    if a_dot is not None:
+        part = (transpose_last(a_dot) if eqn.params["transposed"] else a_dot) @ x
+        right = -part if right is None else right - part
+    return [apply("solve", a, right, **eqn.params)]
+
+
+structural("solve", _general_solve, _solve_infer, Library("solve"), _general_vjp, _general_jvp,
+           cost=200.0, sample="well conditioned")
+
+
+def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    (a,) = _square(avals, params, regions)
+    return only(a.with_shape(()), a.with_shape(()))
+
+
+def _inverse_transposed(a: Any) -> Any:
+    i = apply("iota", size=a.dims[0])
+    identity = (i[:, None] == i[None, :]).astype(a.dtype)
+    return apply("solve", a, identity, transposed=True)
+
+
+def _slogdet_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    """d log|det a| / da is the inverse, transposed; the sign is piecewise constant."""
+    if cts[1] is None:
+        return [None]
+    return [dense(cts[1]) * _inverse_transposed(sweep.operand(eqn.inputs[0]))]
+
+
+def _slogdet_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    inverse = _inverse_transposed(sweep.operand(eqn.inputs[0]))
+    return [None, apply("reduce_sum", inverse * tangents[0], axes=(0, 1))]
+
+
+structural("slogdet", lambda a: tuple(np.linalg.slogdet(a)), _slogdet_infer, Library("slogdet"),
+           _slogdet_vjp, _slogdet_jvp, cost=200.0, sample="well conditioned")

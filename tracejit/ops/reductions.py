@@ -1,0 +1,163 @@
+"""Folds along axes: sums, products, extrema, running sums, and the places of extrema.
+
+Where several elements are the largest (or smallest), the first of them in C order has the whole
+derivative, as it is the one that `argmax` names. The place is what the derivative stores: it stays
+right when the elements are computed again with other roundings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.dims import Dim, product
+from tracejit.ir.lowering import Argument, Reduce, Running
+from tracejit.ir.types import Aval
+from tracejit.ops.cotangents import dense
+from tracejit.ops.kinds import linear, only, structural
+from tracejit.trace.emit import apply
+
+__all__ = ["flatten_axes", "unflatten_axes"]
+
+
+def _reduce_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    axes = params["axes"]
+    return only(avals[0].with_shape(tuple(d for k, d in enumerate(avals[0].shape) if k not in axes)))
+
+
+def spread(ct: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
+    """Return a reduced array repeated along the axes that were reduced."""
+    kept = tuple(1 if k in axes else d for k, d in enumerate(shape))
+    return apply("broadcast_to", apply("reshape", ct, shape=kept), shape=shape)
+
+
+_SAMPLES: Any = lambda: [  # noqa: E731
+    ((4,), {"axes": (0,)}), ((2, 3), {"axes": (1,)}), ((2, 3), {"axes": (0,)}),
+    ((2, 3), {"axes": (0, 1)}), ((2, 3, 2), {"axes": (0, 2)})]
+
+linear("reduce_sum", lambda x, axes: np.sum(x, axis=axes, dtype=np.asarray(x).dtype), _reduce_infer,
+       Reduce("add"),
+       lambda sweep, eqn, ct: [spread(ct, eqn.inputs[0].aval.shape, eqn.params["axes"])],
+       sample=_SAMPLES)
+
+
+# --- products and extrema -----------------------------------------------------------------------
+
+
+def flatten_axes(x: Any, axes: tuple[int, ...]) -> Any:
+    """Return an array with these axes made into one, the last."""
+    kept = tuple(k for k in range(len(x.dims)) if k not in axes)
+    order = kept + axes
+    moved = x if order == tuple(range(len(order))) else apply("transpose", x, axes=order)
+    shape = tuple(x.dims[k] for k in kept)
+    return apply("reshape", moved, shape=(*shape, product(tuple(x.dims[k] for k in axes))))
+
+
+def unflatten_axes(y: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
+    """Undo `flatten_axes` of an array of this shape."""
+    kept = tuple(k for k in range(len(shape)) if k not in axes)
+    order = kept + axes
+    moved = apply("reshape", y, shape=tuple(shape[k] for k in order))
+    inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return moved if inverse == tuple(range(len(order))) else apply("transpose", moved, axes=inverse)
+
+
+def _prod_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    """d prod(x) / dx_k is the product of the others: those before times those after."""
+    x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
+    flat = flatten_axes(x, axes)
+    others = _exclusive(flat) * np.flip(_exclusive(np.flip(flat, -1)), -1)
+    return [unflatten_axes(dense(cts[0])[..., None] * others, x.dims, axes)]
+
+
+def _exclusive(flat: Any) -> Any:
+    """Return the products of all earlier elements along the last axis."""
+    ones = apply("full", flat.dtype.type(1), shape=(*flat.dims[:-1], 1))
+    return np.cumprod(np.concatenate([ones, flat], axis=-1), axis=-1)[..., :-1]
+
+
+def _prod_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
+    ones = apply("full", x.dtype.type(1), shape=eqn.output.aval.shape)
+    (others,) = _prod_vjp(sweep, eqn, [ones])
+    return [apply("reduce_sum", others * tangents[0], axes=axes)]
+
+
+structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray(x).dtype),
+           _reduce_infer, Reduce("mul"), _prod_vjp, _prod_jvp, sample=_SAMPLES)
+
+
+def _chosen(sweep: Any, eqn: Eqn, which: str) -> Any:
+    """Return where the element is that an extremum is: a mask with one True per fold."""
+    x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
+    flat = flatten_axes(x, axes)
+    place = apply(which, flat, axis=len(flat.dims) - 1)
+    index = apply("iota", size=flat.dims[-1])
+    return unflatten_axes(index == place[..., None], x.dims, axes)
+
+
+def _extremum(name: str, function: Any, combine: str, which: str) -> None:
+    def reference(x: Any, axes: tuple[int, ...]) -> Any:
+        return function(x, axis=axes)
+
+    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+        aval = eqn.inputs[0].aval
+        ct = spread(dense(cts[0]), aval.shape, eqn.params["axes"])
+        return [np.where(_chosen(sweep, eqn, which), ct, aval.dtype.type(0))]
+
+    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+        aval = eqn.inputs[0].aval
+        chosen = np.where(_chosen(sweep, eqn, which), tangents[0], aval.dtype.type(0))
+        return [apply("reduce_sum", chosen, axes=eqn.params["axes"])]
+
+    structural(name, reference, _reduce_infer, Reduce(combine), vjp, jvp, sample=_SAMPLES)
+
+
+_extremum("reduce_max", np.max, "max", "argmax")
+_extremum("reduce_min", np.min, "min", "argmin")
+structural("reduce_and", lambda x, axes: np.all(x, axis=axes), _reduce_infer, Reduce("and"),
+           marked=True, sample=_SAMPLES)
+structural("reduce_or", lambda x, axes: np.any(x, axis=axes), _reduce_infer, Reduce("or"),
+           marked=True, sample=_SAMPLES)
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def _argument_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    shape = avals[0].shape
+    axis = params["axis"]
+    return only(Aval(np.dtype(np.int64), shape[:axis] + shape[axis + 1:]))
+
+
+_AXIS_SAMPLES: Any = lambda: [  # noqa: E731
+    ((4,), {"axis": 0}), ((2, 3), {"axis": 1}), ((2, 3), {"axis": 0})]
+
+structural("argmax", lambda x, axis: np.argmax(x, axis), _argument_infer, Argument("max"),
+           marked=True, sample=_AXIS_SAMPLES)
+structural("argmin", lambda x, axis: np.argmin(x, axis), _argument_infer, Argument("min"),
+           marked=True, sample=_AXIS_SAMPLES)
+
+
+# --- running sums -------------------------------------------------------------------------------
+
+
+def _same(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(avals[0])
+
+
+def _cumsum(x: Any, axis: int, reverse: bool) -> Any:
+    if reverse:
+        return np.flip(np.cumsum(np.flip(x, axis), axis, dtype=np.asarray(x).dtype), axis)
+    return np.cumsum(x, axis, dtype=np.asarray(x).dtype)
+
+
+linear("cumsum", _cumsum, _same, Running("add"),
+       lambda sweep, eqn, ct: [apply("cumsum", ct, axis=eqn.params["axis"],
+                                     reverse=not eqn.params["reverse"])],
+       sample=lambda: [((4,), {"axis": 0, "reverse": False}), ((2, 3), {"axis": 1, "reverse": True}),
+                       ((2, 3), {"axis": 0, "reverse": False})])
+

@@ -1,0 +1,110 @@
+"""Ops that move elements without computing: reshape, transpose, broadcast, slices, joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.core import Block, Eqn, Params, Span
+from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import Alias, Inline, Pieces, View
+from tracejit.ir.types import Aval
+from tracejit.ops.cotangents import sum_to
+from tracejit.ops.kinds import linear, only, structural
+from tracejit.trace.emit import apply
+
+__all__: list[str] = []
+
+
+# --- the same elements in another shape ---------------------------------------------------------
+
+
+def _reshape_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(avals[0].with_shape(params["shape"]))
+
+
+linear("reshape", lambda x, shape: np.reshape(x, shape), _reshape_infer, Alias(),
+       lambda sweep, eqn, ct: [apply("reshape", ct, shape=eqn.inputs[0].aval.shape)],
+       cost=0.0, exact=True, sample=lambda: [((6,), {"shape": (2, 3)}), ((2, 1, 3), {"shape": (6,)})])
+
+
+def _transpose_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    if sorted(params["axes"]) != list(range(avals[0].ndim)):
+        raise IRError(f"axes {params['axes']} do not permute {avals[0].ndim} axes")
+    return only(avals[0].with_shape(tuple(avals[0].shape[k] for k in params["axes"])))
+
+
+def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+def _transpose_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tuple[Any, ...]:
+    return tuple(index[k] for k in _inverse(params["axes"]))
+
+
+linear("transpose", lambda x, axes: np.transpose(x, axes), _transpose_infer, View(_transpose_map),
+       lambda sweep, eqn, ct: [apply("transpose", ct, axes=_inverse(eqn.params["axes"]))],
+       cost=0.0, exact=True,
+       sample=lambda: [((2, 3), {"axes": (1, 0)}), ((2, 3, 4), {"axes": (2, 0, 1)})])
+
+
+def _broadcast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    shape = params["shape"]
+    for d, s in zip(reversed(avals[0].shape), reversed(shape), strict=False):
+        if d not in (1, s):
+            raise IRError(f"{avals[0]} does not broadcast to {shape}")
+    return only(avals[0].with_shape(shape))
+
+
+def _broadcast_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tuple[Any, ...]:
+    kept = index[len(index) - len(shape):]
+    return tuple(0 if d == 1 and s != 1 else i for i, d, s in
+                 zip(kept, shape, params["shape"][len(index) - len(shape):], strict=True))
+
+
+linear("broadcast_to", lambda x, shape: np.broadcast_to(x, shape), _broadcast_infer,
+       View(_broadcast_map),
+       lambda sweep, eqn, ct: [sum_to(ct, eqn.inputs[0].aval.shape)], cost=0.0, exact=True,
+       sample=lambda: [((3,), {"shape": (2, 3)}), ((2, 1), {"shape": (2, 4)})])
+
+
+# --- joining ------------------------------------------------------------------------------------
+
+
+def _concatenate_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    axis = params["axis"]
+    first = avals[0]
+    total: Dim = 0
+    for a in avals:
+        if a.shape[:axis] + a.shape[axis + 1:] != first.shape[:axis] + first.shape[axis + 1:]:
+            raise IRError(f"{a} cannot be joined to {first} along axis {axis}")
+        total = total + a.shape[axis]
+    return only(first.with_shape((*first.shape[:axis], total, *first.shape[axis + 1:])))
+
+
+def _concatenate_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+    axis, start, parts = eqn.params["axis"], 0, []
+    for a in eqn.inputs:
+        at = tuple(Span(start, d) if k == axis else Span(0, d) for k, d in enumerate(a.aval.shape))
+        parts.append(apply("index", ct, at=at))
+        start = start + a.aval.shape[axis]
+    return parts
+
+
+linear("concatenate", lambda *xs, axis: np.concatenate(xs, axis), _concatenate_infer, Pieces(),
+       _concatenate_transpose, operands=None, exact=True,
+       sample=lambda: [((2,), (3,), {"axis": 0}), ((2, 2), (2, 3), {"axis": 1})])
+
+
+# --- no derivative ------------------------------------------------------------------------------
+# An op of its own, so that the printed program shows where the gradient ends and why.
+
+
+def _same_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(avals[0])
+
+
+structural("stop_gradient", lambda x: x, _same_infer, Inline(), marked=True, cost=0.0, exact=True)

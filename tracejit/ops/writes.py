@@ -1,0 +1,147 @@
+"""Reading and writing part of an array: basic indices, in both directions the other's transpose.
+
+A read `y = A[i]` has the transpose `dA[i] += dy`, a write `A[i] = v` has `dv = dA[i]; dA[i] = 0`:
+each costs what it moves and never a whole array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import RAISABLE, IRError
+from tracejit.ir.core import Block, Eqn, Params, Span
+from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import Effect, Pointwise, View, Write
+from tracejit.ir.types import Aval
+from tracejit.ops.cotangents import Scattered
+from tracejit.ops.kinds import linear, only, structural
+from tracejit.trace.emit import apply
+
+__all__ = ["numpy_key"]
+
+
+def numpy_key(at: Sequence[Any]) -> tuple[Any, ...]:
+    """Return a basic index with numbers for dims as NumPy's."""
+    return tuple(_numpy_slice(p) if isinstance(p, Span) else p for p in at)
+
+
+def _numpy_slice(span: Span) -> slice:
+    assert isinstance(span.start, int) and isinstance(span.size, int)
+    if not span.size:
+        return slice(0, 0)
+    stop = span.start + span.size * span.step
+    return slice(span.start, None if stop < 0 else stop, span.step)
+
+
+def kept_shape(at: Sequence[Any]) -> tuple[Dim, ...]:
+    """Return the shape of what a basic index shows."""
+    return tuple(p.size for p in at if isinstance(p, Span))
+
+
+def _index_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    if len(params["at"]) != avals[0].ndim:
+        raise IRError(f"index of {len(params['at'])} axes into {avals[0]}")
+    return only(avals[0].with_shape(kept_shape(params["at"])))
+
+
+def _index_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tuple[Any, ...]:
+    rest = iter(index)
+    return tuple(p.start + next(rest) * p.step if isinstance(p, Span) else p for p in params["at"])
+
+
+def _index_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+    aval = eqn.inputs[0].aval
+    return [Scattered(aval, lambda acc: apply("accumulate", acc, ct, at=eqn.params["at"]))]
+
+
+linear("index", lambda x, at: np.array(np.asarray(x)[numpy_key(at)]), _index_infer,
+       View(_index_map), _index_transpose, cost=0.5, exact=True,
+       sample=lambda: [((4,), {"at": (2,)}), ((4, 3), {"at": (Span(1, 2), 0)}),
+                       ((5,), {"at": (Span(4, 3, -2),)})])
+
+
+def _update_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    x, v = avals
+    if v.shape != kept_shape(params["at"]) or v.dtype != x.dtype:
+        raise IRError(f"{v} cannot be written to {kept_shape(params['at'])} elements of {x}")
+    return only(x)
+
+
+def _update(x: Any, v: Any, at: Any) -> Any:
+    y = np.array(x)
+    y[numpy_key(at)] = v
+    return y
+
+
+def _accumulate(x: Any, v: Any, at: Any) -> Any:
+    y = np.array(x)
+    y[numpy_key(at)] += v
+    return y
+
+
+def _update_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+    x, v = eqn.inputs
+    at = eqn.params["at"]
+    ct_v = apply("index", ct, at=at)
+    zero = apply("full", x.aval.dtype.type(0), shape=v.aval.shape)
+    return [apply("update", ct, zero, at=at) if sweep.wants(x) else None, ct_v]
+
+
+_WRITE_SAMPLES: Any = lambda: [  # noqa: E731
+    ((4,), (), {"at": (2,)}), ((4, 3), (2,), {"at": (Span(1, 2), 0)}),
+    ((5,), (3,), {"at": (Span(4, 3, -2),)})]
+
+linear("update", _update, _update_infer, Write("set"), _update_transpose, operands=2, exact=True,
+       writes=0, sample=_WRITE_SAMPLES)
+linear("accumulate", _accumulate, _update_infer, Write("add"),
+       lambda sweep, eqn, ct: [ct, apply("index", ct, at=eqn.params["at"])], operands=2,
+       writes=0, sample=_WRITE_SAMPLES)
+
+
+# --- run-time checks of indices -----------------------------------------------------------------
+
+
+def _no_outputs(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return ()
+
+
+def _check_bounds(first: int, last: int, count: int, size: int, axis: int) -> tuple[()]:
+    if count > 0:
+        for i in (first, last):
+            if not 0 <= i < size:
+                i = min(i, size) if i >= size else i
+                raise IndexError(f"index {i} is out of bounds for axis {axis} with size {size}")
+    return ()
+
+
+structural("check_bounds", _check_bounds, _no_outputs, Effect("check_bounds"), effect=True)
+
+
+def _wrap_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(avals[0])
+
+
+def _wrap_index(i: Any, size: int, axis: int) -> Any:
+    i = np.asarray(i)
+    bad = (i < -size) | (i >= size)
+    if bad.any():
+        first = i[bad].flat[0] if i.ndim else i
+        raise IndexError(f"index {first} is out of bounds for axis {axis} with size {size}")
+    return np.where(i < 0, i + size, i).astype(i.dtype)
+
+
+structural("wrap_index", _wrap_index, _wrap_infer, Pointwise("wrap_index({0})"), effect=True,
+           exact=True, marked=True)
+
+
+def _check(condition: Any, *values: Any, error: str, message: str) -> tuple[()]:
+    if not condition:
+        raise RAISABLE[error](message.format(*map(float, values)))
+    return ()
+
+
+structural("check", _check, _no_outputs, Effect("check"), effect=True)
+

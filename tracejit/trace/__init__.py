@@ -1,0 +1,1 @@
+"""Capture: from an unchanged Python function to a graph."""

@@ -1,0 +1,304 @@
+"""Tracing an `if` on data: both branches, each from the same state, and what each leaves merged."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.builder import Scope
+from tracejit.ir.core import Atom, Value
+from tracejit.ir.types import Aval
+from tracejit.trace.context import Place, current
+from tracejit.trace.dispatch import loop_dtypes
+from tracejit.trace.emit import (as_operand, atom_of, dims_of, emit, emit_value,
+                                 is_weak, lift, promotion_key, same_dim)
+from tracejit.trace.places import UNSET, MaybeUnset, Poison, is_number, map_content, same_structure
+from tracejit.trace.source import describe_line, find_site
+from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
+
+__all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
+
+
+class BranchRaised(Exception):
+    """Internal: a branch on data ended by raising; its check is in the graph."""
+
+
+def as_condition(x: Any) -> Any:
+    """Return a condition as a Python bool, or as a traced bool."""
+    if isinstance(x, SymInt):
+        x = x != 0
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if not isinstance(x, Tracer):
+        return bool(x)
+    if x.dims:
+        if not all(same_dim(d, 1) for d in x.dims):
+            raise ValueError("The truth value of an array with more than one element is ambiguous. "
+                             "Use a.any() or a.all()")
+        x = x.reshape(())
+    return x if x.dtype == np.bool_ else x != 0
+
+
+@dataclass(slots=True)
+class _Branch:
+    """What tracing one branch left."""
+
+    scope: Scope
+    contents: dict[object, Any]
+    places: dict[object, Place]
+    raised: bool = False
+    outputs: list[Atom] = field(default_factory=list)
+
+
+def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
+             names: Sequence[Place]) -> None:
+    """Trace both branches of a condition and give names and cells what the taken one leaves."""
+    traced = [_trace_branch(fn, names) for fn in branches]
+    places: dict[object, Place] = {p.key: p for p in names}
+    for b in traced:
+        places.update(b.places)
+    merger = _Merger(condition, traced)
+    merged: list[tuple[Place, Callable[[], Any]]] = []
+    for key, p in places.items():
+        before = p.get()
+        contents = [b.contents.get(key, before) for b in traced]
+        live = [c for c, b in zip(contents, traced, strict=True) if not b.raised]
+        if len(live) == 1:
+            contents = [live[0], live[0]]
+        name = getattr(p, "name", "")
+        if all(c is before for c in contents):
+            continue
+        elif isinstance(p, CellPlace):
+            merged.append((p, merger.value(*contents)))
+        else:
+            merged.append((p, merger.content(name, *contents)))
+    merger.close()
+    trace = current()
+    for p, content in merged:
+        if p.depth is not None:
+            trace.record(p, p.depth)
+        p.set(content())
+    if all(b.raised for b in traced):
+        raise BranchRaised
+
+
+def _trace_branch(fn: Callable[[], Any], names: Sequence[Place]) -> _Branch:
+    trace = current()
+    before = [(p, p.get()) for p in names]
+    raised = False
+    try:
+        with trace.region("if") as (frame, scope):
+            try:
+                fn()
+            except BranchRaised:
+                raised = True
+            except NameError as e:
+                raised = _swallow(e)
+            places = {key: p for key, (p, _) in frame.written.items()}
+            contents = {key: p.get() for key, p in places.items()}
+            contents.update((p.key, p.get()) for p in names)
+    finally:
+        for p, content in before:
+            p.set(content)
+    return _Branch(scope, contents, places, raised)
+
+
+def _swallow(error: NameError) -> bool:
+    """Skip a branch that reads a name which the present guess of a loop's state leaves unset.
+
+    A better guess may set it; if none does, the loop raises the error.
+    """
+    for frame in reversed(current().frames):
+        if frame.probing:
+            frame.swallowed = error
+            return True
+    raise error
+
+
+class _Merger:
+    """Collects what the branches yield; contents can be made once the equation is emitted."""
+
+    def __init__(self, condition: Tracer, branches: Sequence[_Branch]) -> None:
+        self.condition = condition
+        self.branches = branches
+        self.results: tuple[Value, ...] = ()
+        self.shapes: dict[int, tuple[Any, ...]] = {}
+        """For results whose sizes are results too: dims, or the places of sizes in 1-tuples."""
+
+    def _inside(self, k: int, make: Callable[[], Any]) -> Any:
+        """Emit at the end of a branch, where cells hold what the branch left in them."""
+        builder = current().builder
+        branch = self.branches[k]
+        cells = [(p, p.get()) for p in branch.places.values() if isinstance(p, CellPlace)]
+        for p, _ in cells:
+            p.set(branch.contents[p.key])
+        builder.scopes.append(branch.scope)
+        try:
+            return make()
+        finally:
+            builder.scopes.pop()
+            for p, before in cells:
+                p.set(before)
+
+    def _yield(self, makers: Sequence[Callable[[], Atom]]) -> int:
+        for k, make in enumerate(makers):
+            self.branches[k].outputs.append(self._inside(k, make))
+        return len(self.branches[0].outputs) - 1
+
+    def value(self, a: Value, b: Value) -> Callable[[], Any]:
+        """Merge the values of a cell."""
+        place = self._yield([lambda: self._live(0, a), lambda: self._live(1, b)])
+        return lambda: self.results[place]
+
+    def _live(self, k: int, v: Atom) -> Atom:
+        """What a branch that raised yields never matters."""
+        if not self.branches[k].raised:
+            return v
+        assert isinstance(v.aval, Aval)
+        if not v.aval.shape:
+            return emit_value("full", [atom_of(v.aval.dtype.type(0))], {"shape": ()})
+        return emit_value("empty", [], {"shape": v.aval.shape, "dtype": v.aval.dtype})
+
+    def content(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+        """Merge what a name or item holds."""
+        if a is UNSET or b is UNSET or isinstance(a, MaybeUnset) or isinstance(b, MaybeUnset):
+            return self._maybe_unset(name, a, b)
+        if isinstance(a, Poison) or isinstance(b, Poison):
+            poison = a if isinstance(a, Poison) else b
+            return lambda: poison
+        if not same_structure(a, b):
+            return self._poison(name, a, b)
+        problems: list[Any] = []
+        one_sided = any(branch.raised for branch in self.branches)
+
+        def leaf(x: Any, y: Any) -> Any:
+            if _is_same(x, y) and not (one_sided and is_number(x)):
+                return lambda: x
+            if not (is_number(x) and is_number(y)):
+                problems.append((x, y))
+                return None
+            return self._number(x, y)
+
+        tree = map_content(leaf, a, b)
+        if problems:
+            return self._poison(name, *problems[0])
+        return lambda: map_content(lambda make: make(), tree)
+
+    def _poison(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+        why = f"is {_describe(a)} in one branch and {_describe(b)} in the other, depending on data,"
+        poison = Poison(name, why, describe_line(find_site()))
+        return lambda: poison
+
+    def _maybe_unset(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+        """Keep beside the content whether it is set."""
+        flags = [False if x is UNSET else x.is_set if isinstance(x, MaybeUnset) else True
+                 for x in (a, b)]
+        plain = [x.content if isinstance(x, MaybeUnset) else x for x in (a, b)]
+        if plain[0] is UNSET and plain[1] is UNSET:
+            return lambda: UNSET
+        known = plain[1] if plain[0] is UNSET else plain[0]
+        filled = [known if x is UNSET else x for x in plain]
+        missing = [x is UNSET for x in plain]
+        before = [b.raised for b in self.branches]
+        for branch, gone in zip(self.branches, missing, strict=True):
+            branch.raised = branch.raised or gone  # what it yields never matters
+        content = self.content(name, *filled)
+        for branch, raised in zip(self.branches, before, strict=True):
+            branch.raised = raised
+        is_set = self._number(*flags) if flags[0] is not flags[1] else lambda: flags[0]
+
+        def make() -> Any:
+            flag = is_set()
+            return content() if flag is True else MaybeUnset(content(), flag, name)
+
+        return make
+
+    def _number(self, x: Any, y: Any) -> Callable[[], Any]:
+        """Merge two numbers or arrays in the dtype to which they promote."""
+        x, y = lift(x), lift(y)
+        dtype, weak = join_leaf(x, y)
+        shapes = [dims_of(x), dims_of(y)]
+        if shapes[0] != shapes[1]:
+            return self._phi(x, y, dtype)
+        place = self._yield([
+            lambda: self._live(0, leaf_atom(x, dtype)), lambda: self._live(1, leaf_atom(y, dtype))])
+        sources = [weakref.ref(t.cell) for t in (x, y) if isinstance(t, Tracer) and t.dims]
+
+        def make() -> Any:
+            result = scalar_of(self.results[place], weak=weak)
+            if isinstance(result, Tracer):
+                result.cell.sources = tuple(sources)
+            return result
+
+        return make
+
+    def _phi(self, x: Any, y: Any, dtype: np.dtype) -> Callable[[], Any]:
+        """Merge arrays of one rank and different sizes: the sizes are results too."""
+        if len(dims_of(x)) != len(dims_of(y)):
+            return self._poison("an array", x, y)
+        shape: list[Any] = []
+        for d, e in zip(dims_of(x), dims_of(y), strict=True):
+            if d == e:
+                shape.append(d)
+                continue
+            makers = [lambda d=d: atom_of(as_operand(d), np.dtype(np.int64)) for d in (d, e)]
+            shape.append((self._yield(makers),))
+        place = self._yield([lambda: leaf_atom(x, dtype), lambda: leaf_atom(y, dtype)])
+        self.shapes[place] = tuple(shape)
+        return lambda: tracer_of(self.results[place])
+
+    def close(self) -> None:
+        """Emit the equation."""
+        blocks = [b.scope.close(b.outputs) for b in self.branches]
+        effects = any(e.op.effect or e.regions for b in blocks for e in b.eqns)
+        if blocks[0].outputs or effects:
+            self.results = emit("if_", [self.condition.value], {}, blocks)
+        for place, shape in self.shapes.items():
+            v = self.results[place]
+            assert isinstance(v.aval, Aval)
+            v.aval = v.aval.with_shape(tuple(
+                self.results[d[0]].dim if isinstance(d, tuple) else d for d in shape))
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    """Whether two leaves are one without any need to merge."""
+    if x is y:
+        return True
+    if isinstance(x, Tracer) and isinstance(y, Tracer):
+        return x.cell is y.cell and x.steps == y.steps and bool(x.steps or x.cell.depth is not None)
+    if isinstance(x, SymInt) and isinstance(y, SymInt):
+        return x.dim == y.dim
+    if isinstance(x, (Tracer, SymInt, np.ndarray)) or isinstance(y, (Tracer, SymInt, np.ndarray)):
+        return False
+    try:
+        return type(x) is type(y) and bool(x == y) and repr(x) == repr(y)
+    except Exception:
+        return False
+
+
+def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
+    """Return the dtype to which two numbers promote, and whether both are Python numbers."""
+    keys = tuple(promotion_key(v) for v in (x, y))
+    if keys == (np.dtype(bool),) * 2:
+        return np.dtype(bool), False
+    dtype = loop_dtypes(np.add, keys)[0]
+    return dtype, is_weak(x) and is_weak(y)
+
+
+def leaf_atom(x: Any, dtype: np.dtype) -> Atom:
+    """Return a leaf as an operand of a dtype."""
+    return atom_of(x, dtype)
+
+
+def _describe(x: Any) -> str:
+    if x is None:
+        return "None"
+    if isinstance(x, Tracer):
+        return f"an array of {len(x.dims)} axes" if x.dims else "a number"
+    if is_number(x):
+        return "a number"
+    return f"a {type(x).__name__}"

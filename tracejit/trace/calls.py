@@ -1,0 +1,318 @@
+"""Calls in captured code: tables for NumPy and builtins, recursion for users' functions."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import operator
+import os
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import maximum, minimum
+from tracejit.trace import loops
+from tracejit.trace.branches import as_condition
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import FUNCTIONS, UFUNCS
+from tracejit.trace.emit import COMPOSITES, apply_operator, cast, lift
+from tracejit.trace.iterables import (TracedIterable, make_enumerate, make_range, make_reversed,
+                                      make_zip)
+from tracejit.trace.rewriter import rewrite_function
+from tracejit.trace.source import PACKAGE, REWRITTEN
+from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim
+
+__all__ = ["BUILTINS", "call_function", "convert", "known_container"]
+
+BUILTINS: dict[Any, Callable[..., Any]] = {
+    range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
+}
+"""The builtins that behave differently on traced values."""
+
+
+def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function from captured code."""
+    try:
+        replacement = BUILTINS.get(fn)
+        capture = FUNCTIONS.get(fn)
+    except TypeError:  # an unhashable callable
+        replacement = capture = None
+    if replacement is not None:
+        return replacement(*args, **kwargs)
+    traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
+    if capture is not None and (traced or fn in CREATES):
+        return capture(*args, **kwargs)
+    if isinstance(fn, np.ufunc):
+        return _call_ufunc(fn, args, kwargs) if traced else fn(*args, **kwargs)
+    if isinstance(fn, FunctionType):
+        return convert(fn)(*args, **kwargs)
+    if isinstance(fn, MethodType):
+        return call_function(fn.__func__, (fn.__self__, *args), kwargs)
+    if isinstance(fn, functools.partial):
+        return call_function(fn.func, (*fn.args, *args), {**fn.keywords, **kwargs})
+    if hasattr(fn, "py_func") and isinstance(fn.py_func, FunctionType):
+        return convert(fn.py_func)(*args, **kwargs)
+    if isinstance(fn, BuiltinFunctionType):
+        return _call_builtin(fn, args, kwargs, traced)
+    if isinstance(fn, type):
+        return _make_instance(fn, args, kwargs)
+    return _call_object(fn, args, kwargs)
+
+
+CREATES: set[Any] = set()
+"""Functions that are captured even when no operand is traced: they make arrays to write to."""
+
+
+def holds_traced(x: Any) -> bool:
+    """Return whether an argument is traced or is a list or tuple with something traced in it."""
+    if isinstance(x, (list, tuple)):
+        return any(map(holds_traced, x))
+    return isinstance(x, (Traced, TracedIterable))
+
+
+def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if fn not in UFUNCS and fn not in COMPOSITES and fn.__name__ in FOREIGN:
+        return FOREIGN[fn.__name__](*args, **kwargs)
+    return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
+
+
+FOREIGN: dict[str, Callable[..., Any]] = {}
+"""Functions of SciPy by name: importing SciPy to have the functions themselves costs 0.3 s."""
+
+_LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
+_IMPURE = {"random", "time", "secrets", "uuid", "datetime"}
+
+
+def convert(fn: FunctionType) -> Callable[..., Any]:
+    """Return a Python function with its control flow captured; others as they are."""
+    if fn.__code__ in REWRITTEN:
+        return fn
+    module = (fn.__module__ or "").partition(".")[0]
+    if module == "scipy" and fn.__name__ in FOREIGN:
+        return _or_plain(FOREIGN[fn.__name__], fn)
+    if module in _IMPURE:
+        raise _impure(fn)
+    file = fn.__code__.co_filename
+    if module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file):
+        return fn
+    from tracejit.trace.hooks import Hooks
+
+    rewritten = rewrite_function(fn, Hooks(fn))
+    return fn if rewritten is None else rewritten
+
+
+def _or_plain(capture: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Capture a call on traced values; leave one on plain values alone."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
+        return (capture if traced else fn)(*args, **kwargs)
+
+    return call
+
+
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD) and "site-packages" not in file or file.startswith("<frozen")
+
+
+def _impure(fn: Any) -> Exception:
+    return refuse(f"{getattr(fn, '__module__', '')}.{getattr(fn, '__name__', fn)} gives another value "
+                  "at every call, and a captured function would keep the first",
+                  "Call it outside and pass the value as an argument")
+
+
+# --- builtins -----------------------------------------------------------------------------------
+
+
+def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced: bool) -> Any:
+    owner = getattr(fn, "__self__", None)
+    name = fn.__name__
+    if isinstance(owner, (list, dict, set)) and name in _CHANGING:
+        current().captured.refuse_change(owner)
+        known_container(owner, f"{type(owner).__name__}.{name}()")
+    module = (getattr(fn, "__module__", None) or type(owner).__module__ or "")
+    if module.partition(".")[0] in _IMPURE or module.startswith("numpy.random"):
+        raise _impure(fn)
+    if fn is builtins.print and traced:
+        current().note("print() shows traced values once, while the function is captured")
+    return fn(*args, **kwargs)
+
+
+_CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update",
+             "setdefault", "popitem", "add", "discard"}
+
+
+def known_container(x: Any, what: str | None = None) -> int:
+    """Return in how many regions a container was made; refuse `what` changes one from outside.
+
+    A list that grows in a loop of the graph has no size; the loop can only be unrolled.
+    """
+    frames = current().frames
+    for frame in reversed(frames):
+        if id(x) in frame.created:
+            return frame.depth
+        if frame.kind == "probe":
+            if isinstance(x, (list, dict, set)):
+                frame.contents.setdefault(id(x), (x, x.copy()))
+        elif frame.kind == "loop" and what is not None:
+            raise loops.Unroll(f"{what} needs its iterations one by one")
+        elif frame.kind == "if" and what is not None:
+            raise refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+    return 0
+
+
+def _length(x: Any) -> Any:
+    if isinstance(x, Tracer):
+        if not x.dims:
+            raise TypeError("len() of unsized object")
+        return of_dim(x.dims[0])
+    return of_dim(x.count) if isinstance(x, TracedIterable) else len(x)
+
+
+def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("key") is not None or not any(map(holds_traced, args)):
+            return plain(*args, **kwargs)
+        if len(args) == 1:
+            if isinstance(args[0], Tracer):
+                return FUNCTIONS[np.max if ufunc is np.maximum else np.min](args[0])
+            args = tuple(args[0])
+        result = args[0]
+        for x in args[1:]:
+            result = _weak_pair(ufunc, result, x)
+        return result
+
+    return function
+
+
+def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
+    if all(isinstance(v, (int, SymInt)) and not isinstance(v, bool) for v in (x, y)):
+        fn = maximum if ufunc is np.maximum else minimum
+        left, right = (v.dim if isinstance(v, SymInt) else v for v in (x, y))
+        return of_dim(fn(left, right, current().builder.known))
+    return apply_operator(ufunc, x, y)
+
+
+def _sum(iterable: Any, start: Any = 0) -> Any:
+    if isinstance(iterable, Tracer):
+        return start + FUNCTIONS[np.sum](iterable, axis=0)
+    return builtins.sum(iterable, start)
+
+
+def _int(x: Any = 0, *args: Any) -> Any:
+    if isinstance(x, Tracer):
+        return SymInt(cast(x, np.int64).value.dim)  # type: ignore[arg-type]
+    return x if isinstance(x, SymInt) else int(x, *args)
+
+
+def _float(x: Any = 0.0) -> Any:
+    if not isinstance(x, Traced):
+        return float(x)
+    result = cast(x, np.float64)
+    result.weak = True
+    return result
+
+
+def _round(x: Any, ndigits: Any = None) -> Any:
+    if not isinstance(x, Tracer):
+        return round(x, ndigits)
+    result = FUNCTIONS[np.round](x, ndigits or 0)
+    return result if ndigits is not None else _int(result)
+
+
+def _isinstance(x: Any, kinds: Any) -> bool:
+    """A traced array passes for an ndarray, a traced number for the number that it stands for."""
+    if not isinstance(x, Traced):
+        return isinstance(x, kinds)
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    if isinstance(x, SymInt):
+        stands_for: tuple[type, ...] = (int,)
+    elif x.dims:
+        stands_for = (np.ndarray,)
+    elif x.weak:
+        stands_for = ({"f": float, "i": int, "c": complex}.get(x.dtype.kind, float),)
+    else:
+        stands_for = (x.dtype.type,)
+    return any(isinstance(k, type) and issubclass(s, k) for s in stands_for for k in kinds) or (
+        isinstance(x, kinds))
+
+
+def _list_of(kind: type) -> Callable[..., Any]:
+    def function(*args: Any) -> Any:
+        result = kind(*args)
+        frames = current().frames
+        if frames:
+            frames[-1].created[id(result)] = result
+        return result
+
+    return function
+
+
+def _divmod(x: Any, y: Any) -> Any:
+    return (x // y, x % y) if isinstance(x, Traced) or isinstance(y, Traced) else divmod(x, y)
+
+
+def _any(iterable: Any) -> Any:
+    result: Any = False
+    for x in iterable:
+        x = as_condition(x)
+        if x is True:
+            return True
+        result = x if result is False else np.logical_or(result, x) if x is not False else result
+    return result
+
+
+def _all(iterable: Any) -> Any:
+    result: Any = True
+    for x in iterable:
+        x = as_condition(x)
+        if x is False:
+            return False
+        result = x if result is True else np.logical_and(result, x) if x is not True else result
+    return result
+
+
+BUILTINS.update({
+    len: _length, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum, int: _int,
+    float: _float, bool: as_condition, round: _round, isinstance: _isinstance, list: _list_of(list),
+    dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any, all: _all,
+    abs: operator.abs, pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
+    map: lambda fn, *xs: [call_function(fn, items, {}) for items in zip(*xs, strict=False)],
+    functools.reduce: lambda fn, xs, *start: functools.reduce(
+        lambda a, b: call_function(fn, (a, b), {}), xs, *start),
+    math.prod: lambda xs, *, start=1: functools.reduce(operator.mul, xs, start),
+    math.fsum: _sum,
+})
+
+
+# --- classes and objects ------------------------------------------------------------------------
+
+
+def _make_instance(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make an object; its Python `__init__` is captured like any function."""
+    init = cls.__init__
+    if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
+        instance = cls.__new__(cls)
+        frames = current().frames
+        if frames:
+            frames[-1].created[id(instance)] = instance
+        convert(init)(instance, *args, **kwargs)
+        return instance
+    if issubclass(cls, np.generic) and args and holds_traced(args[0]):
+        return cast(lift(args[0]), cls)
+    return cls(*args, **kwargs)
+
+
+def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    call = type(fn).__call__ if callable(fn) else None
+    if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
+        return convert(call)(fn, *args, **kwargs)
+    return fn(*args, **kwargs)

@@ -1,0 +1,303 @@
+"""From a function and its arguments to a graph: the entry to capture.
+
+A capture starts with as little fixed as possible: every size and every int is symbolic. Where it
+turns out that one is needed as a number, the capture begins again with that one fixed, and the reason
+is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Atom, Block, Graph, Value
+from tracejit.ir.dims import Dim
+from tracejit.ir.types import DTYPES, Aval, scalar
+from tracejit.ir.walk import Env, copy_block, copy_dim
+from tracejit.trace.calls import call_function
+from tracejit.trace.captured import Captures, Guarded, Leaf, Path
+from tracejit.trace.context import Guard, NeedStatic, Trace, active
+from tracejit.trace.emit import atom_of, cast, dtype_of, is_weak
+from tracejit.trace.places import MaybeUnset, Poison
+from tracejit.trace.source import describe_line
+from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.tree import Structure, flatten, leaf_names, unflatten
+
+__all__ = ["ArgSpec", "Capture", "Pins", "capture", "spec_of_leaf"]
+
+SIZE_NAMES = "nmklpqrst"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgSpec:
+    """What a capture knows of one leaf of the arguments.
+
+    kind  -- "array", "scalar" (a NumPy scalar), "float", "int", "complex", or "static"
+    sizes -- for an array, a name or number per axis where a spec gives one, else None
+    """
+
+    kind: str
+    dtype: np.dtype | None = None
+    ndim: int = 0
+    content: Any = None
+    sizes: tuple[Any, ...] | None = None
+
+    @property
+    def is_traced(self) -> bool:
+        """Return whether the leaf becomes an input of the graph."""
+        return self.kind != "static"
+
+
+_BY_TYPE = {float: "float", int: "int", complex: "complex"}
+_DTYPE_OF = {"float": np.dtype(np.float64), "int": np.dtype(np.int64),
+             "complex": np.dtype(np.complex128)}
+
+
+def spec_of_leaf(x: Any) -> ArgSpec:
+    """Return the spec of an argument's leaf; `Refusal` for arrays that cannot be captured."""
+    if isinstance(x, ArgSpec):
+        return x
+    kind = _BY_TYPE.get(type(x))
+    if kind is not None:
+        return ArgSpec(kind, _DTYPE_OF[kind])
+    if isinstance(x, np.ndarray):
+        dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
+        if dtype not in DTYPES.values():
+            raise Refusal(f"an argument is an array of dtype {x.dtype}, which cannot be captured. "
+                          "Use float32, float64, complex64, complex128, integers or bool")
+        return ArgSpec("array", dtype, x.ndim)
+    if isinstance(x, np.generic) and x.dtype in DTYPES.values():
+        return ArgSpec("scalar", x.dtype)
+    return ArgSpec("static", content=x)
+
+
+Pins = dict[tuple[Any, Any], str]
+"""What had to be fixed: (leaf key, axis or None for an int itself) with the reason."""
+
+
+@dataclass(slots=True)
+class Capture:
+    """The result of a capture.
+
+    arg_leaves -- for each traced leaf of the arguments, its number among the leaves
+    leaves     -- captured state that follows them among the graph's inputs
+    constants  -- the result's leaves: None where an output of the graph, else (the object,)
+    weak       -- for each output of the graph, whether it stands for a Python number
+    written    -- leaves of the arguments that the function writes to, with the number of the output
+    pins       -- sizes and ints that were fixed, with their numbers
+    """
+
+    graph: Graph
+    arg_leaves: tuple[int, ...]
+    leaves: list[Leaf]
+    guards: list[Guarded]
+    size_guards: list[Guard]
+    checks: list[tuple[Dim, Dim]]
+    structure: Structure
+    constants: list[tuple[Any] | None]
+    weak: list[bool]
+    written: list[tuple[int, int]] = field(default_factory=list)
+    pins: dict[tuple[Any, Any], tuple[int, str]] = field(default_factory=dict)
+
+
+def capture(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
+            actual: Sequence[Any] | None = None, *, name: str | None = None,
+            writes_back: bool = False, names: Sequence[str] | None = None) -> Capture:
+    """Capture `fn(*args, **kwargs)` for arguments of these specs.
+
+    structure   -- how the leaves make up `(args, kwargs)`
+    actual      -- the arguments' leaves, where the capture is made for a call
+    writes_back -- whether arrays that the function writes to are results too
+    """
+    pins: dict[tuple[Any, Any], tuple[int, str]] = {}
+    for _ in range(256):
+        try:
+            return _Attempt(fn, specs, structure, actual, pins, name, writes_back, names).run()
+        except NeedStatic as need:
+            key, number = _LAST.pop("pin")
+            pins[key] = (number, f"{describe_line(need.site)}: {need.why}")
+    raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
+
+
+_LAST: dict[str, Any] = {}
+
+
+class _Attempt:
+    """One run of the function on tracers."""
+
+    def __init__(self, fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
+                 actual: Sequence[Any] | None, pins: dict[Any, Any], name: str | None,
+                 writes_back: bool, names: Sequence[str] | None) -> None:
+        self.fn, self.specs, self.structure, self.actual = fn, specs, structure, actual
+        self.pins, self.writes_back = pins, writes_back
+        self.name = name or getattr(fn, "__name__", "f").replace("<lambda>", "_lambda")
+        self.names = names
+        self.trace = Trace()
+        self.trace.captured = Captures(self._captured_input)
+        self.sizes: list[Value] = []
+        self.origin: dict[Value, tuple[Any, Any]] = {}
+        self.named: dict[str, Value] = {}
+        self.inputs: list[Value] = []
+        self.captured_inputs: list[Value] = []
+
+    def run(self) -> Capture:
+        """Run the function and close the graph."""
+        trace = self.trace
+        with active(trace):
+            tracers = self._argument_tracers()
+            args, kwargs = unflatten(self.structure, iter(tracers))
+            try:
+                result = call_function(self.fn, args, kwargs)
+            except NeedStatic as need:
+                if need.value not in self.origin:
+                    raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that only "
+                                  "the run gives. Use a size or a Python int argument") from None
+                key = self.origin[need.value]
+                _LAST["pin"] = (key, trace.actual[need.value])
+                raise
+            leaves, structure = flatten(result)
+            outputs, constants, weak = self._outputs(leaves)
+            written = self._written(tracers, outputs, weak) if self.writes_back else []
+            return self._close(structure, outputs, constants, weak, written)
+
+    # --- inputs ---------------------------------------------------------------------------------
+
+    def _argument_tracers(self) -> list[Any]:
+        names = self.names or self._leaf_names()
+        tracers = []
+        for k, (spec, name) in enumerate(zip(self.specs, names, strict=True)):
+            content = None if self.actual is None else self.actual[k]
+            if spec.is_traced:
+                tracers.append(self._input(spec, content, ("arg", k), name, self.inputs))
+            else:
+                self.trace.captured.own(spec.content, Path({"self": spec.content}, "self"))
+                tracers.append(spec.content)
+        return tracers
+
+    def _leaf_names(self) -> list[str]:
+        """Name inputs after the function's parameters."""
+        args, kwargs = self.structure.parts
+        code = getattr(self.fn, "__code__", None)
+        params = code.co_varnames[:code.co_argcount] if code is not None else ()
+        names: list[str] = []
+        for k, part in enumerate(args.parts):
+            names += leaf_names(part, params[k] if k < len(params) else f"arg{k}")
+        for key, part in zip(kwargs.aux, kwargs.parts, strict=True):
+            names += leaf_names(part, key)
+        return names
+
+    def _input(self, spec: ArgSpec, content: Any, key: Any, name: str,
+               inputs: list[Value]) -> Any:
+        """Make an input of the graph and return what stands for it."""
+        name = "".join(c if c.isalnum() else "_" for c in name).strip("_")
+        assert spec.dtype is not None
+        if spec.kind != "array":
+            v = Value(scalar(spec.dtype), name)
+            inputs.append(v)
+            if spec.kind == "int":
+                self.origin[v] = (key, None)
+                if content is not None:
+                    self.trace.actual[v] = int(content)
+                if (key, None) in self.pins:
+                    return self.pins[key, None][0]
+            return scalar_of(v, weak=spec.kind != "scalar")
+        shape: list[Dim] = []
+        for axis in range(spec.ndim):
+            given = None if spec.sizes is None else spec.sizes[axis]
+            shape.append(self._size(given, content, key, axis))
+        v = Value(Aval(spec.dtype, tuple(shape)), name)
+        inputs.append(v)
+        return tracer_of(v)
+
+    def _size(self, given: Any, content: Any, key: Any, axis: int) -> Dim:
+        if isinstance(given, int):
+            return given
+        if (key, axis) in self.pins:
+            return self.pins[key, axis][0]
+        if isinstance(given, str) and given in self.named:
+            return self.named[given].dim
+        label = given if isinstance(given, str) else self._size_name()
+        v = Value(scalar(np.int64), label, is_size=True)
+        self.named[label] = v
+        self.sizes.append(v)
+        self.origin[v] = (key, axis)
+        self.trace.builder.assume(v, 0, None)
+        if content is not None:
+            self.trace.actual[v] = content.shape[axis]
+        return v.dim
+
+    def _size_name(self) -> str:
+        for k in range(1000):
+            name = SIZE_NAMES[k % len(SIZE_NAMES)] + (str(k // len(SIZE_NAMES)) if k >= len(SIZE_NAMES)
+                                                      else "")
+            if name not in self.named:
+                return name
+        raise AssertionError
+
+    def _captured_input(self, content: Any, path: Path, name: str) -> tuple[Value, Tracer]:
+        tracer = self._input(spec_of_leaf(content), content, ("captured", path.key), name,
+                             self.captured_inputs)
+        return self.captured_inputs[-1], tracer
+
+    # --- outputs --------------------------------------------------------------------------------
+
+    def _outputs(self, leaves: list[Any]) -> tuple[list[Atom], list[tuple[Any] | None], list[bool]]:
+        outputs: list[Atom] = []
+        constants: list[tuple[Any] | None] = []
+        weak: list[bool] = []
+        for x in leaves:
+            if isinstance(x, (MaybeUnset, Poison)):
+                x = x.read()
+            if isinstance(x, (Tracer, SymInt)):
+                outputs.append(atom_of(x))
+                weak.append(is_weak(x))
+                constants.append(None)
+            elif isinstance(x, (float, complex, np.ndarray, np.generic)) and not isinstance(x, bool):
+                t = x if isinstance(x, np.ndarray) else np.asarray(x)
+                outputs.append(atom_of(cast(t, dtype_of(t))))
+                weak.append(isinstance(x, (float, complex)) and not isinstance(x, np.generic))
+                constants.append(None)
+            else:
+                constants.append((x,))
+        return outputs, constants, weak
+
+    def _written(self, tracers: list[Any], outputs: list[Atom],
+                 weak: list[bool]) -> list[tuple[int, int]]:
+        """Make the arrays that were written to results, for the caller's arrays to be updated."""
+        written = []
+        inputs = iter(self.inputs)
+        for k, (spec, t) in enumerate(zip(self.specs, tracers, strict=True)):
+            v = next(inputs) if spec.is_traced else None
+            if isinstance(t, Tracer) and t.dims and t.cell.value is not v:
+                written.append((k, len(outputs)))
+                outputs.append(t.cell.value)
+                weak.append(False)
+        return written
+
+    def _close(self, structure: Structure, outputs: list[Atom], constants: list[Any],
+               weak: list[bool], written: list[tuple[int, int]]) -> Capture:
+        trace = self.trace
+        block = Block((*self.inputs, *self.captured_inputs), tuple(trace.builder.scope.eqns),
+                      tuple(outputs))
+        env: Env = {}
+        for v in trace.equal:
+            d = trace.canonical(of_dim(v.dim).dim if not isinstance(of_dim(v.dim), int)
+                                else of_dim(v.dim))
+            env[v] = d
+        leaves = trace.captured.leaves
+        if env:
+            block = copy_block(block, env)
+            fresh = dict(zip(self.captured_inputs, block.inputs[len(self.inputs):], strict=True))
+            leaves = [Leaf(x.path, x.content, fresh[x.value]) for x in leaves]
+        sizes = tuple(v for v in self.sizes if v not in env)
+        notes = [f"{reason}: fixed at {n}" for n, reason in self.pins.values()]
+        graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
+        guards = [Guard(copy_dim(g.dim, env), g.relation, g.truth, g.reason) for g in trace.guards]
+        checks = [(copy_dim(a, env), copy_dim(b, env)) for a, b, _ in trace.checks]
+        traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)
+        return Capture(graph, traced, leaves, trace.captured.guards, guards, checks, structure,
+                       constants, weak, written, dict(self.pins))

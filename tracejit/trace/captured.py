@@ -1,0 +1,213 @@
+"""State that a function reads from outside: floats and arrays become inputs, all else is guarded.
+
+A *path* says how to get at a piece of state again: a global or closure cell, then attributes and
+items. At every call of the compiled function the inputs are read along their paths, and each guard
+is compared, so that captured state is never stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Value
+from tracejit.trace.context import refuse
+from tracejit.trace.tracer import Traced, Tracer
+
+__all__ = ["Captures", "Guarded", "Holder", "Leaf", "Path", "is_same_object"]
+
+
+class Holder:
+    """A root for an array that belongs to no name: a constant made outside of the capture."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How to read a piece of state: from a root, along ("attr", name) and ("item", key) steps."""
+
+    root: Any
+    name: str
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def step(self, kind: str, key: Any) -> Path:
+        """Return the path one step further."""
+        return Path(self.root, self.name, (*self.steps, (kind, key)))
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Return what makes two paths the same."""
+        return (id(self.root), self.name, self.steps)
+
+    def read(self) -> Any:
+        """Return what is there now; `LookupError` or `AttributeError` if nothing is."""
+        if isinstance(self.root, CellType):
+            content = self.root.cell_contents
+        elif isinstance(self.root, Holder):
+            content = self.root.content
+        else:
+            content = self.root[self.name]
+        for kind, key in self.steps:
+            content = getattr(content, key) if kind == "attr" else content[key]
+        return content
+
+    def __str__(self) -> str:
+        text = self.name
+        for kind, key in self.steps:
+            text += f".{key}" if kind == "attr" else f"[{key!r}]"
+        return text
+
+
+@dataclass(slots=True)
+class Leaf:
+    """A float or array that is read at every call, with the graph's input for it."""
+
+    path: Path
+    content: Any
+    value: Value
+
+
+@dataclass(slots=True)
+class Guarded:
+    """Something that must be the same at every call."""
+
+    path: Path
+    content: Any
+
+
+def is_same_object(old: Any, new: Any) -> bool:
+    """Return whether a guarded object is still what it was."""
+    if old is new:
+        return True
+    if isinstance(old, MethodType) and isinstance(new, MethodType):
+        return old.__func__ is new.__func__ and old.__self__ is new.__self__
+    if isinstance(old, (int, str, bytes, bool, type(None), np.integer, np.bool_, np.dtype, slice,
+                        range)):
+        return type(old) is type(new) and bool(old == new)
+    return isinstance(old, Shape) and isinstance(new, (list, tuple, dict)) and old == Shape.of(new)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The structure of a container: its type, and its length or keys."""
+
+    type: type
+    items: Any
+
+    @staticmethod
+    def of(x: Any) -> Shape:
+        """Return the structure of a container."""
+        return Shape(type(x), tuple(x) if isinstance(x, dict) else len(x))
+
+
+class Captures:
+    """What one capture reads from outside."""
+
+    def __init__(self, make_input: Callable[[Any, Any, str], tuple[Value, Tracer]]) -> None:
+        self.make_input = make_input
+        self.leaves: list[Leaf] = []
+        self.guards: list[Guarded] = []
+        self.contents: dict[tuple[Any, ...], Any] = {}
+        self.paths: dict[int, tuple[Any, Path]] = {}
+        self.containers: dict[int, Any] = {}
+        self.arrays: dict[int, tuple[Any, Tracer]] = {}
+        self.private: set[int] = set()
+
+    def name(self, fn: FunctionType, name: str) -> Any:
+        """Return what a function's outer name stands for; `NameError` if nothing."""
+        code = fn.__code__
+        if name in code.co_freevars:
+            cell = (fn.__closure__ or ())[code.co_freevars.index(name)]
+            return self.read(Path(cell, name))
+        if name in fn.__globals__:
+            return self.read(Path(fn.__globals__, name))
+        raise NameError(f"name {name!r} is not defined")
+
+    def read(self, path: Path) -> Any:
+        """Return the content at a path, as an input or under a guard."""
+        if path.key not in self.contents:
+            try:
+                content = path.read()
+            except ValueError:  # an empty cell
+                raise NameError(f"cannot access free variable {path.name!r} where it is not "
+                                "associated with a value in enclosing scope") from None
+            self.contents[path.key] = self._enter(path, content)
+        return self.contents[path.key]
+
+    def _enter(self, path: Path, content: Any) -> Any:
+        if isinstance(content, Traced):
+            return content
+        if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
+            return self._array(path, content)
+        if isinstance(content, (float, complex, np.inexact)):
+            value, tracer = self.make_input(content, path, path.name)
+            self.leaves.append(Leaf(path, content, value))
+            return tracer
+        if type(content) in (list, tuple, dict) or (
+                isinstance(content, tuple) and hasattr(content, "_fields")):
+            return self._container(path, content)
+        self.guards.append(Guarded(path, content))
+        if not isinstance(content, (int, str, bytes, type, FunctionType, type(None))):
+            self.paths[id(content)] = (content, path)
+        return content
+
+    def _array(self, path: Path, content: np.ndarray) -> Tracer:
+        if id(content) not in self.arrays:
+            value, tracer = self.make_input(content, path, path.name)
+            self.leaves.append(Leaf(path, content, value))
+            self.arrays[id(content)] = (content, tracer)
+        else:  # one array under two names: one storage, as long as both names hold it
+            first = next(leaf.path for leaf in self.leaves if leaf.content is content)
+            self.guards.append(Guarded(path, Same(first)))
+        return self.arrays[id(content)][1]
+
+    def _container(self, path: Path, content: Any) -> Any:
+        self.guards.append(Guarded(path, Shape.of(content)))
+        if isinstance(content, dict):
+            copy: Any = {k: self.read(path.step("item", k)) for k in content}
+        else:
+            items = [self.read(path.step("item", k)) for k in range(len(content))]
+            copy = type(content)(*items) if hasattr(content, "_fields") else type(content)(items)
+        self.containers[id(copy)] = copy
+        return copy
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """Return an attribute of an object that came from outside; `AttributeError` if none."""
+        if id(owner) not in self.paths or isinstance(owner, ModuleType) and not isinstance(
+                getattr(owner, name), (float, complex, np.ndarray, list, dict)):
+            return getattr(owner, name)
+        getattr(owner, name)
+        return self.read(self.paths[id(owner)][1].step("attr", name))
+
+    def own(self, owner: Any, path: Path) -> None:
+        """Note that an object, an argument say, is to be read along a path."""
+        self.paths[id(owner)] = (owner, path)
+
+    def constant(self, array: np.ndarray) -> Tracer:
+        """Return an array from outside as an input that holds on to it."""
+        if id(array) in self.arrays:
+            return self.arrays[id(array)][1]
+        tracer = self._array(Path(Holder(array), "constant"), array)
+        tracer.cell.constant = "writing to an array from outside of the captured function"
+        return tracer
+
+    def refuse_change(self, x: Any) -> None:
+        """Refuse to change a container or object that came from outside."""
+        if id(x) in self.containers or id(x) in self.paths:
+            raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
+                         "Return the new value instead, or work on a copy made inside")
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The guard that two paths lead to one array."""
+
+    path: Path

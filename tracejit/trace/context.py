@@ -1,0 +1,247 @@
+"""The state of one capture: the builder, the open regions, what was assumed and what was noted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tracejit.errors import Refusal, Restart, UncapturedError
+from tracejit.ir.builder import Builder
+from tracejit.ir.core import Site, Value
+from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
+from tracejit.trace.source import describe_line, find_site
+
+__all__ = ["Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "active",
+           "current", "is_tracing", "refuse"]
+
+
+class Cell:
+    """Storage: what an array's handles share. Writing replaces its value."""
+
+    __slots__ = ("__weakref__", "constant", "depth", "sources", "value")
+
+    def __init__(self, value: Value, depth: int = 0) -> None:
+        self.value = value
+        self.depth = depth
+        self.sources: tuple[Any, ...] = ()
+        """Weak references to the cells of which data decides that this one stands for them."""
+        self.constant: str | None = None
+        """Why writing to this cell is refused."""
+
+
+class Place(Protocol):
+    """Something that a region may change: a name, a cell, an item of a container."""
+
+    @property
+    def key(self) -> object:
+        """Return what makes two places the same."""
+
+    @property
+    def depth(self) -> int | None:
+        """Return in how many regions it was made; None for a name, which static analysis tracks."""
+
+    def get(self) -> Any:
+        """Return the present content."""
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """A region being traced: what it changed that exists outside of it."""
+
+    kind: str
+    depth: int
+    written: dict[object, tuple[Place, Any]] = field(default_factory=dict)
+    """Each changed place with its content before the region."""
+    created: dict[int, Any] = field(default_factory=dict)
+    """Containers made inside the region, which it may change at will."""
+    contents: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """In a trial run: containers that it changed, with copies to put back."""
+    probing: bool = False
+    """Whether some names that the region may set are unset in the present guess of its state."""
+    swallowed: NameError | None = None
+    """The error of a branch that read such a name and was skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A fact about sizes that this capture rests on."""
+
+    dim: Dim
+    relation: str
+    truth: bool
+    reason: str
+
+
+class NeedStatic(Restart):
+    """An integer is needed as a Python int: a size, an int argument or a loop index."""
+
+    def __init__(self, value: Value, site: Site | None, why: str) -> None:
+        super().__init__(value)
+        self.value, self.site, self.why = value, site, why
+
+
+class Unify(Restart):
+    """Two sizes of one capture turned out to be the same."""
+
+    def __init__(self, value: Value, dim: Dim) -> None:
+        super().__init__(value, dim)
+        self.value, self.dim = value, dim
+
+
+class Trace:
+    """One capture. Equations go to `builder`; `frames` are the regions open around them."""
+
+    def __init__(self) -> None:
+        self.builder = Builder(find_site)
+        self.frames: list[Frame] = []
+        self.actual: dict[Value, int] = {}
+        """The numbers that sizes and int arguments have in the call that started the capture."""
+        self.carried: set[Value] = set()
+        """Indices and carried ints of the loops being traced."""
+        self.equal: dict[Value, Dim] = {}
+        self.guards: list[Guard] = []
+        self.checks: list[tuple[Dim, Dim, Site | None]] = []
+        self.notes: list[str] = []
+        self.captured: Any = None
+
+    # --- regions --------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """Return how many regions are open."""
+        return len(self.frames)
+
+    @contextmanager
+    def region(self, kind: str, inputs: tuple[Value, ...] = ()) -> Iterator[tuple[Frame, Any]]:
+        """Open a region; on leaving it, every place that it changed has its old content again."""
+        frame = Frame(kind, self.depth + 1)
+        self.frames.append(frame)
+        try:
+            with self.builder.block(inputs) as scope:
+                yield frame, scope
+        finally:
+            self.frames.pop()
+            for place, before in frame.written.values():
+                place.set(before)
+            for container, copy in frame.contents.values():
+                container.clear()
+                container.update(copy) if isinstance(copy, (dict, set)) else container.extend(copy)
+
+    def record(self, place: Place, depth: int) -> None:
+        """Note in every open region inside which `depth` is not that a place is about to change."""
+        for frame in reversed(self.frames):
+            if frame.depth <= depth:
+                break
+            if place.key not in frame.written:
+                frame.written[place.key] = (place, place.get())
+
+    def note(self, text: str, site: Site | None = None) -> None:
+        """Add a line to what `.why()` tells."""
+        text = f"{describe_line(site)}: {text}" if site is not None else text
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # --- sizes ----------------------------------------------------------------------------------
+
+    def canonical(self, d: Dim) -> Dim:
+        """Return a dim with sizes that turned out equal replaced by one of them."""
+        for _ in range(len(self.equal) + 1):
+            if isinstance(d, int) or not any(v in self.equal for v in dim_values(d)):
+                break
+            d = substitute(d, self.equal)
+        return d
+
+    def is_known(self, d: Dim) -> bool:
+        """Return whether a dim is made only of sizes and int arguments of the present call."""
+        return all(v in self.actual for v in dim_values(d))
+
+    def number(self, d: Dim) -> int:
+        """Return what a known dim is in the present call."""
+        return evaluate(d, lambda v: self.actual[v])
+
+    def unify(self, a: Dim, b: Dim) -> bool:
+        """Record that two different dims are one; False where the present call denies it."""
+        known = self.is_known(a) and self.is_known(b)
+        if known and self.number(a) != self.number(b):
+            return False
+        sizes_only = all(v.is_size for d in (a, b) for v in dim_values(d))
+        if not sizes_only:
+            return False
+        for bare, other in ((b, a), (a, b)):
+            v = bare_size(bare)
+            if v is not None and v not in dim_values(other):
+                self.equal[v] = other
+                return True
+        self.checks.append((a, b, find_site()))
+        return True
+
+    def decide(self, d: Dim, relation: str) -> bool | None:
+        """Decide `d relation 0` from sizes, leaving a guard; None where data comes into it."""
+        if isinstance(d, int):
+            return _RELATIONS[relation](d)
+        if not self.is_known(d) or not all(v.is_size for v in dim_values(d)):
+            return None
+        truth = _RELATIONS[relation](self.number(d))
+        reason = f"a branch at {describe_line(find_site())} depends on sizes alone"
+        guard = Guard(d, relation, truth, reason)
+        if guard not in self.guards:
+            self.guards.append(guard)
+        return truth
+
+
+_RELATIONS: dict[str, Callable[[int], bool]] = {
+    "==": lambda n: n == 0, "!=": lambda n: n != 0, "<": lambda n: n < 0, "<=": lambda n: n <= 0,
+}
+
+
+def bare_size(d: Dim) -> Value | None:
+    """Return the size that a dim is, or None if it is anything more."""
+    if isinstance(d, Expr) and d.const == 0 and len(d.terms) == 1:
+        (monomial, c), = d.terms
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
+            return monomial[0] if monomial[0].is_size else None
+    return None
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_STACK = _Stack()
+
+
+def is_tracing() -> bool:
+    """Return whether this thread is capturing."""
+    return bool(_STACK.traces)
+
+
+def current() -> Trace:
+    """Return this thread's capture; `UncapturedError` if there is none."""
+    if not _STACK.traces:
+        raise UncapturedError("this only means something inside a function that tracejit captures; "
+                              "decorate the function with @tracejit.jit or @tracejit.grad")
+    return _STACK.traces[-1]
+
+
+@contextmanager
+def active(trace: Trace) -> Iterator[Trace]:
+    """Make a trace this thread's capture."""
+    _STACK.traces.append(trace)
+    try:
+        yield trace
+    finally:
+        _STACK.traces.pop()
+
+
+def refuse(what: str, remedy: str) -> Refusal:
+    """Return the refusal of a construct, to be raised: the user's line, what, and a remedy."""
+    return Refusal(f"{describe_line(find_site())}: {what}. {remedy}")
+
+

@@ -1,0 +1,49 @@
+"""The tables from what users call to what is captured; `tracejit.ops` fills them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Op
+
+__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "captures", "loop_dtypes"]
+
+UFUNCS: dict[Any, Op] = {}
+"""From a ufunc to its elementwise op."""
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""From a function that users call to the one that captures it."""
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""From the name of an array method to the function that captures it, the array first."""
+
+PROPERTIES: dict[str, Callable[..., Any]] = {}
+"""From the name of an array attribute to the function that captures it."""
+
+
+def captures(*functions: Any, method: str | None = None) -> Callable[[Any], Any]:
+    """Enter the decorated function as the capture of these functions, and of an array method."""
+
+    def enter(fn: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            FUNCTIONS[function] = fn
+        if method is not None:
+            METHODS[method] = fn
+        return fn
+
+    return enter
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[np.dtype, ...]:
+    """Return the dtypes that NumPy computes a ufunc in: its operands', then its result's.
+
+    Operands are dtypes, or `int`, `float`, `complex` for Python scalars, which are weak.
+    """
+    operands = tuple(np.dtype(t) if t is bool else t for t in operands)
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout))
+    return dtypes

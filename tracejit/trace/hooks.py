@@ -1,0 +1,436 @@
+"""What rewritten code calls: Python's own behaviour on plain values, regions on traced ones."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import RAISABLE
+from tracejit.trace import loops
+from tracejit.trace.branches import BranchRaised, as_condition, trace_if
+from tracejit.trace.calls import call_function, known_container
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import FUNCTIONS
+from tracejit.trace.emit import (apply_ufunc, atom_of, emit, lift, require_same_kind, same_dim)
+from tracejit.trace.iterables import TracedIterable, counted
+from tracejit.trace.places import (UNSET, AttributePlace, ItemPlace, MaybeUnset, NamePlace, Poison,
+                                   name_places)
+from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, python_dims
+
+__all__ = ["Hooks"]
+
+_UFUNCS = {
+    "Add": np.add, "Sub": np.subtract, "Mult": np.multiply, "Div": np.true_divide,
+    "FloorDiv": np.floor_divide, "Mod": np.remainder, "Pow": np.power, "BitAnd": np.bitwise_and,
+    "BitOr": np.bitwise_or, "BitXor": np.bitwise_xor, "LShift": np.left_shift,
+    "RShift": np.right_shift, "MatMult": np.matmul,
+}
+_INPLACE = {
+    "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
+    "FloorDiv": operator.ifloordiv, "Mod": operator.imod, "Pow": operator.ipow,
+    "BitAnd": operator.iand, "BitOr": operator.ior, "BitXor": operator.ixor,
+    "LShift": operator.ilshift, "RShift": operator.irshift, "MatMult": operator.imatmul,
+}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le,
+    "Gt": operator.gt, "GtE": operator.ge, "Is": operator.is_, "IsNot": operator.is_not,
+    "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,
+}
+
+
+class Hooks:
+    """The hooks of one function object; rewritten code knows them as `_tj`."""
+
+    def __init__(self, fn: FunctionType) -> None:
+        self.fn = fn
+
+    # --- names, attributes, items ---------------------------------------------------------------
+
+    def outer(self, name: str) -> Any:
+        """Read a global or a name of an enclosing function."""
+        return current().captured.name(self.fn, name)
+
+    def read(self, content: Any, name: str) -> Any:
+        """Read a local name that may be unset, depending on data."""
+        return content.read() if isinstance(content, (MaybeUnset, Poison)) else content
+
+    def getattr(self, owner: Any, name: str) -> Any:
+        """Read an attribute."""
+        if isinstance(owner, Traced):
+            return getattr(owner, name)
+        return current().captured.attribute(owner, name)
+
+    def setattr(self, owner: Any, name: str, content: Any) -> None:
+        """Set an attribute."""
+        trace = current()
+        trace.captured.refuse_change(owner)
+        place = AttributePlace(owner, name, known_container(owner))
+        trace.record(place, place.depth)
+        setattr(owner, name, content)
+
+    def getitem(self, container: Any, key: Any) -> Any:
+        """Read an item."""
+        if isinstance(container, np.ndarray):
+            container = lift(container)
+        if isinstance(container, (list, tuple)) and isinstance(key, Tracer):
+            raise refuse(f"a {type(container).__name__} is indexed by a traced value",
+                         "Make it an array: np.array(...)[i]")
+        return container[key]
+
+    def setitem(self, container: Any, key: Any, content: Any) -> None:
+        """Set an item."""
+        if isinstance(container, Tracer):
+            container[key] = content
+            return
+        if isinstance(container, np.ndarray):
+            raise refuse("writing to an array from outside of the captured function",
+                         "Create it inside the function, or pass it as an argument")
+        trace = current()
+        if isinstance(container, (list, dict)):
+            trace.captured.refuse_change(container)
+            if isinstance(key, (int, str, SymInt)):
+                key = operator.index(key) if isinstance(key, SymInt) else key
+                place = ItemPlace(container, key, known_container(container))
+                trace.record(place, place.depth)
+        container[key] = content
+
+    def slice(self, start: Any, stop: Any, step: Any) -> slice:
+        """Make a slice."""
+        return slice(start, stop, step)
+
+    def made(self, container: Any) -> Any:
+        """Note that a container was made here, so that the regions around may change it."""
+        frames = current().frames
+        if frames:
+            frames[-1].created[id(container)] = container
+        return container
+
+    def unpack(self, value: Any, count: int | None) -> Any:
+        """Return what an assignment to several names unpacks."""
+        if not isinstance(value, Tracer) or count is None:
+            return value
+        if not value.dims:
+            raise TypeError("cannot unpack non-iterable number")
+        if not same_dim(value.dims[0], count):
+            trace = current()
+            n = trace.number(value.dims[0]) if trace.is_known(value.dims[0]) else value.dims[0]
+            relation = "not enough" if isinstance(n, int) and n < count else "too many"
+            raise ValueError(f"{relation} values to unpack (expected {count})")
+        if value.aval.shape[0] != count:
+            value = value.reshape((count, *python_dims(value.dims[1:])))
+        return tuple(value[k] for k in range(count))
+
+    # --- augmented assignment -------------------------------------------------------------------
+
+    def augment(self, op: str, target: Any, value: Any) -> Any:
+        """Return what `target op= value` binds target to."""
+        if isinstance(target, (list, dict, set)):
+            current().captured.refuse_change(target)
+            known_container(target, f"changing a {type(target).__name__}")
+        return _INPLACE[op](target, value)
+
+    def augment_item(self, op: str, container: Any, key: Any, value: Any) -> None:
+        """Carry out `container[key] op= value`."""
+        old = self.getitem(container, key)
+        if isinstance(container, Tracer):
+            if isinstance(old, Tracer):
+                new = apply_ufunc(_UFUNCS[op], old, value)
+                if old.dims:
+                    require_same_kind(_UFUNCS[op], new, old)
+                container[key] = new
+            else:
+                container[key] = _INPLACE[op](old, value)
+            return
+        self.setitem(container, key, self.augment(op, old, value))
+
+    def augment_attr(self, op: str, owner: Any, name: str, value: Any) -> None:
+        """Carry out `owner.name op= value`."""
+        self.setattr(owner, name, self.augment(op, self.getattr(owner, name), value))
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def call(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function, captured if need be."""
+        return call_function(fn, args, kwargs)
+
+    # --- decisions ------------------------------------------------------------------------------
+
+    def if_(self, test: Any, then: FunctionType, other: FunctionType,
+            names: tuple[str, ...]) -> None:
+        """Run a branch, or trace both."""
+        test = as_condition(test)
+        if isinstance(test, bool):
+            (then if test else other)()
+            return
+        trace_if(test, [then, other], name_places(names, then, other))
+
+    def truth(self, x: Any) -> bool:
+        """Return a condition that must be a Python one."""
+        test = as_condition(x)
+        if isinstance(test, bool):
+            return test
+        raise refuse("the filter of a comprehension depends on data",
+                     "Write a loop with an `if`, or use np.where")
+
+    def choose(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
+        """Evaluate `then if test else other`."""
+        test = as_condition(test)
+        if isinstance(test, bool):
+            return then() if test else other()
+        result = _Slot()
+
+        def run(branch: Callable[[], Any]) -> Callable[[], None]:
+            return lambda: result.set(branch())
+
+        trace_if(test, [run(then), run(other)], [result])
+        return self.read(result.get(), "the value of this conditional expression")
+
+    def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """Evaluate `first and ...`."""
+        return self._chain(first, rest, True)
+
+    def or_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """Evaluate `first or ...`."""
+        return self._chain(first, rest, False)
+
+    def _chain(self, value: Any, rest: Sequence[Callable[[], Any]], going: bool) -> Any:
+        """Evaluate operands until one decides; operands on data are combined, not branched on."""
+        for k, later in enumerate(rest):
+            test = as_condition(value)
+            if isinstance(test, bool):
+                if test is not going:
+                    return value
+                value = later()
+                continue
+            remaining = rest[k:]
+
+            def evaluate(remaining: Sequence[Callable[[], Any]] = remaining) -> Any:
+                first, *others = remaining
+                result = self._chain(first(), others, going)
+                return result
+
+            if going:
+                return self.choose(test, evaluate, lambda value=value: value)
+            return self.choose(test, lambda value=value: value, evaluate)
+        return value
+
+    def not_(self, x: Any) -> Any:
+        """Evaluate `not x`."""
+        test = as_condition(x)
+        return not test if isinstance(test, bool) else np.logical_not(test)
+
+    def compare(self, operators: tuple[str, ...], left: Any, first: Any,
+                *rest: Callable[[], Any]) -> Any:
+        """Evaluate `a < b < c`."""
+        result = _COMPARE[operators[0]](left, first)
+        if not rest:
+            return result
+        later, *others = rest
+
+        def evaluate() -> Any:
+            return self.compare(operators[1:], first, later(), *others)
+
+        return self.and_(result, evaluate)
+
+    # --- loops ----------------------------------------------------------------------------------
+
+    def while_(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
+        """Run a `while` in Python as long as its condition is a Python one; trace it otherwise."""
+        carried, rebound, written, flags = changes
+        first = True
+        while isinstance(test := as_condition(condition()), bool):
+            if not test:
+                return
+            if first and self._turns_traced(condition, body, name_places(carried, body, condition)):
+                break
+            first = False
+            body()
+        places = name_places(carried, body, condition)
+        try:
+            loops.trace_loop(places, rebound, self._contents(written, rebound, body),
+                             lambda i: body(), lambda i: condition(), flags=flags)
+        except loops.Unroll as e:
+            raise refuse(f"this `while` on data cannot be captured: {e.why}",
+                         "Give every name that it changes one kind of value before it") from None
+
+    def _turns_traced(self, condition: FunctionType, body: FunctionType,
+                      places: Sequence[NamePlace]) -> bool:
+        """Whether a condition that is a Python value at first depends on data after one iteration.
+
+        So it is with `while True` and a `break` on data: it is a loop of the graph from the start.
+        """
+        before = [(p, p.get()) for p in places]
+        try:
+            with current().region("probe"):
+                try:
+                    body()
+                    return not isinstance(as_condition(condition()), bool)
+                except BranchRaised:
+                    return True
+        finally:
+            for p, content in before:
+                p.set(content)
+
+    def for_(self, iterable: Any, body: FunctionType, changes: Any,
+             stop: FunctionType | None) -> None:
+        """Run a `for`, or trace it where it runs over numbers or an array."""
+        items = counted(iterable)
+        if items is None and isinstance(iterable, range) and len(iterable) > 1:
+            items = _constant_range(iterable)
+        if items is not None:
+            try:
+                self._trace_for(items, body, changes, stop)
+                return
+            except loops.Unroll as e:
+                current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+        remaining = iter(items if items is not None and not isinstance(iterable, range) else iterable)
+        self._run(remaining, body, stop, changes[0])
+
+    def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
+             names: tuple[str, ...]) -> None:
+        """Run a loop in Python; what follows a break on data is a branch."""
+        for item in remaining:
+            body(item)
+            test = False if stop is None else as_condition(stop())
+            if test is True:
+                return
+            if test is not False:
+                trace_if(test, [lambda: None, lambda: self._run(remaining, body, stop, names)],
+                         name_places(names, body))
+                return
+
+    def _trace_for(self, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
+        carried, rebound, written, flags = changes
+        contents = self._contents(written, rebound, body)
+        if stop is None:
+            loops.trace_loop(name_places(carried, body), rebound, contents,
+                             lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse)
+            return
+        count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
+
+        def run(k: Any) -> None:
+            current().builder.assume(k.dim.terms[0][0][0], 0, count - 1)
+            body(items.item(last - k if items.reverse else first + k))
+
+        def goes_on(k: Any) -> Any:
+            return self.and_(self.not_(stop()), lambda: k < of_dim(count))
+
+        loops.trace_loop(name_places(carried, body, stop), rebound, contents, run, goes_on,
+                         flags=flags)
+
+    def _contents(self, written: Sequence[str], rebound: Sequence[str],
+                  body: FunctionType) -> list[Any]:
+        """Return the arrays to which a loop writes by names that keep them."""
+        kept = tuple(n for n in written if n not in rebound)
+        contents = [p.get() for p in name_places(kept, body)]
+        return [x for x in contents if isinstance(x, Tracer)]
+
+    # --- jumps and failures ---------------------------------------------------------------------
+
+    def returned(self, value: Callable[[], Any], always: bool) -> Any:
+        """Return the value that was set by whichever `return` came first."""
+        try:
+            content = value()
+        except NameError:
+            return None
+        if isinstance(content, MaybeUnset):
+            if always:
+                return content.content
+            raise refuse("whether this function returns a value depends on data",
+                         "Return a value at its end too")
+        return content.read() if isinstance(content, Poison) else content
+
+    def assert_(self, test: Any, message: Callable[[], Any] | None) -> None:
+        """Carry out an `assert`, at run time if it depends on data."""
+        test = as_condition(test)
+        if isinstance(test, bool):
+            if not test:
+                raise AssertionError(*([message()] if message is not None else []))
+            return
+        text = "" if message is None else str(message())
+        emit("check", [test.value], {"error": "AssertionError", "message": _escape(text)})
+
+    def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
+        """Raise, at run time if whether it comes to that depends on data."""
+        error = make()
+        if not any(f.kind in ("if", "loop") for f in current().frames):
+            raise error from cause
+        kind = error if isinstance(error, type) else type(error)
+        if RAISABLE.get(kind.__name__) is not kind:
+            raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions can "
+                         "be raised by compiled code", "Raise a ValueError, say")
+        text = "" if isinstance(error, type) else str(error)
+        emit("check", [atom_of(False)], {"error": kind.__name__, "message": _escape(text)})
+        raise BranchRaised
+
+    @contextmanager
+    def in_try(self) -> Iterator[None]:
+        """Watch the body of a `try`: nothing captured may be in it."""
+        before = len(current().builder.scope.eqns)
+        yield
+        if len(current().builder.scope.eqns) > before:
+            raise refuse("`try` around captured operations, whose exceptions are not raised while "
+                         "they are captured", "Test with `if` before, or move the try outside")
+
+    def matched(self, subject: Any) -> Any:
+        """Look at what a `match` decides on."""
+        if isinstance(subject, Traced):
+            raise refuse("`match` on a traced value", "Use if and elif")
+        return subject
+
+    # --- comprehensions -------------------------------------------------------------------------
+
+    def list_of(self, iterable: Any, element: Callable[[Any], Any]) -> Any:
+        """Evaluate `[element(a) for a in iterable]`."""
+        items = counted(iterable)
+        if items is not None and not isinstance(items.count, int):
+            return FUNCTIONS["stacked_list"](items, element)
+        return self.made([element(x) for x in iterable])
+
+    def iterate(self, iterable: Any) -> Any:
+        """Return what a comprehension runs over."""
+        return iterable
+
+
+class _Slot:
+    """A place without a name, for what an expression or a hidden index holds."""
+
+    name = "_tj_slot"
+    depth = None
+
+    def __init__(self) -> None:
+        self.content: Any = UNSET
+
+    @property
+    def key(self) -> object:
+        """Return the slot."""
+        return self
+
+    def get(self) -> Any:
+        """Return the content."""
+        return self.content
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        self.content = content
+
+
+def _constant_range(items: range) -> TracedIterable | None:
+    """Return a range of known numbers as a loop of the graph."""
+    start, count, step = items.start, len(items), items.step
+    if step == 1:
+        return TracedIterable(start, start + count, lambda i: i, "a range")
+    if step == -1:
+        return TracedIterable(start - count + 1, start + 1, lambda i: i, "a range", reverse=True)
+    return TracedIterable(0, count, lambda k: start + k * step, "a range")
+
+
+def _escape(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+

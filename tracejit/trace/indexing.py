@@ -1,0 +1,259 @@
+"""NumPy's indexing on tracers: reads make views, writes go through to the cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Span, Value
+from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import FUNCTIONS
+from tracejit.trace.emit import (apply, as_operand, atom_of, dims_of, emit, emit_value, lift,
+                                 same_dim, to_dim)
+from tracejit.trace.tracer import CellPlace, Tracer, tracer_of
+from tracejit.trace.views import (At, IndexStep, ReshapeStep, Step, extend, whole, write_view)
+
+__all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view", "write_cell"]
+
+
+@dataclass(frozen=True, slots=True)
+class BasicKey:
+    """A basic index, and the shape of what it shows with its new axes."""
+
+    at: At
+    shape: tuple[Dim, ...]
+
+    @property
+    def kept(self) -> tuple[Dim, ...]:
+        """Return the shape without new axes."""
+        return tuple(p.size for p in self.at if isinstance(p, Span))
+
+
+def get_item(x: Tracer, key: Any) -> Any:
+    """Return `x[key]`: a scalar, a view, or a copy where the key holds arrays."""
+    parts = normalize(key)
+    if any(map(is_advanced, parts)):
+        return FUNCTIONS[ADVANCED_GET](x, parts)
+    basic = basic_key(x.dims, parts)
+    if not basic.shape:
+        return tracer_of(view(x, IndexStep(basic.at)).value)
+    result = x if basic.at == whole(x.dims) else view(x, IndexStep(basic.at))
+    if basic.shape != basic.kept:
+        result = view(result, ReshapeStep(basic.shape, basic.kept))
+    return Tracer(result.cell, result.steps)
+
+
+def set_item(x: Tracer, key: Any, value: Any) -> None:
+    """Carry out `x[key] = value`."""
+    value = lift(value)
+    parts = normalize(key)
+    if any(map(is_advanced, parts)):
+        FUNCTIONS[ADVANCED_SET](x, parts, value)
+        return
+    if dtype_kind(value) == "c" and x.dtype.kind != "c":
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+    basic = basic_key(x.dims, parts)
+    value = broadcast_value(value, basic.shape)
+    if basic.shape != basic.kept and isinstance(value, Tracer) and value.dims:
+        value = apply("reshape", value, shape=basic.kept)
+    part = atom_of(value, x.dtype)
+
+    def put(base: Value, at: At | None) -> Value:
+        assert at is not None
+        return emit_value("update", [base, part], {"at": at})
+
+    write_cell(x, put, basic.at)
+
+
+class ADVANCED_GET:
+    """The key under which reading with index arrays is captured."""
+
+
+class ADVANCED_SET:
+    """The key under which writing with index arrays is captured."""
+
+
+def view(x: Tracer, step: Step) -> Tracer:
+    """Return a handle on the same cell through one more step."""
+    return Tracer(x.cell, extend(x.steps, step))
+
+
+def write_cell(x: Tracer, put: Any, at: At | None) -> None:
+    """Replace what a handle shows by `put(elements, at)`, for all of its aliases."""
+    cell = x.cell
+    if cell.constant is not None:
+        raise refuse(cell.constant, "Work on a copy: x = x.copy()")
+    if any(ref() is not None for ref in cell.sources):
+        raise refuse("writing to an array of which data decides which array it is, while another "
+                     "name for it is in use", "Copy it first: x = x.copy()")
+    trace = current()
+    trace.record(CellPlace(cell), cell.depth)
+    cell.value = write_view(cell.value, x.steps, put, _emit, at)
+
+
+def _emit(op: Any, inputs: Any, params: Any) -> Value:
+    return emit_value(op, inputs, params)
+
+
+def dtype_kind(x: Any) -> str:
+    """Return the kind letter of an operand's dtype."""
+    return str(np.result_type(x.dtype if hasattr(x, "dtype") else type(x)).kind)
+
+
+def broadcast_value(value: Any, shape: tuple[Dim, ...]) -> Any:
+    """Return a value broadcast to the place that it is assigned to, as NumPy does."""
+    dims = dims_of(value)
+    extra = len(dims) - len(shape)
+    if extra > 0 and all(d == 1 for d in dims[:extra]):
+        value = apply("reshape", value, shape=dims[extra:])
+        dims = dims[extra:]
+    compatible = len(dims) <= len(shape) and all(
+        d == 1 or same_dim(d, s)
+        for d, s in zip(reversed(dims), reversed(shape), strict=False))
+    if not compatible:
+        raise ValueError(f"could not broadcast input array from shape {_text(dims)} into shape "
+                         f"{_text(shape)}")
+    if not shape:
+        return value
+    fitted = tuple(d if d == 1 else s
+                   for d, s in zip(dims, shape[len(shape) - len(dims):], strict=True))
+    if isinstance(value, Tracer) and fitted != value.aval.shape:
+        value = apply("reshape", value, shape=fitted)
+    if fitted == shape:
+        return value
+    if not isinstance(value, Tracer):
+        a = atom_of(value)
+        return tracer_of(emit_value("full", [a], {"shape": shape}), weak=True)
+    return apply("broadcast_to", value, shape=shape)
+
+
+def _text(shape: tuple[Dim, ...]) -> str:
+    trace = current()
+    numbers = [trace.number(d) if trace.is_known(d) else d for d in shape]
+    return f"({','.join(map(str, numbers))}{',' if len(numbers) == 1 else ''})"
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+def normalize(key: Any) -> tuple[Any, ...]:
+    """Return a key as a tuple, lists in it lifted to arrays."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple(lift(p) if isinstance(p, (list, np.ndarray)) else p for p in parts)
+
+
+def is_advanced(part: Any) -> bool:
+    """Return whether a part of a key makes the index an advanced one."""
+    if isinstance(part, (bool, np.bool_)):
+        return True
+    return isinstance(part, Tracer) and (part.ndim > 0 or part.dtype.kind == "b")
+
+
+def basic_key(dims: tuple[Dim, ...], parts: tuple[Any, ...]) -> BasicKey:
+    """Return the basic index that a key of ints, slices, None and Ellipsis means."""
+    consumed = sum(p is not None and p is not Ellipsis for p in parts)
+    if consumed > len(dims):
+        raise IndexError(f"too many indices for array: array is {len(dims)}-dimensional, but "
+                         f"{consumed} were indexed")
+    if sum(p is Ellipsis for p in parts) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if Ellipsis not in [p if p is Ellipsis else 0 for p in parts]:
+        parts = (*parts, Ellipsis)
+    at: list[Dim | Span] = []
+    shape: list[Dim] = []
+    for part in parts:
+        axis = len(at)
+        if part is None:
+            shape.append(1)
+        elif part is Ellipsis:
+            for d in dims[axis:axis + len(dims) - consumed]:
+                at.append(Span(0, d))
+                shape.append(d)
+        elif isinstance(part, slice):
+            span = slice_span(part, dims[axis])
+            at.append(span)
+            shape.append(span.size)
+        else:
+            at.append(point_index(part, dims[axis], axis))
+    return BasicKey(tuple(at), tuple(shape))
+
+
+def point_index(i: Any, size: Dim, axis: int) -> Dim:
+    """Return an integer index as a dim in [0, size), checked at run time where not proved."""
+    trace = current()
+    if isinstance(i, Tracer) and i.dtype.kind not in "iu":
+        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                         "integer or boolean arrays are valid indices")
+    try:
+        d = to_dim(i)
+    except TypeError:
+        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                         "integer or boolean arrays are valid indices") from None
+    ranges = trace.builder.known
+    if is_nonneg(-d - 1, ranges):
+        d = d + size
+    elif not is_nonneg(d, ranges):
+        index = atom_of(as_operand(d))
+        value = emit_value("wrap_index", [index], {"size": size, "axis": axis})
+        return value.dim
+    if isinstance(d, int) and isinstance(size, int):
+        if not 0 <= d < size:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with size {size}")
+        return d
+    if not (is_nonneg(d, ranges) and is_nonneg(size - d - 1, ranges)):
+        check_bounds(d, size, axis)
+    return d
+
+
+def check_bounds(d: Dim, size: Dim, axis: int) -> None:
+    """Emit a run-time check of `0 <= d < size`, once per region."""
+    builder = current().builder
+    key = ("check_bounds", d, size)
+    if not any(key in scope.table for scope in builder.scopes):
+        emit("check_bounds", [], {"first": d, "last": d, "count": 1, "size": size, "axis": axis})
+        builder.scope.table[key] = ()
+
+
+def slice_span(s: slice, size: Dim) -> Span:
+    """Return what a slice of an axis shows, with NumPy's clamping."""
+    step = s.step if s.step is not None else 1
+    if not isinstance(step, (int, np.integer)):
+        raise refuse("the step of a slice depends on a traced value", "Use a constant step")
+    step = int(step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    ranges = current().builder.known
+    if step > 0:
+        if s.stop is None and isinstance(s.start, int) and s.start < 0:
+            kept = minimum(-s.start, size, ranges)
+            return Span(size - kept, ceil_div(kept, step), step)
+        start = 0 if s.start is None else slice_end(s.start, size, low=0)
+        stop = size if s.stop is None else slice_end(s.stop, size, high=size)
+        return Span(start, ceil_div(maximum(stop - start, 0, ranges), step), step)
+    start = size - 1 if s.start is None else slice_end(s.start, size, high=size - 1)
+    stop = -1 if s.stop is None else slice_end(s.stop, size, low=-1)
+    return Span(start, ceil_div(maximum(start - stop, 0, ranges), -step), step)
+
+
+def slice_end(bound: Any, size: Dim, low: Dim | None = None, high: Dim | None = None) -> Dim:
+    """Return an end of a slice counted from the front, limited on the one side where it matters.
+
+    On the other side the size, which is never negative, makes up for it: of 2 elements, `x[5:]`
+    starts at 5 and has none.
+    """
+    ranges = current().builder.known
+    d = to_dim(bound)
+    if is_nonneg(d, ranges):
+        return d if high is None else minimum(d, high, ranges)
+    if is_nonneg(-d - 1, ranges):
+        return d + size if low is None else maximum(d + size, low, ranges)
+    index = as_operand(d)
+    wrapped = np.where(index < 0, index + as_operand(size), index)
+    if low is not None:
+        wrapped = np.maximum(wrapped, as_operand(low))
+    if high is not None:
+        wrapped = np.minimum(wrapped, as_operand(high))
+    return to_dim(wrapped)

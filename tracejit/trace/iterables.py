@@ -1,0 +1,149 @@
+"""What a `for` runs over when the number of items is only known at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import Dim, ceil_div, maximum, minimum
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import FUNCTIONS
+from tracejit.trace.emit import as_operand, emit, to_dim
+from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
+
+__all__ = ["TracedIterable", "counted", "make_enumerate", "make_range", "make_reversed", "make_zip"]
+
+
+class TracedIterable:
+    """Items numbered from `lo` to `hi - 1`; `item(i)` gives the one of number i.
+
+    Where a step makes the numbers no indices, `lo` is 0 and `item` computes what the user sees.
+    """
+
+    def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], Any], what: str,
+                 reverse: bool = False) -> None:
+        self.lo, self.hi, self.item, self.what, self.reverse = lo, hi, item, what, reverse
+
+    @property
+    def count(self) -> Dim:
+        """Return the number of items."""
+        return maximum(self.hi - self.lo, 0, current().builder.known)
+
+    def __iter__(self) -> Iterator[Any]:
+        first = of_dim(self.lo)
+        count = need_int(self.count, f"iterating over {self.what} where it cannot be a loop")
+        order = range(count - 1, -1, -1) if self.reverse else range(count)
+        return iter([self.item(first + k) for k in order])
+
+    def __len__(self) -> int:
+        return need_int(self.count, f"len() of {self.what}")
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.item(of_dim(self.lo) + k)
+
+
+def make_range(*args: Any) -> Any:
+    """Return `range(*args)`, as a traced iterable where an argument is traced."""
+    if not any(isinstance(a, (SymInt, Tracer)) for a in args):
+        return range(*args)
+    for a in args:
+        if isinstance(a, Tracer) and a.dtype.kind not in "iu":
+            raise TypeError("'float' object cannot be interpreted as an integer")
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    lo, hi, by = to_dim(start), to_dim(stop), to_dim(step)
+    if by == 1:
+        return TracedIterable(lo, hi, lambda i: i, "a range")
+    if not isinstance(by, int):
+        count = _traced_count(lo, hi, by)
+        return TracedIterable(0, count, lambda k: of_dim(lo) + k * of_dim(by), "a range")
+    if by == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    if by == -1:
+        return TracedIterable(hi + 1, lo + 1, lambda i: i, "a range", reverse=True)
+    span = hi - lo if by > 0 else lo - hi
+    count = maximum(ceil_div(span, abs(by)), 0, current().builder.known)
+    return TracedIterable(0, count, lambda k: of_dim(lo) + k * by, "a range")
+
+
+def _traced_count(lo: Dim, hi: Dim, by: Dim) -> Dim:
+    """The number of steps of a size that is only known at run time."""
+    step = as_operand(by)
+    nonzero = step != 0
+    if isinstance(nonzero, Tracer):
+        emit("check", [nonzero.value], {"error": "ValueError",
+                                        "message": "range() arg 3 must not be zero"})
+    forward = FUNCTIONS[np.where](step > 0, as_operand(hi - lo) + step - 1,
+                                  as_operand(lo - hi) - step - 1)
+    count = np.maximum(forward // abs(step), 0)
+    return to_dim(count)
+
+
+def counted(x: Any) -> TracedIterable | None:
+    """Return what a `for` over x runs over if it is traced, else None."""
+    if isinstance(x, TracedIterable):
+        return x
+    if isinstance(x, Tracer):
+        if not x.dims:
+            raise TypeError("iteration over a 0-d array")
+        return TracedIterable(0, x.dims[0], lambda i: x[i], "an array")
+    return None
+
+
+def make_enumerate(iterable: Any, start: Any = 0) -> Any:
+    """Return `enumerate(iterable, start)`."""
+    items = counted(iterable)
+    if items is None:
+        return enumerate(iterable, start)
+    return TracedIterable(items.lo, items.hi,
+                          lambda i: (i - of_dim(items.lo) + start, items.item(i)), "enumerate()",
+                          items.reverse)
+
+
+def make_zip(*iterables: Any, strict: bool = False) -> Any:
+    """Return `zip(*iterables)`, which ends with the shortest."""
+    parts = [counted(x) for x in iterables]
+    if not any(parts):
+        return zip(*iterables, strict=strict)
+    if any(p is not None and p.reverse for p in parts):
+        raise refuse("zip() of a reversed range cannot be captured", "Index with n - 1 - i")
+    sequences = []
+    size: Dim | None = None
+    for part, x in zip(parts, iterables, strict=True):
+        if part is None:
+            if not isinstance(x, (list, tuple, range)):
+                raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
+                             "Use lists or arrays")
+            part_count: Dim = len(x)
+            sequences.append(lambda k, x=x: x[_plain(k)])
+        else:
+            part_count = part.count
+            sequences.append(lambda k, part=part: part.item(of_dim(part.lo) + k))
+        size = part_count if size is None else _shorter(size, part_count)
+    assert size is not None
+    return TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
+
+
+def _plain(k: Any) -> int:
+    return k if isinstance(k, int) else k.__index__()
+
+
+def _shorter(a: Dim, b: Dim) -> Dim:
+    a, b = current().canonical(a), current().canonical(b)
+    if a == b:
+        return a
+    trace = current()
+    if trace.is_known(a) and trace.is_known(b) and trace.number(a) == trace.number(b):
+        trace.unify(a, b)
+        return trace.canonical(a)
+    return minimum(a, b, trace.builder.known)
+
+
+def make_reversed(x: Any) -> Any:
+    """Return `reversed(x)`."""
+    items = counted(x)
+    if items is None:
+        return reversed(x)
+    return TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse)
+

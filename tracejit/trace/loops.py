@@ -1,0 +1,433 @@
+"""Tracing a loop: the body once per guess of what it carries, until the guess holds.
+
+A guess says, for each place that the body may change, what it holds when an iteration begins: a
+number or array of some dtype and shape, or something that no iteration changes. The body is traced
+on it; what it leaves either agrees, or gives a better guess (an int that became a float, a cell that
+was written to, a name that was not set before).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Block, Value
+from tracejit.ir.dims import Dim, maximum
+from tracejit.ir.types import Aval, scalar
+from tracejit.trace.branches import BranchRaised, join_leaf
+from tracejit.trace.context import Frame, NeedStatic, Place, current, refuse
+from tracejit.trace.emit import atom_of, dims_of, dtype_of, emit, emit_value, is_weak, lift
+from tracejit.trace.places import (UNSET, MaybeUnset, NamePlace, is_number, map_content,
+                                   same_structure)
+from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of
+
+__all__ = ["Unroll", "trace_loop"]
+
+
+class Unroll(Exception):
+    """Internal: the loop needs its index, or what it carries, as Python values."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A guess of a leaf: a number or array, as a carried value."""
+
+    aval: Aval
+    weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A guess of a leaf: the same object in every iteration."""
+
+    content: Any
+
+
+@dataclass(slots=True)
+class _Carried:
+    """A place with its content before the loop and the present guess of its content."""
+
+    place: Place
+    start: Any
+    guess: Any
+
+
+def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Sequence[Tracer],
+               body: Callable[[Any], Any], condition: Callable[[Any], Any] | None, lo: Dim = 0,
+               hi: Dim = 0, reverse: bool = False, flags: Sequence[str] = ()) -> None:
+    """Emit a loop and give every place that it changes what the last iteration leaves.
+
+    places    -- what the body may change and what matters afterwards
+    rebound   -- the names of those places that are bound anew, not only written to
+    written   -- arrays to which the body writes
+    body      -- called with the index
+    condition -- called with the index: the loop runs while it holds; None: i runs over lo..hi-1
+    flags     -- the names that end the loop when they are set, so that they are False in the body
+
+    Raises `Unroll` where only Python can run it.
+    """
+    carried = [_Carried(p, p.get(), _first_guess(p, p.get(), p.name in rebound)) for p in places]
+    cells = {x.cell for x in written}
+    for cell in sorted(cells, key=lambda c: c.value.uid):
+        carried.append(_Carried(CellPlace(cell), cell.value, _Cell(cell.value.aval)))
+    tracer = _LoopTracer(carried, body, condition, lo, hi, flags)
+    for _ in range(32):
+        done = tracer.attempt()
+        if done is not None:
+            _finish(tracer, done, lo, hi, reverse)
+            return
+    raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
+
+
+def _first_guess(place: NamePlace, content: Any, rebound: bool) -> Any:
+    """Guess from the content before the loop; arrays that are only written to stay themselves."""
+    if content is UNSET:
+        return UNSET
+
+    def leaf(x: Any) -> Any:
+        if isinstance(x, Tracer) and x.dims and not rebound:
+            return Fixed(x)
+        return _number_guess(x) if is_number(x) else Fixed(x)
+
+    return map_content(leaf, content)
+
+
+def _number_guess(x: Any) -> Number:
+    x = lift(x)
+    if isinstance(x, Tracer):
+        return Number(Aval(x.dtype, x.dims), x.weak)
+    dtype, weak = join_leaf(x, x)
+    return Number(Aval(dtype), weak)
+
+
+@dataclass(slots=True)
+class _Done:
+    """An attempt whose guess held."""
+
+    regions: list[Block]
+    starts: list[Any]
+
+
+class _LoopTracer:
+    """One loop being traced; `begun` and `ended` are contents around the last traced body."""
+
+    def __init__(self, carried: list[_Carried], body: Any, condition: Any, lo: Dim, hi: Dim,
+                 flags: Sequence[str]) -> None:
+        self.carried, self.flags = carried, flags
+        self.body, self.condition = body, condition
+        self.lo, self.hi = lo, hi
+
+    # --- one attempt ----------------------------------------------------------------------------
+
+    def attempt(self) -> _Done | None:
+        """Trace condition and body on the present guess; None if it had to be changed."""
+        before = [(c.place, c.place.get()) for c in self.carried]
+        try:
+            regions = []
+            if self.condition is not None:
+                block = self._trace(self._run_condition)
+                if block is None:
+                    return None
+                regions.append(block)
+            block = self._trace(self._run_body)
+            if block is None:
+                return None
+            return _Done([*regions, block], self._starts())
+        except NeedStatic as e:
+            if e.value in self.inputs:
+                raise Unroll(e.why) from None
+            raise
+        finally:
+            for place, content in before:
+                place.set(content)
+
+    def _trace(self, run: Callable[[Frame], list[Any] | None]) -> Block | None:
+        trace = current()
+        index = Value(scalar(np.int64), "i")
+        self.inputs = (index, *(Value(g.aval) for c in self.carried for g in _numbers(c.guess)))
+        if self.condition is None:
+            trace.builder.assume(index, self.lo, self.hi - 1)
+        else:
+            trace.builder.assume(index, 0, None)
+        trace.carried.update(self.inputs)
+        with trace.region("loop", self.inputs) as (frame, scope):
+            self._enter(frame)
+            outputs = run(frame)
+            return None if outputs is None else scope.close(outputs)
+
+    def _enter(self, frame: Frame) -> None:
+        """Give every place the content that an iteration begins with."""
+        values = iter(self.inputs[1:])
+        self.begun: list[Any] = []
+        for c in self.carried:
+            content = self._content(c.guess, values)
+            frame.written[c.place.key] = (c.place, c.place.get())
+            c.place.set(content)
+            self.begun.append(content)
+        self.entered = [x.cell.value if isinstance(x, Tracer) else None for x in self.begun]
+        frame.probing = any(c.guess is UNSET for c in self.carried)
+
+    def _content(self, guess: Any, values: Any) -> Any:
+        if guess is UNSET:
+            return UNSET
+        if isinstance(guess, _Cell):
+            return next(values)
+
+        def leaf(g: Any) -> Any:
+            return g.content if isinstance(g, Fixed) else scalar_of(next(values), weak=g.weak)
+
+        return map_content(leaf, guess)
+
+    def _run_condition(self, frame: Frame) -> list[Any] | None:
+        result = self.condition(SymInt(self.inputs[0].dim))
+        if self._newly_written(frame):
+            return None
+        if isinstance(result, (bool, np.bool_)):
+            return [atom_of(bool(result))]
+        result = lift(result)
+        if result.dtype != np.bool_:
+            result = result != 0
+        return [atom_of(result)]
+
+    def _run_body(self, frame: Frame) -> list[Any] | None:
+        for c in self.carried:
+            if isinstance(c.place, NamePlace) and c.place.name in self.flags:
+                c.place.set(False)
+        try:
+            self.body(SymInt(self.inputs[0].dim))
+        except BranchRaised:
+            pass
+        if self._newly_written(frame) | self._improve():
+            return None
+        if frame.swallowed is not None:
+            raise frame.swallowed
+        outputs: list[Any] = []
+        self.ended = [c.place.get() for c in self.carried]
+        for c, end in zip(self.carried, self.ended, strict=True):
+            if isinstance(c.guess, _Cell):
+                outputs.append(end)
+            elif c.guess is not UNSET:
+                map_content(lambda g, x: outputs.append(_yielded(g, x)), c.guess, end)
+        return outputs
+
+    # --- better guesses -------------------------------------------------------------------------
+
+    def _newly_written(self, frame: Frame) -> bool:
+        """Add the places that were written to and are not carried yet."""
+        known = {c.place.key for c in self.carried}
+        new = [(p, content) for key, (p, content) in frame.written.items() if key not in known]
+        for p, content in new:
+            guess = _Cell(content.aval) if isinstance(p, CellPlace) else _first_guess(
+                p, content, True)  # type: ignore[arg-type]
+            self.carried.append(_Carried(p, content, guess))
+        return bool(new)
+
+    def _improve(self) -> bool:
+        """Compare what the body left with the guess; adapt the guess where they disagree."""
+        changed = False
+        for c in self.carried:
+            if isinstance(c.guess, _Cell):
+                continue
+            better = self._better(c)
+            if better is not c.guess:
+                c.guess, changed = better, True
+        return changed
+
+    def _better(self, c: _Carried) -> Any:
+        end = c.place.get()
+        name = getattr(c.place, "name", "this")
+        if c.guess is UNSET:
+            if end is UNSET:
+                return UNSET
+            guess = _first_guess(c.place, end, True)  # type: ignore[arg-type]
+            if isinstance(end, MaybeUnset):
+                return guess
+            return MaybeUnset(guess, Number(Aval(np.dtype(np.bool_)), False), name)
+        if isinstance(c.guess, MaybeUnset) and not isinstance(end, MaybeUnset):
+            end = MaybeUnset(end, True, name)
+            c.place.set(end)
+        if end is UNSET or not same_structure(c.guess, end):
+            raise Unroll(f"{name!r} changes its structure from one iteration to the next")
+        same = True
+
+        def leaf(g: Any, x: Any) -> Any:
+            nonlocal same
+            better = _better_leaf(g, x, name)
+            same = same and better is g
+            return better
+
+        guess = map_content(leaf, c.guess, end)
+        return c.guess if same else guess
+
+    # --- starting -------------------------------------------------------------------------------
+
+    def _starts(self) -> list[Any]:
+        """Return what the carried values are before the loop."""
+        starts: list[Any] = []
+        for c in self.carried:
+            if isinstance(c.guess, _Cell):
+                starts.append(c.start)
+            elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
+                content = c.guess.content if c.start is UNSET else c.start
+                unset = c.start is UNSET
+                map_content(lambda g, x, unset=unset: starts.append(
+                    _blank(g) if unset else _yielded(g, x)), c.guess.content, content)
+                starts.append(atom_of(not unset))
+            elif c.guess is not UNSET:
+                map_content(lambda g, x: starts.append(_yielded(g, x)), c.guess, c.start)
+        return [s for s in starts if s is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The guess of a cell: it keeps its type."""
+
+    aval: Aval
+
+
+def _numbers(guess: Any) -> list[Any]:
+    """Return the leaves of a guess that are carried values."""
+    if guess is UNSET:
+        return []
+    if isinstance(guess, _Cell):
+        return [guess]
+    found: list[Any] = []
+    map_content(lambda g: found.append(g) if isinstance(g, Number) else None, guess)
+    return found
+
+
+def _yielded(g: Any, x: Any) -> Any:
+    """Return a leaf as a carried value of the guessed type; None if it is not carried."""
+    return atom_of(lift(x), g.aval.dtype) if isinstance(g, Number) else None
+
+
+def _blank(g: Any) -> Any:
+    """Return something of the guessed type, for a name that is not set before the loop."""
+    if not isinstance(g, Number):
+        return None
+    if not g.aval.shape:
+        return atom_of(g.aval.dtype.type(0))
+    return emit_value("empty", [], {"shape": g.aval.shape, "dtype": g.aval.dtype})
+
+
+def _better_leaf(g: Any, x: Any, name: str) -> Any:
+    if isinstance(g, Fixed):
+        if x is g.content:
+            return g
+        if isinstance(x, Tracer) and isinstance(g.content, Tracer):
+            if x.cell is g.content.cell and x.steps == g.content.steps:
+                return g
+            return _joined(_number_guess(g.content), x, name)
+        if is_number(x) and is_number(g.content):
+            return _joined(_number_guess(g.content), x, name)
+        try:
+            if type(x) is type(g.content) and bool(x == g.content):
+                return g
+        except Exception:
+            pass
+        raise Unroll(f"{name!r} is {_text(g.content)} before an iteration and {_text(x)} after it")
+    return _joined(g, x, name)
+
+
+def _text(x: Any) -> str:
+    return "None" if x is None else f"a {type(x).__name__}"
+
+
+def _joined(g: Number, x: Any, name: str) -> Number:
+    if not is_number(x):
+        raise Unroll(f"{name!r} is a number before an iteration and {_text(x)} after it")
+    x = lift(x)
+    start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
+    dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
+    dims = dims_of(x)
+    if dims != g.aval.shape:
+        raise refuse(f"{name!r} has shape {_shape(g.aval.shape)} before an iteration of this loop "
+                     f"and {_shape(dims)} after it",
+                     "Make it as large as it will get before the loop, and write to parts of it")
+    if dtype == g.aval.dtype and weak == g.weak:
+        return g
+    return Number(Aval(dtype, g.aval.shape), weak)
+
+
+def _same_kind(g: Number, x: Any) -> bool:
+    return dtype_of(x) == g.aval.dtype and is_weak(x) == g.weak
+
+
+def _shape(dims: Sequence[Dim]) -> str:
+    return f"({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''})"
+
+
+# --- afterwards ---------------------------------------------------------------------------------
+
+
+def _finish(tracer: _LoopTracer, done: _Done, lo: Dim, hi: Dim, reverse: bool) -> None:
+    """Emit the loop and give every place what it leaves."""
+    trace = current()
+    if tracer.condition is None:
+        results = list(emit("for_", done.starts, {"lo": lo, "hi": hi, "reversed": reverse},
+                            done.regions))
+        trips = of_dim(maximum(hi - lo, 0, trace.builder.known))
+    else:
+        count, *results = emit("while_", done.starts, {}, done.regions)
+        trips = of_dim(count.dim)
+    values = iter(results)
+    for c in tracer.carried:
+        if isinstance(c.place, CellPlace):
+            trace.record(c.place, c.place.depth)
+            c.place.set(next(values))
+            continue
+        if c.place.depth is not None:
+            trace.record(c.place, c.place.depth)
+        c.place.set(tracer._content(c.guess, values))
+    _settle_aliases(tracer, trips)
+
+
+def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
+    """Give the arrays that names held before the loop what writes in the loop left in them.
+
+    A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
+    they held at first; which of the two a name holds at the end, the number of iterations says.
+    """
+    moved = [k for k, c in enumerate(tracer.carried)
+             if isinstance(c.guess, Number) and c.guess.aval.shape and isinstance(c.start, Tracer)]
+    begun = {tracer.begun[k].cell: k for k in moved}
+    source = {k: begun.get(tracer.ended[k].cell) for k in moved}
+    for k in moved:
+        if tracer.begun[k].cell.value is tracer.entered[k]:
+            continue  # the array that the name held was not written to
+        cycle = [k]
+        while (nxt := source.get(cycle[-1])) is not None and nxt != k and len(cycle) <= len(moved):
+            cycle.append(nxt)
+        start = tracer.carried[k].start.cell
+        if source.get(cycle[-1]) == k and set(source) >= set(cycle):
+            content: Any = None
+            for turn, j in enumerate(reversed(_backwards(cycle, source))):
+                now = tracer.carried[j].place.get()
+                turn = len(cycle) - 1 - turn
+                content = now if content is None else np.where(
+                    trips % len(cycle) == turn, now, content)
+            current().record(CellPlace(start), start.depth)
+            start.value = content.value
+        elif any(isinstance(h, Tracer) and h is not tracer.carried[k].start
+                 for h in gc.get_referrers(start)):
+            name = getattr(tracer.carried[k].place, "name", "an array")
+            raise refuse(f"{name!r} is written to in this loop and then bound to another array, "
+                         "while another name for the array is in use",
+                         f"Copy it before the loop: {name} = {name}.copy()")
+
+
+def _backwards(cycle: list[int], source: dict[int, int | None]) -> list[int]:
+    """Return which name holds the first's array after 0, 1, 2 ... iterations."""
+    holder = {source[k]: k for k in cycle}
+    names = [cycle[0]]
+    for _ in cycle[1:]:
+        names.append(holder[names[-1]])
+    return names

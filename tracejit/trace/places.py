@@ -1,0 +1,205 @@
+"""What a region can change: names, items of containers, attributes; and contents as trees.
+
+Contents are compared, merged and carried as trees whose leaves are tracers, numbers and other
+Python objects; lists, tuples and dicts are their inner nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracejit.trace.context import refuse
+from tracejit.trace.emit import emit
+from tracejit.trace.tracer import SymInt, Tracer
+
+__all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",
+           "is_number", "map_content", "name_places", "same_structure"]
+
+
+class _Unset:
+    """What a name holds that is not set."""
+
+    def __repr__(self) -> str:
+        return "<unset>"
+
+
+UNSET = _Unset()
+
+
+@dataclass(slots=True)
+class MaybeUnset:
+    """A name that is set only where a condition held."""
+
+    content: Any
+    is_set: Any
+    name: str
+
+    def read(self) -> Any:
+        """Return the content, and check at run time that it is set."""
+        message = (f"cannot access local variable '{self.name}' where it is not associated with a "
+                   "value: it is set in only one branch, or in a loop that did not run. Set it "
+                   "before")
+        emit("check", [self.is_set.value], {"error": "UnboundLocalError", "message": message})
+        return self.content
+
+
+@dataclass(slots=True)
+class Poison:
+    """A name whose content depends on data in a way that cannot be captured."""
+
+    name: str
+    why: str
+    where: str
+
+    def read(self) -> Any:
+        """Refuse."""
+        raise refuse(f"{self.name!r} {self.why} at {self.where}",
+                     "Give it the same kind of value in both branches")
+
+
+class NamePlace:
+    """A local name of rewritten code, through its closure cell."""
+
+    __slots__ = ("cell", "name")
+    depth = None
+
+    def __init__(self, name: str, cell: CellType) -> None:
+        self.name, self.cell = name, cell
+
+    @property
+    def key(self) -> object:
+        """Return the identity of the closure cell."""
+        return id(self.cell)
+
+    def get(self) -> Any:
+        """Return the content, `UNSET` where there is none."""
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return UNSET
+
+    def set(self, content: Any) -> None:
+        """Bind or unbind the name."""
+        if content is not UNSET:
+            self.cell.cell_contents = content
+        elif self.get() is not UNSET:
+            del self.cell.cell_contents
+
+
+def name_places(names: tuple[str, ...], *functions: FunctionType) -> list[NamePlace]:
+    """Return the places of names that nested functions share with the code around them."""
+    cells: dict[str, CellType] = {}
+    for fn in functions:
+        cells.update(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    return [NamePlace(name, cells[name]) for name in names if name in cells]
+
+
+class ItemPlace:
+    """An item of a list or dict."""
+
+    __slots__ = ("container", "depth", "item")
+
+    def __init__(self, container: Any, item: Any, depth: int) -> None:
+        self.container, self.item, self.depth = container, item, depth
+
+    @property
+    def key(self) -> object:
+        """Return container and item."""
+        return (id(self.container), self.item)
+
+    def get(self) -> Any:
+        """Return the content."""
+        try:
+            return self.container[self.item]
+        except (KeyError, IndexError):
+            return UNSET
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        if content is UNSET:
+            self.container.pop(self.item, None)
+        else:
+            self.container[self.item] = content
+
+
+class AttributePlace:
+    """An attribute of an object."""
+
+    __slots__ = ("depth", "name", "owner")
+
+    def __init__(self, owner: Any, name: str, depth: int) -> None:
+        self.owner, self.name, self.depth = owner, name, depth
+
+    @property
+    def key(self) -> object:
+        """Return owner and name."""
+        return (id(self.owner), self.name)
+
+    def get(self) -> Any:
+        """Return the content."""
+        return getattr(self.owner, self.name, UNSET)
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        if content is UNSET:
+            delattr(self.owner, self.name)
+        else:
+            setattr(self.owner, self.name, content)
+
+
+# --- contents as trees --------------------------------------------------------------------------
+
+
+def is_number(x: Any) -> bool:
+    """Return whether a leaf is a number or a tracer, which can become a value of the graph."""
+    return isinstance(x, (Tracer, SymInt, bool, int, float, complex, np.generic, np.ndarray))
+
+
+def children(x: Any) -> Iterator[Any] | None:
+    """Return the items of an inner node; None for a leaf."""
+    if isinstance(x, (list, tuple)):
+        return iter(x)
+    if isinstance(x, dict):
+        return iter(x.values())
+    if isinstance(x, MaybeUnset):
+        return iter((x.content, x.is_set))
+    return None
+
+
+def rebuild(x: Any, items: list[Any]) -> Any:
+    """Return an inner node like x with other items."""
+    if isinstance(x, dict):
+        return type(x)(zip(x, items, strict=True)) if type(x) is dict else dict(
+            zip(x, items, strict=True))
+    if isinstance(x, MaybeUnset):
+        return MaybeUnset(items[0], items[1], x.name)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*items)
+    return type(x)(items)
+
+
+def map_content(fn: Callable[..., Any], x: Any, *others: Any) -> Any:
+    """Apply a function to corresponding leaves of contents of one structure."""
+    items = children(x)
+    if items is None:
+        return fn(x, *others)
+    columns = [children(o) for o in others]
+    return rebuild(x, [map_content(fn, *parts)
+                       for parts in zip(items, *columns, strict=True)])  # type: ignore[arg-type]
+
+
+def same_structure(a: Any, b: Any) -> bool:
+    """Return whether two contents have the same inner nodes."""
+    left, right = children(a), children(b)
+    if left is None or right is None:
+        return left is None and right is None
+    if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
+        return False
+    left_items, right_items = list(left), list(right)
+    return len(left_items) == len(right_items) and all(
+        same_structure(p, q) for p, q in zip(left_items, right_items, strict=True))

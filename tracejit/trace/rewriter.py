@@ -1,0 +1,468 @@
+"""Syntax-tree pass 3: make control flow, calls and reads of outer names go through hooks.
+
+    if test:                         def then():
+        s = s + x[i]                     nonlocal s
+    ...                      =>          s = s + _tj.getitem(x, i)
+                                     _tj.if_(test, then, otherwise, ("s",))
+
+The result is compiled under the user's file name with the user's line numbers, so tracebacks and
+debuggers show the user's code. The names that a branch changes are cells of the nested functions,
+through which the hooks save, restore and merge them.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.trace.jumps import VALUE, lower_jumps, stop_flags
+from tracejit.trace.liveness import Changes, analyse, local_names, own_nodes, stored_names
+from tracejit.trace.source import REWRITTEN, FunctionSource, find_source
+from tracejit.trace.syntax import HOOKS, constant, hook, load, place, thunk
+
+__all__ = ["rewrite_function"]
+
+Stmts = list[ast.stmt]
+
+_CODES: dict[CodeType, CodeType | None] = {}
+
+
+def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
+    """Return the function with its control flow going through `hooks`.
+
+    None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured.
+    """
+    code = fn.__code__
+    if code not in _CODES:
+        source = find_source(fn)
+        _CODES[code] = None if source is None else _compile(source, fn)
+    new = _CODES[code]
+    if new is None:
+        return None
+    cells = dict(zip(code.co_freevars, fn.__closure__ or (), strict=True))
+    cells[HOOKS] = _cell(hooks)
+    rewritten = FunctionType(new, fn.__globals__, fn.__name__, fn.__defaults__,
+                             tuple(cells[name] for name in new.co_freevars))
+    rewritten.__kwdefaults__ = fn.__kwdefaults__
+    rewritten.__qualname__, rewritten.__module__ = fn.__qualname__, fn.__module__
+    return rewritten
+
+
+def _cell(content: Any) -> Any:
+    def inner() -> Any:
+        return content
+
+    assert inner.__closure__ is not None
+    return inner.__closure__[0]
+
+
+def _compile(source: FunctionSource, fn: FunctionType) -> CodeType:
+    assert source.tree is not None
+    tree = copy.deepcopy(source.tree)
+    if isinstance(tree, ast.Lambda):
+        body: Stmts = [place(ast.Return(tree.body), tree.body)]
+        tree = place(ast.FunctionDef("_lambda", tree.args, body, []), tree)
+    tree.decorator_list, tree.returns = [], None
+    _strip(tree.args)
+    free = fn.__code__.co_freevars
+    rewriter = _Rewriter(source.file, fn)
+    rewriter.function(tree)
+    params = ast.arguments([], [ast.arg(HOOKS), *(ast.arg(name) for name in free)], None, [], [], None,
+                           [])
+    factory = ast.FunctionDef("_tj_factory", params, [tree, ast.Return(load(tree.name))], [])
+    module = ast.fix_missing_locations(ast.Module([place(factory, tree)], []))
+    compiled = compile(module, source.file, "exec", dont_inherit=True)
+    factory_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
+    code = next(c for c in factory_code.co_consts if isinstance(c, CodeType)
+                and c.co_name == tree.name).replace(co_name=fn.__name__)
+    _register(code, source)
+    return code
+
+
+def _strip(args: ast.arguments) -> None:
+    """Take default values and annotations out; the function object brings its defaults along."""
+    args.defaults = [constant(None) for _ in args.defaults]
+    args.kw_defaults = [None if d is None else constant(None) for d in args.kw_defaults]
+    for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if a is not None:
+            a.annotation = None
+
+
+def _register(code: CodeType, source: FunctionSource) -> None:
+    REWRITTEN[code] = source
+    for c in code.co_consts:
+        if isinstance(c, CodeType):
+            _register(c, source)
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Transforms one function and those nested in it."""
+
+    def __init__(self, file: str, fn: FunctionType) -> None:
+        self.file = file
+        self.globals = fn.__globals__
+        self.free = fn.__code__.co_freevars
+        self.scopes: list[set[str]] = []
+        self.assignable: set[str] = set()
+        self.unsure: set[str] = set()
+        self.changes: dict[ast.stmt, Changes] = {}
+        self.before: Stmts = []
+        self.count = 0
+
+    # --- functions ------------------------------------------------------------------------------
+
+    def function(self, node: ast.FunctionDef) -> None:
+        """Rewrite a function's body in place."""
+        self._refuse_syntax(node)
+        local = local_names(node)
+        body = lower_jumps(node.body)
+        declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
+                    for name in n.names}
+        local |= stored_names(body) - declared
+        outer = self.changes, self.unsure, self.assignable
+        self.assignable = local | declared
+        self.changes = analyse(body, self.assignable)
+        self.unsure = {n for c in self.changes.values() for n in c.stored}
+        self.scopes.append(local)
+        new = self.block(body)
+        shared = {n for c in self.changes.values() for n in c.stored}
+        shared |= {n for s in _walrus_targets(body) for n in s}
+        params = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        unbound = sorted(shared - params - declared)
+        if unbound:
+            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in unbound]
+            unreachable = ast.If(constant(False), [ast.Assign(targets, constant(None))], [])
+            new = [place(unreachable, node), *new]
+        self.scopes.pop()
+        self.changes, self.unsure, self.assignable = outer
+        node.body = new
+
+    def _refuse_syntax(self, node: ast.FunctionDef) -> None:
+        for n in own_nodes(node.body):
+            for kinds, what, remedy in _REFUSED:
+                if isinstance(n, kinds):
+                    raise Refusal(f"{self.file}:{n.lineno}: {what} cannot be captured. {remedy}")
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        self.function(node)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        self.scopes.append(local_names(node))
+        unsure, self.unsure = self.unsure, self.unsure - self.scopes[-1]
+        node.body = self.visit(node.body)
+        self.unsure = unsure
+        self.scopes.pop()
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        return node
+
+    # --- statements -----------------------------------------------------------------------------
+
+    def block(self, stmts: Sequence[ast.stmt]) -> Stmts:
+        """Rewrite a statement list."""
+        result: Stmts = []
+        for s in stmts:
+            outer, self.before = self.before, []
+            new = self.statement(s)
+            result += [*self.before, *new]
+            self.before = outer
+        return result
+
+    def statement(self, s: ast.stmt) -> Stmts:
+        """Rewrite one statement."""
+        handler = getattr(self, f"_{type(s).__name__.lower()}", None)
+        if handler is not None:
+            new = handler(s)
+            return [place(n, s) for n in (new if isinstance(new, list) else [new])]
+        new = self.visit(s)
+        return new if isinstance(new, list) else [new]
+
+    def _region(self, name: str, body: Stmts, like: ast.stmt, params: Sequence[str] = ()) -> ast.stmt:
+        """Return a nested function that holds a branch or a loop's body."""
+        stored = sorted(stored_names(body) & self.assignable)
+        nonlocal_: Stmts = [ast.Nonlocal(stored)] if stored else []
+        args = ast.arguments([], [ast.arg(p) for p in params], None, [], [], None, [])
+        inner = self.block(body) or [ast.Pass()]
+        return place(ast.FunctionDef(name, args, nonlocal_ + inner, []), like)
+
+    def _fresh(self, stem: str) -> str:
+        self.count += 1
+        return f"_tj_{stem}{self.count}"
+
+    def _names(self, s: ast.stmt) -> ast.expr:
+        changes = self.changes[s]
+        return ast.Tuple([constant(n) for n in changes.carried], ast.Load())
+
+    def _if(self, s: ast.If) -> Stmts:
+        test = self.visit(s.test)
+        then, other = self._fresh("then"), self._fresh("else")
+        call = hook("if_", test, load(then), load(other), self._names(s))
+        return [self._region(then, s.body, s), self._region(other, s.orelse, s), ast.Expr(call)]
+
+    def _while(self, s: ast.While) -> Stmts:
+        cond, body = self._fresh("while"), self._fresh("body")
+        flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
+        test = ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test
+        head = self._region(cond, [place(ast.Return(place(test, s.test)), s.test)], s)
+        call = hook("while_", load(cond), load(body), self._changes(s))
+        return [head, self._region(body, s.body, s), ast.Expr(call)]
+
+    def _for(self, s: ast.For) -> Stmts:
+        iterable = self.visit(s.iter)
+        body, item = self._fresh("body"), self._fresh("item")
+        bind = place(ast.Assign([s.target], load(item)), s.target)
+        stop: ast.expr = constant(None)
+        if stop_flags(s):
+            flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
+            stop = thunk(self.visit(ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]))
+        call = hook("for_", iterable, load(body), self._changes(s), stop)
+        return [self._region(body, [bind, *s.body], s, [item]), ast.Expr(call)]
+
+    def _changes(self, s: ast.stmt) -> ast.expr:
+        """Return the names (carried, rebound, written, stop flags) of a loop as a constant."""
+        c = self.changes[s]
+        return ast.Tuple([ast.Tuple([constant(n) for n in names], ast.Load())
+                          for names in (c.carried, c.rebound, c.written, stop_flags(s))], ast.Load())
+
+    def _with(self, s: ast.With) -> ast.stmt:
+        items = [self.visit(item) for item in s.items]
+        return ast.With(items, self.block(s.body))
+
+    def _try(self, s: ast.Try) -> ast.stmt:
+        body = self.block(s.body)
+        if s.handlers:
+            body = [ast.With([ast.withitem(hook("in_try"))], body)]
+        for h in s.handlers:
+            h.type = h.type and self.visit(h.type)
+            h.body = self.block(h.body)
+        return ast.Try(body, s.handlers, self.block(s.orelse), self.block(s.finalbody))
+
+    def _match(self, s: ast.Match) -> ast.stmt:
+        for case in s.cases:
+            case.guard = case.guard and self.visit(case.guard)
+            case.body = self.block(case.body)
+        return ast.Match(hook("matched", self.visit(s.subject)), s.cases)
+
+    def _assert(self, s: ast.Assert) -> ast.stmt:
+        message = thunk(self.visit(s.msg)) if s.msg is not None else constant(None)
+        return ast.Expr(hook("assert_", self.visit(s.test), message))
+
+    def _raise(self, s: ast.Raise) -> ast.stmt:
+        if s.exc is None:
+            return s
+        return ast.Expr(hook("raise_", thunk(self.visit(s.exc)),
+                             *([self.visit(s.cause)] if s.cause else [])))
+
+    def _assign(self, s: ast.Assign) -> Stmts:
+        value = self.visit(s.value)
+        if len(s.targets) == 1:
+            return self._bind(s.targets[0], value)
+        name = self._fresh("value")
+        result: Stmts = [ast.Assign([ast.Name(name, ast.Store())], value)]
+        for target in s.targets:
+            result += self._bind(target, load(name))
+        return result
+
+    def _bind(self, target: ast.expr, value: ast.expr) -> Stmts:
+        """Return the statements that assign a value to a target."""
+        if isinstance(target, ast.Name):
+            return [ast.Assign([target], value)]
+        if isinstance(target, ast.Subscript):
+            return [ast.Expr(hook("setitem", self.visit(target.value), self._key(target.slice),
+                                  value))]
+        if isinstance(target, ast.Attribute):
+            return [ast.Expr(hook("setattr", self.visit(target.value), constant(target.attr), value))]
+        assert isinstance(target, (ast.Tuple, ast.List))
+        starred = any(isinstance(t, ast.Starred) for t in target.elts)
+        count = constant(None if starred else len(target.elts))
+        temporaries: list[ast.expr] = []
+        after: Stmts = []
+        for t in target.elts:
+            if isinstance(t, (ast.Name, ast.Starred)):
+                temporaries.append(t)
+                continue
+            name = self._fresh("part")
+            temporaries.append(ast.Name(name, ast.Store()))
+            after += self._bind(t, load(name))
+        unpack = ast.Assign([ast.Tuple(temporaries, ast.Store())], hook("unpack", value, count))
+        return [unpack, *after]
+
+    def _annassign(self, s: ast.AnnAssign) -> Stmts:
+        if s.value is None:
+            return [ast.Pass()]
+        return self._bind(s.target, self.visit(s.value))
+
+    def _augassign(self, s: ast.AugAssign) -> Stmts:
+        name = constant(type(s.op).__name__)
+        value = self.visit(s.value)
+        target = s.target
+        if isinstance(target, ast.Name):
+            read = self.visit(ast.copy_location(load(target.id), target))
+            return [ast.Assign([target], hook("augment", name, read, value))]
+        if isinstance(target, ast.Subscript):
+            return [ast.Expr(hook("augment_item", name, self.visit(target.value),
+                                  self._key(target.slice), value))]
+        assert isinstance(target, ast.Attribute)
+        return [ast.Expr(hook("augment_attr", name, self.visit(target.value),
+                              constant(target.attr), value))]
+
+    # --- expressions ----------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if not isinstance(node.ctx, ast.Load) or node.id == HOOKS or node.id.startswith("_tj_"):
+            if node.id in self.unsure and isinstance(node.ctx, ast.Load) and node.id != VALUE:
+                return place(hook("read", node, constant(node.id)), node)
+            return node
+        if any(node.id in scope for scope in self.scopes):
+            if node.id in self.unsure:
+                return place(hook("read", node, constant(node.id)), node)
+            return node
+        if node.id not in self.free and node.id not in self.globals and hasattr(builtins, node.id):
+            return node
+        return place(hook("outer", constant(node.id)), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        node.value = self.visit(node.value)
+        if isinstance(node.ctx, ast.Load):
+            return place(hook("getattr", node.value, constant(node.attr)), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            return place(hook("getitem", self.visit(node.value), self._key(node.slice)), node)
+        return self.generic_visit(node)
+
+    def _key(self, key: ast.expr) -> ast.expr:
+        """Return a subscript as an expression that makes its slices."""
+        if isinstance(key, ast.Slice):
+            parts = [constant(None) if p is None else self.visit(p)
+                     for p in (key.lower, key.upper, key.step)]
+            return place(hook("slice", *parts), key)
+        if isinstance(key, ast.Tuple):
+            return place(ast.Tuple([self._key(k) for k in key.elts], ast.Load()), key)
+        return self.visit(key)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", HOOKS):
+            return self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
+                node.func.value.id == HOOKS):
+            return self._own_call(node)
+        args = [self.visit(a) for a in node.args]
+        keywords = [self.visit(k) for k in node.keywords]
+        call = hook("call", self.visit(node.func), *args)
+        call.keywords = keywords
+        return place(call, node)
+
+    def _own_call(self, node: ast.Call) -> ast.Call:
+        """Leave the hooks that an earlier pass put in."""
+        node.args = [a if isinstance(a, ast.Lambda) else self.visit(a) for a in node.args]
+        return node
+
+    def _deferred(self, node: ast.expr) -> ast.expr:
+        """Return a function of no arguments that evaluates an expression later, if at all."""
+        targets = {n.id for w in ast.walk(node) if isinstance(w, ast.NamedExpr)
+                   for n in [w.target]}
+        body = self.visit(node)
+        if not targets:
+            return place(thunk(body), node)
+        name = self._fresh("later")
+        define = ast.FunctionDef(name, ast.arguments([], [], None, [], [], None, []),
+                                 [ast.Nonlocal(sorted(targets)), ast.Return(body)], [])
+        self.before.append(place(define, node))
+        return load(name)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        first, *rest = node.values
+        return place(hook(name, self.visit(first), *map(self._deferred, rest)), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return place(hook("not_", self.visit(node.operand)), node)
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        return place(hook("choose", self.visit(node.test), self._deferred(node.body),
+                          self._deferred(node.orelse)), node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) == 1:
+            return self.generic_visit(node)
+        operators = [constant(type(op).__name__) for op in node.ops]
+        first, *rest = node.comparators
+        return place(hook("compare", ast.Tuple(list(operators), ast.Load()), self.visit(node.left),
+                          self.visit(first), *map(self._deferred, rest)), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        return self._comprehension(node, "list_of")
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return self._comprehension(node, "list_of")
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
+        """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
+        (generator, *more) = node.generators
+        if more or generator.ifs or generator.is_async or not isinstance(generator.target, ast.Name):
+            return self._plain_comprehension(node)
+        iterable = self.visit(generator.iter)
+        self.scopes.append({generator.target.id})
+        unsure, self.unsure = self.unsure, self.unsure - {generator.target.id}
+        element = self.visit(node.elt)
+        self.unsure = unsure
+        self.scopes.pop()
+        args = ast.arguments([], [ast.arg(generator.target.id)], None, [], [], None, [])
+        return place(hook(name, iterable, place(ast.Lambda(args, element), node)), node)
+
+    def _plain_comprehension(self, node: Any) -> Any:
+        targets = {n.id for g in node.generators for n in ast.walk(g.target)
+                   if isinstance(n, ast.Name)}
+        self.scopes.append(targets)
+        unsure, self.unsure = self.unsure, self.unsure - targets
+        for g in node.generators:
+            g.iter = place(hook("iterate", self.visit(g.iter)), g.iter)
+            g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        self.unsure = unsure
+        self.scopes.pop()
+        return node
+
+    visit_SetComp = visit_DictComp = _plain_comprehension
+
+    def visit_List(self, node: ast.List) -> Any:
+        self.generic_visit(node)
+        return place(hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        return place(hook("made", node), node)
+
+    visit_Set = visit_Dict  # type: ignore[assignment]
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        return self.generic_visit(node)
+
+
+def _walrus_targets(body: Sequence[ast.stmt]) -> list[set[str]]:
+    return [{n.target.id} for s in body for n in ast.walk(s) if isinstance(n, ast.NamedExpr)]
+
+
+_REFUSED: tuple[tuple[Any, str, str], ...] = (
+    ((ast.Yield, ast.YieldFrom), "a generator", "Fill an array in a loop and return it."),
+    ((ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef), "async code",
+     "Call the compiled function from async code instead."),
+    ((ast.Global,), "assigning to a global", "Return the new value and assign it outside."),
+)

@@ -1,0 +1,179 @@
+"""Where a function's source is, and which statement of it runs: files, lines, sites."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import os
+import sys
+import textwrap
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from tracejit.ir.core import Site
+
+__all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source"]
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
+REWRITTEN: dict[CodeType, FunctionSource] = {}
+"""Every code object that came out of the rewriter, with the function that it was."""
+
+
+class FunctionSource:
+    """A function's syntax tree and the lines of its statements.
+
+    Sites name statements by ordinal, so that they survive a comment added above; `locate` turns an
+    ordinal into the line of the source as it is now.
+    """
+
+    def __init__(self, name: str, file: str, tree: ast.FunctionDef | ast.Lambda | None,
+                 code: CodeType) -> None:
+        self.name, self.file, self.tree, self.code = name, file, tree, code
+        self.positions: list[tuple[int, int]] = []
+        self.ordinals: dict[int, int] = {}
+        if tree is not None:
+            found = {(n.lineno, n.col_offset) for n in ast.walk(tree)
+                     if isinstance(n, (ast.stmt, ast.expr))}
+            first_of_line: dict[int, int] = {}
+            for line, column in sorted(found):
+                first_of_line.setdefault(line, column)
+            for line, column in first_of_line.items():
+                self.ordinals[line] = len(self.positions)
+                self.positions.append((line, column))
+
+    def site(self, line: int) -> Site:
+        """Return the site of what stands on a line."""
+        return Site(self, self.ordinals.get(line, line if self.tree is None else 0))
+
+    def locate(self, statement: int) -> tuple[str, int, int]:
+        """Return file, line and column (from 1) of a statement."""
+        if self.tree is None:
+            return self.file, statement, 1
+        line, column = self.positions[statement]
+        return self.file, line, column + 1
+
+    def __repr__(self) -> str:
+        return f"<source of {self.name} at {self.file}:{self.code.co_firstlineno}>"
+
+
+_PLAIN: dict[CodeType, FunctionSource] = {}
+
+
+def find_site() -> Site | None:
+    """Return the statement of user code that is running now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        source = REWRITTEN.get(code)
+        if source is not None:
+            return source.site(frame.f_lineno)
+        if not _is_internal(code.co_filename):
+            plain = _PLAIN.get(code)
+            if plain is None:
+                plain = _PLAIN[code] = FunctionSource(code.co_name, code.co_filename, None, code)
+            return plain.site(frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+_INTERNAL: dict[str, bool] = {}
+
+
+def _is_internal(file: str) -> bool:
+    """Whether a file is tracejit's or NumPy's own, or no file at all as in `contextlib`."""
+    known = _INTERNAL.get(file)
+    if known is None:
+        path = os.path.abspath(file)
+        known = _INTERNAL[file] = (
+            path.startswith((PACKAGE, _CODEGEN)) or f"{os.sep}numpy{os.sep}" in path
+            or file.startswith("<frozen") or path.startswith(os.path.dirname(os.__file__) + os.sep)
+            and "site-packages" not in path)
+    return known
+
+
+def describe_line(site: Site | None) -> str:
+    """Return `file:line` of a site, or a stand-in where there is none."""
+    if site is None:
+        return "<unknown line>"
+    file, line, _ = site.location
+    return f"{file}:{line}"
+
+
+# --- finding the tree ---------------------------------------------------------------------------
+
+
+def find_source(fn: FunctionType) -> FunctionSource | None:
+    """Return the source of a Python function, or None where there is none to be found."""
+    code = fn.__code__
+    file = code.co_filename
+    lines = linecache.getlines(file, fn.__globals__)
+    if not lines or code.co_firstlineno > len(lines):
+        return None
+    tree = _find_lambda(code, lines) if code.co_name == "<lambda>" else _find_def(code, lines)
+    return None if tree is None else FunctionSource(fn.__qualname__, file, tree, code)
+
+
+def _find_def(code: CodeType, lines: list[str]) -> ast.FunctionDef | None:
+    start = code.co_firstlineno - 1
+    try:
+        block = inspect.getblock(lines[start:])
+        module = ast.parse(textwrap.dedent("".join(block)))
+    except (SyntaxError, IndentationError):
+        return _find_in_module(code, lines)
+    (node, *_) = module.body
+    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+        return _find_in_module(code, lines)
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    for n in ast.walk(node):
+        if isinstance(n, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.excepthandler)):
+            n.lineno += start
+            n.col_offset += indent
+            if n.end_lineno is not None and n.end_col_offset is not None:
+                n.end_lineno += start
+                n.end_col_offset += indent
+    return node
+
+
+def _find_in_module(code: CodeType, lines: list[str]) -> ast.FunctionDef | None:
+    try:
+        module = ast.parse("".join(lines))
+    except SyntaxError:
+        return None
+    for n in ast.walk(module):
+        if isinstance(n, ast.FunctionDef) and n.name == code.co_name:
+            first = min([n.lineno, *(d.lineno for d in n.decorator_list)])
+            if first == code.co_firstlineno:
+                return n
+    return None
+
+
+_MODULES: dict[tuple[str, int], Any] = {}
+
+
+def _find_lambda(code: CodeType, lines: list[str]) -> ast.Lambda | None:
+    text = "".join(lines)
+    key = (code.co_filename, hash(text))
+    if key not in _MODULES:
+        try:
+            module = ast.parse(text)
+        except SyntaxError:
+            return None
+        _MODULES[key] = [n for n in ast.walk(module) if isinstance(n, ast.Lambda)]
+    candidates = [n for n in _MODULES[key] if n.lineno == code.co_firstlineno]
+    if len(candidates) > 1:
+        spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
+        candidates = [n for n in candidates if all(_inside(p, n) for p in spans)
+                      and [a.arg for a in n.args.args] == list(code.co_varnames[:code.co_argcount])]
+        candidates.sort(key=lambda n: (n.end_col_offset or 0) - n.col_offset)
+    return candidates[0] if candidates else None
+
+
+def _inside(position: tuple[Any, ...], node: ast.Lambda) -> bool:
+    line, end_line, column, end_column = position
+    if column == end_column == 0:
+        return True  # the first instruction has a line and no columns
+    body = node.body
+    return ((body.lineno, body.col_offset) <= (line, column)
+            and (end_line, end_column) <= (body.end_lineno, body.end_col_offset))

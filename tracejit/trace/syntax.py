@@ -1,0 +1,59 @@
+"""Small pieces of syntax tree that the rewriter puts together."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+__all__ = ["HOOKS", "assign", "constant", "hook", "load", "negation", "place", "thunk"]
+
+HOOKS = "_tj"
+"""The name under which rewritten code finds its hooks."""
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def place(node: Node, like: ast.AST) -> Node:
+    """Give a new node, and all new nodes in it, the first line of another.
+
+    A call that spans lines would report its last one.
+    """
+    line, column = like.lineno, like.col_offset  # type: ignore[attr-defined]
+    for n in ast.walk(node):
+        if not hasattr(n, "lineno"):
+            n.lineno = n.end_lineno = line  # type: ignore[attr-defined]
+            n.col_offset = n.end_col_offset = column  # type: ignore[attr-defined]
+    return node
+
+
+def load(name: str) -> ast.Name:
+    """Return the reading of a name."""
+    return ast.Name(name, ast.Load())
+
+
+def constant(value: Any) -> ast.Constant:
+    """Return a constant."""
+    return ast.Constant(value)
+
+
+def assign(name: str, value: ast.expr) -> ast.Assign:
+    """Return `name = value`."""
+    return ast.Assign([ast.Name(name, ast.Store())], value)
+
+
+def hook(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    """Return a call of a hook."""
+    return ast.Call(ast.Attribute(load(HOOKS), name, ast.Load()), list(args),
+                    [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def thunk(body: ast.expr) -> ast.Lambda:
+    """Return `lambda: body`."""
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), body)
+
+
+def negation(flags: Sequence[str]) -> ast.expr:
+    """Return that none of some flags is set."""
+    tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)

@@ -1,0 +1,477 @@
+"""Tracers: what stands for arrays, scalars and integers while a function is captured.
+
+A `Tracer` is a handle on a storage cell; two handles on one cell are aliases, as two NumPy views
+of one buffer are. A `SymInt` is a Python int whose number is not known yet: a dim.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.errors import MissingAttribute
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
+from tracejit.ir.types import Aval, dtype_name
+from tracejit.trace.context import Cell, NeedStatic, current, refuse
+from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
+from tracejit.trace.source import describe_line, find_site
+from tracejit.trace.views import Step, read_view
+
+__all__ = ["CellPlace", "Number", "SymInt", "Traced", "Tracer", "bare_atom", "describe", "need_int",
+           "of_dim", "python_dims", "scalar_of", "tracer_of"]
+
+Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
+
+
+def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        from tracejit.trace.emit import apply_operator
+
+        return apply_operator(ufunc, other, self) if reflected else apply_operator(ufunc, self, other)
+
+    return method
+
+
+def _inplace(ufunc: Any) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        from tracejit.trace.emit import apply_inplace
+
+        return apply_inplace(ufunc, self, other)
+
+    return method
+
+
+def _unary(ufunc: Any) -> Callable[..., Any]:
+    def method(self: Any) -> Any:
+        from tracejit.trace.emit import apply_operator
+
+        return apply_operator(ufunc, self)
+
+    return method
+
+
+class Traced:
+    """What tracers and symbolic ints share: operators, and refusals of what cannot be captured."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+
+    __add__, __radd__ = _ufunc_operator(np.add), _ufunc_operator(np.add, reflected=True)
+    __sub__, __rsub__ = _ufunc_operator(np.subtract), _ufunc_operator(np.subtract, reflected=True)
+    __mul__, __rmul__ = _ufunc_operator(np.multiply), _ufunc_operator(np.multiply, reflected=True)
+    __truediv__ = _ufunc_operator(np.true_divide)
+    __rtruediv__ = _ufunc_operator(np.true_divide, reflected=True)
+    __floordiv__ = _ufunc_operator(np.floor_divide)
+    __rfloordiv__ = _ufunc_operator(np.floor_divide, reflected=True)
+    __mod__, __rmod__ = _ufunc_operator(np.remainder), _ufunc_operator(np.remainder, reflected=True)
+    __pow__, __rpow__ = _ufunc_operator(np.power), _ufunc_operator(np.power, reflected=True)
+    __and__ = _ufunc_operator(np.bitwise_and)
+    __rand__ = _ufunc_operator(np.bitwise_and, reflected=True)
+    __or__ = _ufunc_operator(np.bitwise_or)
+    __ror__ = _ufunc_operator(np.bitwise_or, reflected=True)
+    __xor__ = _ufunc_operator(np.bitwise_xor)
+    __rxor__ = _ufunc_operator(np.bitwise_xor, reflected=True)
+    __lshift__ = _ufunc_operator(np.left_shift)
+    __rlshift__ = _ufunc_operator(np.left_shift, reflected=True)
+    __rshift__ = _ufunc_operator(np.right_shift)
+    __rrshift__ = _ufunc_operator(np.right_shift, reflected=True)
+    __matmul__ = _ufunc_operator(np.matmul)
+    __rmatmul__ = _ufunc_operator(np.matmul, reflected=True)
+    __lt__, __le__ = _ufunc_operator(np.less), _ufunc_operator(np.less_equal)
+    __gt__, __ge__ = _ufunc_operator(np.greater), _ufunc_operator(np.greater_equal)
+    __neg__, __invert__ = _unary(np.negative), _unary(np.invert)
+    __abs__ = _unary(np.absolute)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __eq__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return False
+        return _ufunc_operator(np.equal)(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return True
+        return _ufunc_operator(np.not_equal)(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from tracejit.trace.emit import call_ufunc
+
+        return call_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        capture = FUNCTIONS.get(func)
+        if capture is None:
+            raise refuse(f"{func.__module__}.{func.__name__} cannot be captured",
+                         "Write it with operations that are listed in docs/coverage.md, or make it "
+                         "an op with tracejit.register_op")
+        return capture(*args, **kwargs)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise refuse("a traced value would leave the capture: something asked for its array",
+                     "Use NumPy functions and operators on it, or tracejit.register_op for foreign "
+                     "code")
+
+    def __reduce__(self) -> NoReturn:
+        raise refuse("a traced value cannot be pickled or deep-copied", "Return it instead")
+
+
+class Tracer(Traced):
+    """A handle on an array or a scalar in the making."""
+
+    __slots__ = ("__weakref__", "cell", "steps", "weak")
+
+    def __init__(self, cell: Cell, steps: tuple[Step, ...] = (), *, weak: bool = False) -> None:
+        self.cell = cell
+        self.steps = steps
+        self.weak = weak
+        """Whether it stands for a Python number, which does not promote NumPy dtypes."""
+
+    @property
+    def value(self) -> Value:
+        """Return the present value of the elements shown."""
+        return read_view(self.cell.value, self.steps, _emit_one) if self.steps else self.cell.value
+
+    @property
+    def aval(self) -> Aval:
+        """Return dtype and shape."""
+        aval = self.value.aval
+        assert isinstance(aval, Aval)
+        return aval
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype."""
+        aval = self.cell.value.aval
+        assert isinstance(aval, Aval)
+        return aval.dtype
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """Return the shape as dims."""
+        trace = current()
+        return tuple(trace.canonical(d) for d in self.aval.shape)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Return the shape as ints and symbolic ints."""
+        return python_dims(self.dims)
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return self.aval.ndim
+
+    def __getattr__(self, name: str) -> Any:
+        if name in PROPERTIES:
+            return PROPERTIES[name](self)
+        if name in METHODS:
+            return partial(METHODS[name], self)
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        raise MissingAttribute(
+            f"{describe_line(find_site())}: arrays have no captured attribute {name!r}. "
+            "docs/coverage.md lists the methods and attributes that are captured")
+
+    def __getitem__(self, key: Any) -> Any:
+        from tracejit.trace.indexing import get_item
+
+        return get_item(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        from tracejit.trace.indexing import set_item
+
+        set_item(self, key, value)
+
+    def __len__(self) -> int:
+        if not self.dims:
+            raise TypeError("len() of unsized object")
+        return need_int(self.dims[0], "len() in code that is not rewritten")
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.dims:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(need_int(self.dims[0], "iterating over an array"))])
+
+    def __bool__(self) -> bool:
+        raise refuse("a Python decision depends on a traced value where it cannot be captured",
+                     "Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit can "
+                     "see, or np.where")
+
+    def __float__(self) -> float:
+        raise refuse("float() of a traced value outside of captured code",
+                     "Leave the value as it is: NumPy functions and operators accept it")
+
+    def __int__(self) -> int:
+        raise refuse("int() of a traced value outside of captured code",
+                     "Use .astype(int), or pass the number as a Python int argument")
+
+    __complex__ = __float__  # type: ignore[assignment]
+    __index__ = __int__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __repr__(self) -> str:
+        return f"<traced {self.cell.value.aval if not self.steps else self.aval}>"
+
+    __iadd__, __isub__, __imul__ = _inplace(np.add), _inplace(np.subtract), _inplace(np.multiply)
+    __itruediv__, __ifloordiv__ = _inplace(np.true_divide), _inplace(np.floor_divide)
+    __imod__, __ipow__ = _inplace(np.remainder), _inplace(np.power)
+    __iand__, __ior__ = _inplace(np.bitwise_and), _inplace(np.bitwise_or)
+    __ixor__ = _inplace(np.bitwise_xor)
+
+
+class SymInt(Traced):
+    """A Python int that is not known yet; sums and products of them stay exact dims."""
+
+    __slots__ = ("dim",)
+
+    def __init__(self, dim: Expr) -> None:
+        self.dim = dim
+
+    def _arith(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any, reflected: bool) -> Any:
+        if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
+            d: Dim = other.dim if isinstance(other, SymInt) else other
+            return of_dim(fn(d, self.dim) if reflected else fn(self.dim, d))
+        return _ufunc_operator(ufunc, reflected=reflected)(self, other)
+
+    def __add__(self, other: Any) -> Any:
+        return self._arith(other, operator.add, np.add, False)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._arith(other, operator.add, np.add, True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._arith(other, operator.sub, np.subtract, False)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._arith(other, operator.sub, np.subtract, True)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, (list, tuple, str)):
+            return other * need_int(self.dim, f"repeating a {type(other).__name__}")
+        return self._arith(other, operator.mul, np.multiply, False)
+
+    def __rmul__(self, other: Any) -> Any:
+        if isinstance(other, (list, tuple, str)):
+            return other * need_int(self.dim, f"repeating a {type(other).__name__}")
+        return self._arith(other, operator.mul, np.multiply, True)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._arith(other, floor_div, np.floor_divide, False)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._arith(other, floor_div, np.floor_divide, True)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._arith(other, mod, np.remainder, False)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._arith(other, mod, np.remainder, True)
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, int) and 0 <= other <= 8:
+            result: Dim = 1
+            for _ in range(other):
+                result = result * self.dim
+            return of_dim(result)
+        return _ufunc_operator(np.power)(self, other)
+
+    def __neg__(self) -> Any:
+        return of_dim(-self.dim)
+
+    def __abs__(self) -> Any:
+        from tracejit.ir.dims import maximum
+
+        return of_dim(maximum(self.dim, -self.dim, current().builder.known))
+
+    def _compare(self, other: Any, relation: str, flip: bool, ufunc: Any) -> Any:
+        if isinstance(other, (int, SymInt)):
+            d: Dim = other.dim if isinstance(other, SymInt) else int(other)
+            trace = current()
+            difference = trace.canonical(d - self.dim if flip else self.dim - d)
+            known = _prove(difference, relation)
+            if known is None:
+                known = trace.decide(difference, relation)
+            if known is not None:
+                return known
+        return _ufunc_operator(ufunc)(self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(other, "<", False, np.less)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(other, "<=", False, np.less_equal)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(other, "<", True, np.greater)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(other, "<=", True, np.greater_equal)
+
+    def __eq__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return False
+        return self._compare(other, "==", False, np.equal)
+
+    def __ne__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return True
+        return self._compare(other, "!=", False, np.not_equal)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __index__(self) -> int:
+        return need_int(self.dim, "a Python int")
+
+    __int__ = __index__
+
+    def __bool__(self) -> bool:
+        nonzero = self != 0
+        if isinstance(nonzero, bool):
+            return nonzero
+        raise refuse("a Python decision depends on a traced int where it cannot be captured",
+                     "Use `if` or `while` in a function whose source tracejit can see")
+
+    def __float__(self) -> float:
+        return float(need_int(self.dim, "float() of a size"))
+
+    @property
+    def shape(self) -> tuple[()]:
+        """Return the shape of a scalar."""
+        return ()
+
+    @property
+    def ndim(self) -> int:
+        """Return 0."""
+        return 0
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return int64."""
+        return np.dtype(np.int64)
+
+    def bit_length(self) -> int:
+        """Return the number of bits of the int, which must be known."""
+        return need_int(self.dim, "bit_length()").bit_length()
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __repr__(self) -> str:
+        return repr(self.dim)
+
+
+def _prove(difference: Dim, relation: str) -> bool | None:
+    """Decide `difference relation 0` from what is known of every size and loop index."""
+    ranges = current().builder.known
+    if isinstance(difference, int):
+        return {"<": difference < 0, "<=": difference <= 0, "==": difference == 0,
+                "!=": difference != 0}[relation]
+    if relation in ("==", "!="):
+        if is_nonneg(difference - 1, ranges) or is_nonneg(-difference - 1, ranges):
+            return relation == "!="
+        return None
+    strict = relation == "<"
+    if is_nonneg(-difference - (1 if strict else 0), ranges):
+        return True
+    if is_nonneg(difference - (0 if strict else 1), ranges):
+        return False
+    return None
+
+
+class CellPlace:
+    """A cell's value as something that a region may change."""
+
+    __slots__ = ("cell",)
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+
+    @property
+    def key(self) -> object:
+        """Return the cell."""
+        return self.cell
+
+    @property
+    def depth(self) -> int:
+        """Return in how many regions the cell was made."""
+        return self.cell.depth
+
+    def get(self) -> Value:
+        """Return the value."""
+        return self.cell.value
+
+    def set(self, content: Value) -> None:
+        """Replace the value."""
+        self.cell.value = content
+
+
+def _emit_one(op: Any, inputs: tuple[Value, ...], params: Any) -> Value:
+    (value,) = current().builder.emit(op, inputs, params)
+    return value
+
+
+def tracer_of(value: Value, *, weak: bool = False) -> Tracer:
+    """Return a handle on a new cell that holds a value."""
+    return Tracer(Cell(value, current().depth), weak=weak)
+
+
+def scalar_of(value: Value, *, weak: bool = False) -> Any:
+    """Return a handle, or a symbolic int for a weak integer scalar."""
+    aval = value.aval
+    if weak and isinstance(aval, Aval) and aval.dtype == np.int64 and not aval.shape:
+        return SymInt(atom(value))  # type: ignore[arg-type]
+    return tracer_of(value, weak=weak)
+
+
+def of_dim(d: Dim) -> Any:
+    """Return a dim as the Python int or symbolic int that it is."""
+    d = current().canonical(d)
+    return d if isinstance(d, int) else SymInt(d)
+
+
+def python_dims(dims: tuple[Dim, ...]) -> tuple[Any, ...]:
+    """Return a shape as users see it."""
+    return tuple(d if isinstance(d, int) else SymInt(d) for d in dims)
+
+
+def need_int(d: Dim, why: str) -> int:
+    """Return a dim as a Python int, restarting the capture with it fixed where that can be done."""
+    d = current().canonical(d)
+    if isinstance(d, int):
+        return d
+    trace = current()
+    site = find_site()
+    for v in dim_values(d):
+        if v in trace.actual or v in trace.carried:
+            raise NeedStatic(v, site, why)
+    raise refuse(f"{why} needs a number that is only known at run time",
+                 "Make it a Python int argument, a size, or write the code with arrays")
+
+
+def bare_atom(d: Dim) -> Value | None:
+    """Return the value that a dim is, or None if it is anything more."""
+    if isinstance(d, Expr) and d.const == 0 and len(d.terms) == 1:
+        (monomial, c), = d.terms
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
+            return monomial[0]
+    return None
+
+
+def describe(x: Any) -> str:
+    """Return how a message names a value."""
+    if isinstance(x, Tracer):
+        return f"{dtype_name(x.dtype)} array" if x.dims else f"{dtype_name(x.dtype)} scalar"
+    return f"{type(x).__name__} {x!r}"
+
+

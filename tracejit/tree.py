@@ -1,0 +1,95 @@
+"""Nested arguments and results as flat lists of leaves, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["LEAF", "Structure", "flatten", "leaf_names", "unflatten"]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The shape of a nest: a kind of node, what makes two of that kind equal, and the parts."""
+
+    kind: type | None
+    aux: Any = None
+    parts: tuple[Structure, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Return the number of leaves."""
+        return 1 if self.kind is None else sum(p.count for p in self.parts)
+
+
+LEAF = Structure(None)
+
+
+def _parts(x: Any) -> tuple[Any, list[Any]] | None:
+    """Return what distinguishes a node, and its parts; None for a leaf."""
+    if x is None:
+        return (None, [])
+    kind = type(x)
+    if kind in (list, tuple):
+        return (None, list(x))
+    if kind is dict:
+        return (tuple(x), list(x.values()))
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return (None, list(x))
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = tuple(f.name for f in dataclasses.fields(x))
+        return (names, [getattr(x, name) for name in names])
+    return None
+
+
+def flatten(x: Any) -> tuple[list[Any], Structure]:
+    """Return the leaves of a nest of lists, tuples, dicts, namedtuples and dataclasses."""
+    leaves: list[Any] = []
+
+    def visit(y: Any) -> Structure:
+        node = _parts(y)
+        if node is None:
+            leaves.append(y)
+            return LEAF
+        aux, parts = node
+        return Structure(type(y), aux, tuple(map(visit, parts)))
+
+    return leaves, visit(x)
+
+
+def unflatten(structure: Structure, leaves: Iterator[Any] | list[Any]) -> Any:
+    """Return the nest of a structure with these leaves."""
+    leaves = iter(leaves)
+    if structure.kind is None:
+        return next(leaves)
+    if structure.kind is type(None):
+        return None
+    parts = [unflatten(p, leaves) for p in structure.parts]
+    if structure.kind in (list, tuple):
+        return structure.kind(parts)
+    if structure.kind is dict:
+        return dict(zip(structure.aux, parts, strict=True))
+    if structure.aux is None:
+        return structure.kind(*parts)
+    instance = object.__new__(structure.kind)  # a dataclass, without running __post_init__ again
+    for name, part in zip(structure.aux, parts, strict=True):
+        object.__setattr__(instance, name, part)
+    return instance
+
+
+def leaf_names(structure: Structure, name: str) -> list[str]:
+    """Return how users write the leaves of an argument: `p`, `p['w']`, `p[0].x`."""
+    if structure.kind is None:
+        return [name]
+    names: list[str] = []
+    for k, part in enumerate(structure.parts):
+        if structure.kind is dict:
+            step = f"[{structure.aux[k]!r}]"
+        elif isinstance(structure.aux, tuple):
+            step = f".{structure.aux[k]}"
+        else:
+            step = f"[{k}]"
+        names += leaf_names(part, name + step)
+    return names
