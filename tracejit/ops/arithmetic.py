@@ -41,10 +41,11 @@ elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc"
 elementwise("div", np.true_divide, "{0} / {1}", lambda z, x, y: (1 / y, -z / y), cost=4.0,
             kinds="fc", domain=(0.5, 2.0))
 elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc")
-elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", cost=6.0, kinds="if",
-            domain=(1.0, 3.0))
+elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", integer="idiv({0}, {1})",
+            cost=6.0, kinds="if", domain=(1.0, 3.0))
 elementwise("remainder", np.remainder, "remainder({0}, {1})",
-            lambda z, x, y: (1, -np.floor(x / y)), cost=8.0, kinds="if", domain=(1.0, 3.0))
+            lambda z, x, y: (1, -np.floor(x / y)), integer="imod({0}, {1})", cost=8.0, kinds="if",
+            domain=(1.0, 3.0))
 elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -np.trunc(x / y)), cost=8.0,
             domain=(1.0, 3.0))
 
@@ -61,14 +62,15 @@ elementwise("complex_power", None, "pow({0}, {1})",
             reference=np.power)
 elementwise("abs", np.absolute, "fabs({0})", lambda z, x: (np.sign(x),), exact=True, kinds="if",
             integer="abs({0})")
-elementwise("sign", np.sign, "sign({0})", exact=True, kinds="if")
+elementwise("sign", np.sign,
+            "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, {0}))", exact=True, kinds="if")
 elementwise("maximum", np.maximum, "maximum({0}, {1})",
             lambda z, x, y: (Where(x >= y), Where(np.logical_not(x >= y))), exact=True, kinds="bif")
 elementwise("minimum", np.minimum, "minimum({0}, {1})",
             lambda z, x, y: (Where(x <= y), Where(np.logical_not(x <= y))), exact=True, kinds="bif")
-elementwise("fmax", np.fmax, "fmax({0}, {1})",
+elementwise("fmax", np.fmax, "select(({0} >= {1}) | ({1} != {1}), {0}, {1})",
             lambda z, x, y: (Where((x >= y) | (y != y)), Where((x < y) | (x != x))), exact=True)
-elementwise("fmin", np.fmin, "fmin({0}, {1})",
+elementwise("fmin", np.fmin, "select(({0} <= {1}) | ({1} != {1}), {0}, {1})",
             lambda z, x, y: (Where((x <= y) | (y != y)), Where((x > y) | (x != x))), exact=True)
 elementwise("copysign", np.copysign, "copysign({0}, {1})",
             lambda z, x, y: (np.sign(x) * np.copysign(1.0, y), None), exact=True, domain=(0.5, 2.0))
@@ -89,7 +91,8 @@ elementwise("log10", np.log10, "log10({0})", lambda z, x: (1.0 / (x * math.log(1
             domain=(0.5, 2.0))
 elementwise("log1p", np.log1p, "log1p({0})", lambda z, x: (1.0 / (1.0 + x),), cost=12.0,
             domain=(-0.5, 2.0))
-elementwise("logaddexp", np.logaddexp, "logaddexp({0}, {1})",
+elementwise("logaddexp", np.logaddexp,
+            "maximum({0}, {1}) + log1p(exp(-fabs(select({0} == {1}, {zero}, {0} - {1}))))",
             lambda z, x, y: (_exp_difference(x, z), _exp_difference(y, z)), cost=24.0)
 
 
@@ -137,7 +140,7 @@ elementwise("greater_equal", np.greater_equal, "{0} >= {1}", result="bool", exac
 elementwise("isnan", np.isnan, "{0} != {0}", result="bool", exact=True)
 elementwise("isinf", np.isinf, "fabs({0}) == inf", result="bool", exact=True)
 elementwise("isfinite", np.isfinite, "fabs({0}) < inf", result="bool", exact=True)
-elementwise("signbit", np.signbit, "signbit({0})", result="bool", exact=True)
+elementwise("signbit", np.signbit, "copysign({one}, {0}) < {zero}", result="bool", exact=True)
 elementwise("logical_and", np.logical_and, "{0} & {1}", exact=True, kinds="b")
 elementwise("logical_or", np.logical_or, "{0} | {1}", exact=True, kinds="b")
 elementwise("logical_xor", np.logical_xor, "{0} ^ {1}", exact=True, kinds="b")
@@ -170,13 +173,13 @@ def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: An
                exact=cost == 1.0, sample="complex")
 
 
-_complex_op("conj", np.conjugate, "conj({0})", "same",
+_complex_op("conj", np.conjugate, "{0}.conjugate()", "same",
             lambda z, x, ct: np.conj(ct), lambda z, x, x_dot: np.conj(x_dot))
-_complex_op("real", np.real, "real({0})", "real",
+_complex_op("real", np.real, "{0}.real", "real",
             lambda z, x, ct: ct.astype(x.dtype), lambda z, x, x_dot: np.real(x_dot))
-_complex_op("imag", np.imag, "imag({0})", "real",
+_complex_op("imag", np.imag, "{0}.imag", "real",
             lambda z, x, ct: ct * x.dtype.type(1j), lambda z, x, x_dot: np.imag(x_dot))
-_complex_op("complex_abs", np.absolute, "complex_abs({0})", "real",
+_complex_op("complex_abs", np.absolute, "hypot({0}.real, {0}.imag)", "real",
             lambda z, x, ct: ct / choose(z == 0, 1.0, z) * x,
             lambda z, x, x_dot: np.real(np.conj(x) * x_dot) / choose(z == 0, 1.0, z), cost=10.0)
 

@@ -1,0 +1,207 @@
+"""Memory: which arrays share a buffer, so that writes are in place, and where buffers lie.
+
+Arrays that follow one another through writes, loops and branches are merged into one buffer unless
+two of them are needed at once; where they are, a copy is made and noted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tracejit.codegen.elements import Elements, Idx, is_array
+from tracejit.codegen.liveness import Liveness
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
+from tracejit.ir.dims import Dim, product
+from tracejit.ir.lowering import Alias, LogOp, Region, Write
+from tracejit.ir.types import Aval, scalar
+from tracejit.ir.walk import all_eqns
+
+__all__ = ["Buffer", "Buffers", "loop_vars", "write_index"]
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """A stretch of memory: an argument, a result, a part of the arena, or a part of a Log."""
+
+    kind: str
+    dtype: np.dtype
+    size: Dim
+    values: list[Value] = field(default_factory=list)
+    name: str = ""
+    number: int = -1
+    """Of an argument or a result, its place among those; of a part of the arena, its slot."""
+    offset: str = ""
+    """Of a part of a Log, the name of the scalar that says where it begins."""
+
+
+def loop_vars(shape: tuple[Dim, ...]) -> tuple[Value, ...]:
+    """Return fresh loop variables, one per axis."""
+    return tuple(Value(scalar(np.int64), name) for name, _ in zip("ijklmnpq", shape, strict=False))
+
+
+def write_index(at: tuple[Dim | Span, ...], index: Idx) -> Idx:
+    """Return which element of an array a slice write puts an element of its part at."""
+    rest = iter(index)
+    return tuple(p.start + next(rest) * p.step if isinstance(p, Span) else p for p in at)
+
+
+class Buffers:
+    """The buffer of every array with storage."""
+
+    def __init__(self, graph: Graph, elements: Elements, live: Liveness) -> None:
+        self.graph, self.elements, self.live = graph, elements, live
+        self.members: dict[Value, list[Value]] = {}
+        for v in elements.stored:
+            self.members[v] = [v]
+        self.fixed = set(graph.inputs)
+        self._merge_all(graph.block)
+        self.of: dict[Value, Buffer] = {}
+        self.outputs: list[Buffer] = []
+        self._assign()
+
+    # --- merging --------------------------------------------------------------------------------
+
+    def _merge_all(self, block: Block) -> None:
+        for eqn in all_eqns(block):
+            if isinstance(eqn.op.lowering, Region):
+                self._merge_region(eqn)
+            elif isinstance(eqn.op.lowering, Write):
+                self._merge(eqn.inputs[0], eqn.output)
+            elif isinstance(eqn.op.lowering, Alias) and eqn.output in self.members:
+                self._merge(eqn.inputs[0], eqn.output, reads_only=True)
+        for eqn in all_eqns(block):  # a second look: an update inside may have merged by now
+            if isinstance(eqn.op.lowering, Region):
+                self._merge_region(eqn)
+
+    def _merge_region(self, eqn: Eqn) -> None:
+        kind = eqn.op.lowering.kind  # type: ignore[union-attr]
+        if kind in ("if", "map"):
+            if kind == "if":
+                for region in eqn.regions:
+                    for a, v in zip(region.outputs, eqn.outputs, strict=True):
+                        self._merge(a, v)
+            return
+        results = eqn.outputs[len(eqn.outputs) - len(eqn.inputs):]
+        body = eqn.regions[-1]
+        for k, v in enumerate(body.inputs[1:]):
+            for region in eqn.regions[:-1]:
+                self._merge(region.inputs[k + 1], v)
+            self._merge(v, results[k])
+            self._merge(body.outputs[k], v)
+            self._merge(eqn.inputs[k], v)
+
+    def _merge(self, a: Atom, b: Atom, *, reads_only: bool = False) -> bool:
+        """Let two arrays share a buffer unless that would lose an element; return whether they do."""
+        if not (is_array(a) and is_array(b)) or a not in self.members or b not in self.members:
+            return False
+        left, right = self.members[a], self.members[b]  # type: ignore[index]
+        if left is right:
+            return True
+        has_input = any(v in self.fixed for v in (*left, *right))
+        if has_input and not reads_only:
+            return False
+        if a.aval.dtype != b.aval.dtype or product(a.aval.shape) != product(b.aval.shape):
+            return False
+        if not reads_only or not has_input:
+            if any(self._conflict(x, y) for x in left for y in right):
+                return False
+        left += right
+        for v in right:
+            self.members[v] = left
+        return True
+
+    def _conflict(self, x: Value, y: Value) -> bool:
+        """Whether two arrays cannot share a buffer."""
+        if self.live.interfere(x, y):
+            return True
+        first, second = (x, y) if self.live.defined[x] < self.live.defined[y] else (y, x)
+        at = self.live.defined[second]
+        if at not in self.live.uses.get(first, ()):
+            return False
+        maker = self.elements.makers.get(second)
+        if maker is None or maker.regions or self.live.point[maker] != at:
+            return False
+        return not self._overwrites_in_step(maker, first)
+
+    def _overwrites_in_step(self, eqn: Eqn, old: Value) -> bool:
+        """Whether an equation reads each element of `old` only when it writes that same element."""
+        how = eqn.op.lowering
+        new = eqn.output
+        if isinstance(how, Alias):
+            return True
+        if not self.elements.is_virtual_kind(eqn):
+            if not isinstance(how, Write) or how.gathered:
+                return isinstance(how, Write) and eqn.inputs[0] is old and old not in {
+                    w for a in eqn.inputs[1:] for w in self.elements.leaves(a)}
+            index: Idx = tuple(v.dim for v in loop_vars(eqn.inputs[1].aval.shape))
+            written = write_index(eqn.params["at"], index)
+            operands: list[tuple[Atom, Idx]] = [(eqn.inputs[1], index)]
+        else:
+            index = tuple(v.dim for v in loop_vars(new.aval.shape))
+            written = index
+            operands = [(r.operand, r.index) for r in self.elements.reads(new, index)]
+        in_step = True
+
+        def load(v: Value, at: Idx | None) -> None:
+            nonlocal in_step
+            if v is old and (at is None or tuple(at) != tuple(written)
+                             or v.aval.shape != new.aval.shape):
+                in_step = False
+
+        for a, at in operands:
+            self.elements.visit_loads(a, at, load)
+        return in_step
+
+    # --- buffers --------------------------------------------------------------------------------
+
+    def _assign(self) -> None:
+        for k, v in enumerate(self.graph.inputs):
+            if is_array(v):
+                self._make("input", self.members[v], k)
+        for k, a in enumerate(self.graph.outputs):
+            taken = isinstance(a, Value) and a in self.of
+            if is_array(a) and not taken:
+                self.outputs.append(self._make("output", self.members[a], k))  # type: ignore[index]
+            else:
+                self.outputs.append(Buffer("output", a.aval.dtype, product(a.aval.shape), [], "", k))
+        groups = []
+        for v, members in self.members.items():
+            if v not in self.of and members[0] is v:
+                groups.append(members)
+        self._assign_arena(groups)
+
+    def _make(self, kind: str, members: list[Value], number: int) -> Buffer:
+        aval = members[0].aval
+        assert isinstance(aval, Aval)
+        buffer = Buffer(kind, aval.dtype, product(aval.shape), members, "", number)
+        for v in members:
+            self.of[v] = buffer
+        return buffer
+
+    def _assign_arena(self, groups: list[list[Value]]) -> None:
+        """Give buffers slots of the arena; a slot is used again once its buffer is not needed."""
+        free: dict[tuple[np.dtype, Dim], list[tuple[int, int]]] = {}
+        hulls = sorted(((self.live.hull(g), k, g) for k, g in enumerate(groups)),
+                       key=lambda item: item[:2])
+        slots = 0
+        for (start, end), _, group in hulls:
+            maker = self.elements.makers.get(group[0])
+            if maker is not None and isinstance(maker.op.lowering, LogOp):
+                self._make("log", group, -1)
+                continue
+            buffer = self._make("arena", group, 0)
+            key = (buffer.dtype, buffer.size)
+            candidates = free.setdefault(key, [])
+            old = next((c for c in candidates if c[0] < start), None)
+            if old is not None:
+                candidates.remove(old)
+                buffer.number = old[1]
+            else:
+                buffer.number, slots = slots, slots + 1
+            candidates.append((end, buffer.number))
+
+    def shares(self, a: Atom, b: Atom) -> bool:
+        """Return whether two arrays are in one buffer."""
+        return a in self.of and b in self.of and self.of[a] is self.of[b]  # type: ignore[index]

@@ -1,0 +1,224 @@
+"""Emitted source to machine code: Numba's front end, then LLVM once, into an engine of our own.
+
+Numba's pipeline is cut down to what flat scalar code needs, and its two rounds of LLVM passes are
+replaced by one. The object code, and the optimised bitcode that it came from, stay available.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from types import FunctionType
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba.core import compiler, compiler_machinery, cpu, types, typed_passes, untyped_passes
+from numba.core.registry import cpu_target
+
+from tracejit.codegen import intrinsics, vector_math
+from tracejit.codegen.intrinsics import NUMBA_TYPES, Ptr
+
+__all__ = ["MachineCode", "compile_kernel", "target_machine"]
+
+_LOCK = threading.RLock()
+
+
+@dataclass(slots=True)
+class MachineCode:
+    """A compiled module: its optimised IR, its object code, and the engine that holds it."""
+
+    module: Any
+    object_code: bytes
+    engine: Any
+    times: dict[str, float]
+
+    def address(self, symbol: str) -> int:
+        """Return the address of a function."""
+        return int(self.engine.get_function_address(symbol))
+
+    @property
+    def llvm(self) -> str:
+        """Return the optimised LLVM IR."""
+        return str(self.module)
+
+    @property
+    def asm(self) -> str:
+        """Return the assembly."""
+        return str(target_machine().emit_assembly(self.module))
+
+
+class _Pipeline(compiler.CompilerBase):
+    """What of Numba's pipeline flat scalar code needs."""
+
+    def define_pipelines(self) -> list[Any]:
+        pm = compiler_machinery.PassManager("tracejit")
+        pm.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
+        pm.add_pass(untyped_passes.FixupArgs, "fix up args")
+        pm.add_pass(untyped_passes.IRProcessing, "processing IR")
+        pm.add_pass(untyped_passes.ReconstructSSA, "ssa")
+        pm.add_pass(typed_passes.NopythonTypeInference, "nopython frontend")
+        pm.add_pass(typed_passes.PreLowerStripPhis, "remove phis nodes")
+        pm.add_pass(typed_passes.IRLegalization, "ensure IR is legal")
+        pm.add_pass(typed_passes.AnnotateTypes, "annotate types")
+        pm.add_pass(typed_passes.NativeLowering, "native lowering")
+        pm.add_pass(typed_passes.NoPythonBackend, "nopython mode backend")
+        pm.finalize()
+        return [pm]
+
+
+def _flags() -> Any:
+    flags = compiler.Flags()
+    flags.no_compile = True
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    flags.nrt = False
+    flags.error_model = "numpy"
+    flags.enable_pyobject = False
+    flags.enable_ssa = True
+    return flags
+
+
+_MACHINES: dict[str, Any] = {}
+
+
+def target_machine(reloc: str = "static", cpu_name: str | None = None) -> Any:
+    """Return LLVM's target machine for this CPU (or a named one)."""
+    key = f"{reloc} {cpu_name}"
+    if key not in _MACHINES:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        _MACHINES[key] = _new_machine(reloc, cpu_name)
+    return _MACHINES[key]
+
+
+def _new_machine(reloc: str, cpu_name: str | None) -> Any:
+    features = "" if cpu_name else llvm.get_host_cpu_features().flatten()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=cpu_name or llvm.get_host_cpu_name(), features=features, opt=3, reloc=reloc,
+        codemodel="jitdefault" if reloc == "static" else "default")
+
+
+_CONTEXTS: list[Any] = []
+
+
+def _contexts() -> tuple[Any, Any]:
+    """Return Numba's typing and target contexts, with our functions in them."""
+    typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
+    if not _CONTEXTS:
+        typing_context.refresh()
+        target_context.refresh()
+        typing_context.install_registry(intrinsics.typing)
+        target_context.install_registry(intrinsics.lowering)
+        _CONTEXTS.append(cpu)
+    return typing_context, target_context
+
+
+def signature_of(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype], has_arena: bool,
+                 sizes: int) -> tuple[Any, ...]:
+    """Return the Numba types of a kernel's parameters; every pointer has a scope of its own."""
+    pointers = [Ptr(NUMBA_TYPES[t], k) for k, t in enumerate((*inputs, *outputs))]
+    arena = [types.CPointer(types.uint8)] if has_arena else []
+    return (types.CPointer(types.int64), *pointers, *arena, *(types.int64,) * sizes)
+
+
+def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], scopes: int,
+                   symbol: str) -> MachineCode:
+    """Compile a kernel and an entry `symbol(ctx, pointers, sizes)` that takes its arguments from
+    tables.
+    """
+    with _LOCK:
+        collecting = gc.isenabled()
+        gc.disable()  # a collection in the middle of it costs as much as the compilation
+        try:
+            return _compile(fn, signature, scopes, symbol)
+        finally:
+            if collecting:
+                gc.enable()
+
+
+def _compile(fn: FunctionType, signature: tuple[Any, ...], scopes: int, symbol: str) -> MachineCode:
+    vector_math.load_library()
+    start = perf_counter()
+    typing_context, target_context = _contexts()
+    result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
+                                    _flags(), {}, pipeline_class=_Pipeline)
+    front = perf_counter()
+    library = result.library
+    module = library._final_module
+    for linked in library._linking_libraries:
+        module.link_in(linked._get_module_for_linking(), preserve=True)
+    module.link_in(llvm.parse_assembly(_entry(result.fndesc, signature, symbol, module.triple)))
+    _internalize(module, symbol)
+    optimised = _optimise(module)
+    middle = perf_counter()
+    object_code = target_machine().emit_object(optimised)
+    engine = load_object(object_code)
+    end = perf_counter()
+    times = {"numba": front - start, "llvm": middle - front, "object": end - middle}
+    return MachineCode(optimised, object_code, engine, times)
+
+
+def _internalize(module: Any, symbol: str) -> None:
+    """Make the entry the only function that is visible from outside."""
+    for function in module.functions:
+        if not function.is_declaration and function.name != symbol:
+            function.linkage = "internal"
+
+
+def _optimise(module: Any) -> Any:
+    machine = target_machine()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+_ENGINES: list[Any] = []
+
+
+def load_object(object_code: bytes) -> Any:
+    """Load object code into the process; return the engine that finds its symbols.
+
+    One engine holds everything: an engine owns its target machine, and code in use must not go.
+    """
+    if not _ENGINES:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = _new_machine("static", None)
+        _ENGINES.append(llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine))
+    (engine,) = _ENGINES
+    engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
+    engine.finalize_object()
+    return engine
+
+
+def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str) -> str:
+    """Return LLVM text of `i64 symbol(ctx, pointers, sizes)`, which calls the kernel.
+
+    Numba's functions take a place for their result and one for exceptions before their arguments.
+    """
+    module = ir.Module()
+    module.triple = triple
+    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    count = sum(isinstance(t, (Ptr, types.CPointer)) for t in signature) - 1
+    args = [byte] * (3 + count) + [word] * (len(signature) - count - 1)
+    kernel = ir.Function(module, ir.FunctionType(ir.IntType(32), args), fndesc.llvm_func_name)
+    table = byte.as_pointer()
+    entry = ir.Function(module, ir.FunctionType(word, [byte, table, word.as_pointer()]), symbol)
+    builder = ir.IRBuilder(entry.append_basic_block())
+    status, exception = builder.alloca(word), builder.alloca(byte)
+    builder.store(word(0), status)
+    ctx, pointers, sizes = entry.args
+    values = [builder.bitcast(status, byte), builder.bitcast(exception, byte), ctx]
+    values += [builder.load(builder.gep(pointers, [word(k)])) for k in range(count)]
+    values += [builder.load(builder.gep(sizes, [word(k)]))
+               for k in range(len(signature) - count - 1)]
+    builder.call(kernel, values)
+    builder.ret(builder.load(status))
+    return str(module)

@@ -1,0 +1,211 @@
+"""Array values as functions of an index: which elements of which operands an element is made of.
+
+A value without storage is *virtual*: wherever an element of it is needed, its expression is
+computed there. Indices are dims over loop variables, so slices, shifts, transposes and broadcasts
+cost nothing and can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tracejit.ir.core import Atom, Eqn, Graph, Literal, Span, Value
+from tracejit.ir.dims import Call, Dim, Expr
+from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
+from tracejit.ir.types import Aval
+from tracejit.ir.walk import all_eqns
+
+__all__ = ["Elements", "Guard", "Read", "flat_index", "is_array", "is_unit_reshape",
+           "nearly_whole"]
+
+Idx = tuple[Dim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`lo <= index < hi` along one axis."""
+
+    index: Dim
+    lo: Dim
+    hi: Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An element of an operand that an element of a value needs, perhaps only under guards."""
+
+    operand: Atom
+    index: Idx
+    guards: tuple[Guard, ...] = ()
+
+
+def is_array(a: Atom) -> bool:
+    """Return whether an operand is an array of at least one axis."""
+    return isinstance(a, Value) and isinstance(a.aval, Aval) and bool(a.aval.shape)
+
+
+def flat_index(index: Idx, shape: tuple[Dim, ...]) -> Dim:
+    """Return the place of an element in C order."""
+    flat: Dim = 0
+    for i, d in zip(index, shape, strict=True):
+        flat = flat * d + i
+    return flat
+
+
+def is_unit_reshape(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
+    """Return whether a reshape only adds or drops axes of size 1."""
+    return [d for d in before if d != 1] == [d for d in after if d != 1]
+
+
+def unit_reshape_index(index: Idx, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Idx:
+    """Return the index before a reshape that only adds or drops axes of size 1."""
+    rest = iter(i for i, d in zip(index, after, strict=True) if d != 1)
+    return tuple(0 if d == 1 else next(rest) for d in before)
+
+
+MARGIN = 8
+
+
+def nearly_whole(at: tuple[Dim | Span, ...], shape: tuple[Dim, ...]) -> bool:
+    """Return whether a basic index leaves out only a margin of small constant width."""
+    return all(isinstance(p, Span) and p.step == 1 and _has_margin(d, p.size)
+               for p, d in zip(at, shape, strict=True))
+
+
+def _has_margin(d: Dim, size: Dim) -> bool:
+    """Whether size is d - c or max(d - c, 0) for a small constant c."""
+    candidates: list[Dim] = [size]
+    if isinstance(size, Expr) and len(size.terms) == 1 and not size.const:
+        (monomial, c), = size.terms
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Call) and (
+                monomial[0].fn == "max"):
+            candidates += monomial[0].args
+    return any(isinstance(d - x, int) and 0 <= d - x <= MARGIN for x in candidates)
+
+
+class Elements:
+    """The element-wise view of a graph.
+
+    stored -- the arrays with storage, and why they have it
+    pulled -- the slice writes that are computed like any element-wise operation
+    """
+
+    def __init__(self, graph: Graph, stored: dict[Value, str], pulled: set[Eqn]) -> None:
+        self.makers: dict[Value, Eqn] = {v: e for e in all_eqns(graph.block) for v in e.outputs}
+        self.stored = stored
+        self.pulled = pulled
+
+    def is_virtual(self, a: Atom) -> bool:
+        """Return whether an operand is an array without storage."""
+        return is_array(a) and a not in self.stored
+
+    def is_virtual_kind(self, eqn: Eqn) -> bool:
+        """Return whether an equation's result can be computed element by element on demand.
+
+        Its result may have storage all the same: then it is computed once, into that.
+        """
+        how = eqn.op.lowering
+        if isinstance(how, Write):
+            return eqn in self.pulled
+        if isinstance(how, Alias):
+            return is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape)
+        return isinstance(how, (Pointwise, View, Index, Gather))
+
+    def reads(self, v: Value, index: Idx) -> list[Read]:
+        """Return what an element of a virtual value, or a scalar made by a view, is made of."""
+        eqn = self.makers[v]
+        how = eqn.op.lowering
+        if isinstance(how, Pointwise):
+            return [Read(a, broadcast_index(index, v.aval.shape, a.aval.shape))
+                    for a in eqn.inputs]
+        if isinstance(how, View):
+            (a,) = eqn.inputs
+            return [Read(a, tuple(how.index_map(eqn.params, index, a.aval.shape)))]
+        if isinstance(how, Alias):
+            (a,) = eqn.inputs
+            return [Read(a, unit_reshape_index(index, a.aval.shape, v.aval.shape))]
+        if isinstance(how, Index):
+            return []
+        if isinstance(how, Write):
+            base, part = eqn.inputs
+            inverse, guards = self._inside(eqn, index)
+            return [Read(base, index), Read(part, inverse, guards)]
+        raise AssertionError(f"{eqn.op} has no elements")
+
+    def _inside(self, eqn: Eqn, index: Idx) -> tuple[Idx, tuple[Guard, ...]]:
+        """Return the index into the part that a write puts at an element, and where it does."""
+        inverse: list[Dim] = []
+        guards: list[Guard] = []
+        for i, place, d in zip(index, eqn.params["at"], eqn.inputs[0].aval.shape, strict=True):
+            assert isinstance(place, Span)
+            inverse.append(i - place.start)
+            if place.start != 0 or place.size != d:
+                guards.append(Guard(i, place.start, place.start + place.size))
+        return tuple(inverse), tuple(guards)
+
+    def leaves(self, a: Atom) -> Iterator[Value]:
+        """Yield the stored arrays and scalars that an operand is computed from, maybe repeatedly."""
+        if isinstance(a, Literal):
+            return
+        if not self.is_virtual(a):
+            yield a
+            return
+        eqn = self.makers[a]
+        for operand in eqn.inputs:
+            yield from self.leaves(operand)
+        for v in eqn.uses():
+            if not is_array(v) and v not in eqn.inputs:
+                yield v
+
+    def visit_loads(self, a: Atom, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
+        """Call `load(array, index)` for every element of a stored array that an element needs.
+
+        The index is None where it is data.
+        """
+        if isinstance(a, Literal) or not is_array(a) and a not in self.makers:
+            return
+        if a in self.stored:
+            load(a, index)
+            return
+        if not is_array(a):
+            return
+        eqn = self.makers[a]
+        if isinstance(eqn.op.lowering, Gather):
+            self.visit_gather(eqn, index, load)
+            return
+        for read in self.reads(a, index):
+            self.visit_loads(read.operand, read.index, load)
+
+    def visit_gather(self, eqn: Eqn, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
+        """Visit the index arrays at their place, and the gathered array at an unknown one."""
+        position = eqn.params["position"]
+        rank = len(eqn.inputs[1].aval.shape)
+        for indices in eqn.inputs[1:]:
+            self.visit_loads(indices, index[position:position + rank], load)
+        for leaf in self.leaves(eqn.inputs[0]):
+            if is_array(leaf):
+                load(leaf, None)
+
+    def cost(self, a: Atom) -> float:
+        """Return the rough cost of computing an element of an operand from what is stored."""
+        if isinstance(a, Literal) or not self.is_virtual(a):
+            return 0.0
+        eqn = self.makers[a]
+        return eqn.op.cost + sum(self.cost(x) for x in eqn.inputs)
+
+    def computes(self, a: Atom) -> bool:
+        """Return whether a virtual operand is more than a view of something stored or constant."""
+        if isinstance(a, Literal) or not self.is_virtual(a):
+            return False
+        eqn = self.makers[a]
+        if isinstance(eqn.op.lowering, (View, Alias, Index)):
+            return any(self.computes(x) for x in eqn.inputs)
+        return True
+
+
+def broadcast_index(index: Idx, shape: tuple[Dim, ...], operand: tuple[Dim, ...]) -> Idx:
+    """Return the index into an operand that broadcasting repeats to a shape."""
+    kept = index[len(index) - len(operand):]
+    dims = shape[len(shape) - len(operand):]
+    return tuple(0 if d == 1 and s != 1 else i for i, d, s in zip(kept, operand, dims, strict=True))

@@ -1,0 +1,382 @@
+"""Scalar code: elements of arrays, literals and dims as text, each computed once where it can be.
+
+Scopes are the open blocks of Loop IR, outermost first. An element is computed in the outermost scope
+that has the loop variables of its index, so that what does not depend on an inner loop stays outside
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tracejit.codegen.buffers import Buffer, Buffers
+from tracejit.codegen.elements import Elements, Guard, Idx, is_array
+from tracejit.codegen.loop_ir import Assign, If, Let, Node
+from tracejit.ir.core import Atom, Eqn, Literal, Value
+from tracejit.ir.dims import Call, Dim, Expr, dim_values
+from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
+from tracejit.ir.types import dtype_name, scalar
+
+__all__ = ["Emitter", "Failure", "Scope", "literal_text"]
+
+
+@dataclass(slots=True)
+class Scope:
+    """An open block: its nodes, the loop variables that it has, what was computed in it already."""
+
+    nodes: list[Node]
+    vars: frozenset[Value] = frozenset()
+    memo: dict[object, str] = field(default_factory=dict)
+    is_conditional: bool = False
+    """Whether it runs only sometimes, so that nothing may move out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a status of the kernel means: an exception, its message, and the user's line."""
+
+    error: str
+    message: str
+    site: object
+
+
+def literal_text(a: Literal) -> str:
+    """Return a constant as source of its dtype."""
+    kind, value = a.aval.dtype.kind, a.val
+    if kind == "b":
+        return str(bool(value))
+    if kind in "iu":
+        text = str(int(value))
+        return text if a.aval.dtype == np.int64 else f"{dtype_name(a.aval.dtype)}({text})"
+    if kind == "f":
+        text = {"inf": "inf", "-inf": "-inf", "nan": "nan"}.get(repr(float(value)), repr(float(value)))
+        return text if a.aval.dtype == np.float64 else f"f32({text})"
+    text = f"complex({float(value.real)!r}, {float(value.imag)!r})"
+    return text if a.aval.dtype == np.complex128 else f"c64({text})"
+
+
+class Emitter:
+    """Writes scalar code into scopes."""
+
+    def __init__(self, elements: Elements, buffers: Buffers, labels: dict[Value, str]) -> None:
+        self.elements, self.buffers, self.labels = elements, buffers, labels
+        self.scopes: list[Scope] = []
+        self.names: dict[Value, str] = {}
+        self.taken: set[str] = set()
+        self.open_names: list[str] = []
+        self.facts: set[Guard] = set()
+        self.failures: list[Failure] = []
+
+    # --- names and scopes -----------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Return the innermost open block."""
+        return self.scopes[-1].nodes
+
+    @contextmanager
+    def scope(self, nodes: list[Node], new_vars: Sequence[Value] = (), *,
+              conditional: bool = False) -> Iterator[Scope]:
+        """Open a block."""
+        outer = self.scopes[-1].vars if self.scopes else frozenset()
+        self.scopes.append(Scope(nodes, outer | frozenset(new_vars), {}, conditional))
+        try:
+            yield self.scopes[-1]
+        finally:
+            self.scopes.pop()
+
+    def fresh(self, stem: str) -> str:
+        """Return a new name."""
+        name, k = stem, 1
+        while name in self.taken:
+            k += 1
+            name = f"{stem}_{k}"
+        self.taken.add(name)
+        return name
+
+    @contextmanager
+    def loop_name(self, v: Value) -> Iterator[str]:
+        """Name a loop variable; loops that are not nested share names."""
+        stems = [v.name or "i", *"ijklmnpqrst", *(f"i{k}" for k in range(100))]
+        free = (s for s in stems if s not in self.open_names and s not in self.taken)
+        name = next(free)
+        self.open_names.append(name)
+        self.names[v] = name
+        try:
+            yield name
+        finally:
+            self.open_names.pop()
+
+    def label(self, v: Value) -> str:
+        """Return the name that a value's scalars get: after its number in the printed graph."""
+        text = self.labels.get(v, "t")
+        return f"v{text}" if text.isdigit() else text
+
+    def comment(self, eqn: Eqn | None) -> str:
+        """Return what stands behind a line: the equation and the user's line."""
+        if eqn is None or not eqn.outputs:
+            return "" if eqn is None or eqn.site is None else str(eqn.site)
+        text = f"%{self.labels.get(eqn.outputs[0], '?')}"
+        return f"{text}  {eqn.site}" if eqn.site is not None else text
+
+    # --- dims -----------------------------------------------------------------------------------
+
+    def dim(self, d: Dim) -> str:
+        """Return a dim as source."""
+        if isinstance(d, int):
+            return str(d)
+        text = ""
+        for monomial, c in d.terms:
+            factors = [self._dim_atom(a) for a in monomial]
+            if abs(c) != 1:
+                factors.insert(0, str(abs(c)))
+            sign = "-" if c < 0 else "+"
+            text += f" {sign} " if text else ("-" if c < 0 else "")
+            text += " * ".join(factors)
+        if d.const:
+            text += f" {'-' if d.const < 0 else '+'} {abs(d.const)}"
+        return text
+
+    def _dim_atom(self, a: Value | Call) -> str:
+        if isinstance(a, Value):
+            return self.scalar(a)
+        left, right = a.args
+        if a.fn in ("max", "min"):
+            text = f"i{a.fn}({self.dim(left)}, {self.dim(right)})"
+        else:
+            text = f"i{'div' if a.fn == 'floordiv' else 'mod'}({self.dim(left)}, {self.dim(right)})"
+        key = ("dim", a)
+        level = self._level(dim_values(Expr((((a,), 1),), 0)))
+        return self._let(level, key, "n", text, "")
+
+    def factor(self, d: Dim) -> str:
+        """Return a dim as a factor of a product."""
+        text = self.dim(d)
+        return f"({text})" if isinstance(d, Expr) and (d.const or len(d.terms) > 1) or text[0] == "-" \
+            else text
+
+    def place(self, index: Idx, shape: tuple[Dim, ...]) -> str:
+        """Return the flat place of an element as source: `(i * m + j) * k + l`."""
+        text = ""
+        for k, (i, d) in enumerate(zip(index, shape, strict=True)):
+            if not text:
+                text = "" if i == 0 and k + 1 < len(index) else self.dim(i)
+                continue
+            scaled = f"({text}) * {self.factor(d)}" if " + " in text or " - " in text else (
+                f"{text} * {self.factor(d)}")
+            text = scaled if i == 0 else _plus(scaled, self.dim(i))
+        return text or "0"
+
+    def place_in(self, buffer: Buffer, index: Idx, shape: tuple[Dim, ...]) -> str:
+        """Return the place of an element in a buffer."""
+        place = self.place(index, shape)
+        return f"{buffer.offset} + {place}" if buffer.offset else place
+
+    # --- scalars --------------------------------------------------------------------------------
+
+    def scalar(self, v: Value) -> str:
+        """Return the name of a scalar."""
+        return self.names[v]
+
+    def atom(self, a: Atom) -> str:
+        """Return a scalar operand as source."""
+        return literal_text(a) if isinstance(a, Literal) else self.scalar(a)
+
+    def expression(self, eqn: Eqn, operands: Sequence[str]) -> str:
+        """Return the scalar code of an element-wise op on operands given as source."""
+        how = eqn.op.lowering
+        assert isinstance(how, Pointwise)
+        dtype = eqn.output.aval.dtype
+        template = how.expression
+        if how.integer is not None and eqn.inputs[0].aval.dtype.kind in "iu":
+            template = how.integer
+        own = eqn.inputs[0].aval.dtype
+        parts = [f"({x})" if _is_compound(x) else x for x in operands]
+        text = template.format(*parts, t=_constructor(dtype), zero=literal_text(Literal(0, own)),
+                               one=literal_text(Literal(1, own)))
+        if dtype_name(dtype) in ("f64", "i64", "bool", "c128") or template.startswith("{t}"):
+            return text
+        return f"{_constructor(dtype)}({text})"
+
+    # --- elements -------------------------------------------------------------------------------
+
+    def element(self, a: Atom, index: Idx) -> str:
+        """Return an element of an operand as source, computing what it takes."""
+        if isinstance(a, Literal):
+            return literal_text(a)
+        if not is_array(a):
+            return self.scalar(a)
+        key = (a, tuple(index))
+        known = self._known(key)
+        if known is not None:
+            return known
+        if a in self.elements.stored and (a, tuple(index)) not in self._being_stored:
+            return self._load(a, index)
+        return self._compute(a, index)
+
+    _being_stored: frozenset[object] = frozenset()
+
+    def element_to_store(self, a: Value, index: Idx) -> str:
+        """Return an element of an array with storage, computed for being stored."""
+        before = self._being_stored
+        self._being_stored = before | {(a, tuple(index))}
+        try:
+            return self.element(a, index)
+        finally:
+            self._being_stored = before
+
+    def _known(self, key: object) -> str | None:
+        for scope in self.scopes:
+            if key in scope.memo:
+                return scope.memo[key]
+        return None
+
+    def remember(self, a: Value, index: Idx, text: str) -> None:
+        """Note that an element is in a scalar."""
+        self.scopes[-1].memo[(a, tuple(index))] = text
+
+    def _level(self, values: Iterator[Value]) -> int:
+        """Return the outermost scope that has all loop variables among some values."""
+        every = self.scopes[-1].vars
+        needed = {v for v in values if v in every}
+        level = len(self.scopes) - 1
+        while level > 0 and not self.scopes[level].is_conditional and (
+                needed <= self.scopes[level - 1].vars) and self.scopes[level].vars != (
+                self.scopes[level - 1].vars):
+            level -= 1
+        return level
+
+    def _let(self, level: int, key: object, stem: str, text: str, comment: str) -> str:
+        """Give an expression a name in a scope, once."""
+        known = self._known(key)
+        if known is not None:
+            return known
+        if text.isidentifier():
+            return text
+        name = self.fresh(stem)
+        self.scopes[level].nodes.append(Let(name, text, comment))
+        self.scopes[level].memo[key] = name
+        return name
+
+    def _load(self, v: Value, index: Idx) -> str:
+        buffer = self.buffers.of[v]
+        place = self.place_in(buffer, index, v.aval.shape)
+        level = self._level(w for i in index for w in dim_values(i))
+        text = f"{buffer.name}[{place}]"
+        return self._let(level, (v, tuple(index)), self.label(v), text, "")
+
+    def _compute(self, v: Value, index: Idx) -> str:
+        eqn = self.elements.makers[v]
+        how = eqn.op.lowering
+        if isinstance(how, (View, Alias)):
+            (read,) = self.elements.reads(v, index)
+            return self.element(read.operand, read.index)
+        if isinstance(how, Index):
+            return self.dim(how.element(eqn.params, index))
+        if isinstance(how, Gather):
+            return self._gathered(eqn, index)
+        if isinstance(how, Write):
+            return self._pulled(eqn, index)
+        operands = [self.element(r.operand, r.index) for r in self.elements.reads(v, index)]
+        values = [w for i in index for w in dim_values(i)]
+        level = self._level_of(values, operands)
+        return self._let(level, (v, tuple(index)), self.label(v), self.expression(eqn, operands),
+                         self.comment(eqn))
+
+    def _level_of(self, values: list[Value], operands: Sequence[str]) -> int:
+        """The scope for an expression: no further out than any of its operands."""
+        level = self._level(iter(values))
+        for k in range(level + 1, len(self.scopes)):
+            names = set(self.scopes[k].memo.values())
+            if any(x in names for x in operands):
+                level = k
+        return level
+
+    def _gathered(self, eqn: Eqn, index: Idx) -> str:
+        """Read the indices first, then the element where they say."""
+        x, *indices = eqn.inputs
+        assert isinstance(x, Value)
+        position, rank = eqn.params["position"], len(indices[0].aval.shape)
+        places = iter(self.data_index(a, index[position:position + rank]) for a in indices)
+        rest = iter((*index[:position], *index[position + rank:]))
+        at = tuple(next(places) if k in eqn.params["axes"] else next(rest)
+                   for k in range(len(x.aval.shape)))
+        return self.element(x, at)
+
+    def data_index(self, a: Atom, index: Idx) -> Dim:
+        """Return an element of an index array as a dim."""
+        text = self.element(a, index)
+        if text.lstrip("-").isdigit():
+            return int(text)
+        key = ("index", text)
+        for scope in self.scopes:
+            if key in scope.memo:
+                return next(v for v, name in self.names.items() if name == text).dim
+        v = Value(scalar(np.int64), text)
+        self.names[v] = text
+        every = frozenset({v})
+        home = next((s for s in reversed(self.scopes) if text in s.memo.values()), self.scopes[0])
+        reached = False
+        for scope in self.scopes:  # the scopes from its own inwards have it
+            reached = reached or scope is home
+            if reached:
+                scope.vars = scope.vars | every
+        home.memo[key] = text
+        return v.dim
+
+    def _pulled(self, eqn: Eqn, index: Idx) -> str:
+        """An element of an array with a part written to it: the part inside, the base elsewhere."""
+        base, part = self.elements.reads(eqn.output, index)
+        adds = eqn.op.lowering.combine == "add"  # type: ignore[union-attr]
+        open_guards = [g for g in part.guards if g not in self.facts]
+        if not open_guards:
+            inside = self.element(part.operand, part.index)
+            if not adds:
+                return inside
+            old = self.element(base.operand, base.index)
+            if old == "0.0":
+                return inside
+            return self._let(len(self.scopes) - 1, (eqn.output, tuple(index)), self.label(eqn.output),
+                             f"{old} + {inside}", self.comment(eqn))
+        old = self.element(base.operand, base.index)
+        name = self.fresh(self.label(eqn.output))
+        self.nodes.append(Assign(name, old, self.comment(eqn)))
+        test = " and ".join(f"{self.dim(g.lo)} <= {self.dim(g.index)} < {self.dim(g.hi)}"
+                            for g in open_guards)
+        then: list[Node] = []
+        with self.scope(then, conditional=True):
+            inside = self.element(part.operand, part.index)
+            then.append(Assign(name, f"{name} + {inside}" if adds else inside))
+        self.nodes.append(If(test, then))
+        self.scopes[-1].memo[(eqn.output, tuple(index))] = name
+        return name
+
+    # --- failures -------------------------------------------------------------------------------
+
+    def failure(self, error: str, message: str, site: object) -> int:
+        """Return the status that stands for a failure."""
+        self.failures.append(Failure(error, message, site))
+        return len(self.failures)
+
+
+def _plus(text: str, term: str) -> str:
+    return f"{text} - {term[1:]}" if term.startswith("-") else f"{text} + {term}"
+
+
+def _constructor(dtype: np.dtype) -> str:
+    """The name of the cast to a dtype in emitted source."""
+    return "bool_" if dtype == np.bool_ else dtype_name(dtype)
+
+
+def _is_compound(text: str) -> bool:
+    """Whether source needs parentheses as an operand of an operator."""
+    depth = 0
+    for k, c in enumerate(text):
+        depth += (c in "([") - (c in ")]")
+        if depth == 0 and (c == " " or (c in "-~" and k == 0)):
+            return True
+    return False

@@ -1,0 +1,586 @@
+"""From a graph to Loop IR: blocks, nests, the program's own loops and branches.
+
+The result is one kernel: its nodes, its buffers, and what each failure status means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracejit.codegen import routines
+from tracejit.codegen.buffers import Buffer, Buffers
+from tracejit.codegen.elements import Elements, Guard, Idx, is_array
+from tracejit.codegen.emitter import Emitter, Failure, literal_text
+from tracejit.codegen.liveness import Liveness
+from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.schedule import Nest, Single, schedule_block
+from tracejit.codegen.statements import Statement, copy_statement
+from tracejit.codegen.storage import choose_storage
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
+from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.lowering import Effect, Index, Library, LogOp, Pointwise, Region, View
+from tracejit.ir.printer import Names
+from tracejit.ir.types import Aval, LogType
+
+__all__ = ["Kernel", "lower_graph"]
+
+
+@dataclass(slots=True)
+class Kernel:
+    """A kernel before it is rendered.
+
+    inputs, outputs -- the buffers that the caller gives, in the order of the graph
+    arena           -- the buffers that the kernel lays out in the workspace
+    logs            -- the dtypes of its Logs
+    """
+
+    graph: Graph
+    nodes: list[Node]
+    inputs: list[Buffer]
+    outputs: list[Buffer]
+    arena: list[Buffer]
+    logs: list[np.dtype]
+    failures: list[Failure]
+    labels: dict[Value, str]
+    symbols: tuple[str, ...] = ()
+
+
+def label_values(graph: Graph) -> dict[Value, str]:
+    """Return the names that values have in the printed graph."""
+    from tracejit.ir.printer import format_block
+
+    names = Names()
+    for v in (*graph.sizes, *graph.inputs):
+        names.of(v)
+    format_block(graph.block, names, "", "return")
+    return names.given
+
+
+def lower_graph(graph: Graph) -> Kernel:
+    """Return the kernel of a graph without calls."""
+    given: dict[Value, str] = {}
+    elements = choose_storage(graph, given)
+    live = Liveness(graph, elements)
+    buffers = Buffers(graph, elements, live)
+    return _Lowerer(graph, elements, buffers).run()
+
+
+_IDENTITY = {
+    "add": {"f": "0.0", "i": "0", "c": "0j"}, "mul": {"f": "1.0", "i": "1", "c": "(1+0j)"},
+    "and": {"b": "True"}, "or": {"b": "False"},
+}
+
+
+def identity_of(combine: str, dtype: np.dtype) -> str:
+    """Return what a fold starts with."""
+    if combine in ("max", "min"):
+        if dtype.kind == "f":
+            value = -np.inf if combine == "max" else np.inf
+        elif dtype.kind == "b":
+            value = combine == "min"
+        else:
+            info = np.iinfo(dtype)
+            value = info.min if combine == "max" else info.max
+    else:
+        value = {"add": 0, "mul": 1, "and": 1, "or": 0}[combine]
+    return literal_text(Literal(value, dtype))
+
+
+def combined(combine: str, dtype: np.dtype, a: str, b: str) -> str:
+    """Return one step of a fold as source."""
+    name = "f32" if dtype == np.float32 else ""
+    texts = {"add": f"radd({a}, {b})" if dtype.kind in "fc" else f"{a} + {b}", "mul": f"{a} * {b}",
+             "max": f"maximum({a}, {b})", "min": f"minimum({a}, {b})", "and": f"{a} & {b}",
+             "or": f"{a} | {b}"}
+    text = texts[combine]
+    if dtype.kind in "iu" and dtype != np.int64:
+        from tracejit.ir.types import dtype_name
+
+        return f"{dtype_name(dtype)}({text})"
+    return text if name == "" or combine != "mul" else f"f32({text})"
+
+
+class _Lowerer(Emitter):
+    """Lowers one graph."""
+
+    def __init__(self, graph: Graph, elements: Elements, buffers: Buffers) -> None:
+        super().__init__(elements, buffers, label_values(graph))
+        self.graph = graph
+        self.logs: list[np.dtype] = []
+        self.log_of: dict[Value, int] = {}
+        self.symbols: set[str] = set()
+        self.folds: dict[Statement, str] = {}
+
+    def run(self) -> Kernel:
+        """Lower the whole graph."""
+        nodes: list[Node] = []
+        inputs, outputs, arena = self._name_buffers()
+        with self.scope(nodes):
+            self._bind_inputs()
+            self.block(self.graph.block)
+            self._finish(outputs)
+        return Kernel(self.graph, nodes, inputs, outputs, arena, self.logs, self.failures, self.labels,
+                      tuple(sorted(self.symbols)))
+
+    # --- the frame ------------------------------------------------------------------------------
+
+    def _name_buffers(self) -> tuple[list[Buffer], list[Buffer], list[Buffer]]:
+        inputs: list[Buffer] = []
+        self.taken |= {"ctx", "arena"} | {self.labels[v] for v in self.graph.sizes}
+        for k, v in enumerate(self.graph.inputs):
+            buffer = self.buffers.of.get(v)
+            if buffer is None:
+                buffer = Buffer("input", v.aval.dtype, 1, [v], "", k)
+            buffer.name = self.fresh(self.labels[v])
+            inputs.append(buffer)
+        for k, buffer in enumerate(self.buffers.outputs):
+            buffer.name = self.fresh(f"out{k}")
+        arena = list(dict.fromkeys(b for b in self.buffers.of.values() if b.kind == "arena"))
+        for buffer in sorted(arena, key=lambda b: b.number):
+            buffer.name = self.fresh(f"t{buffer.number}")
+        for v in self.graph.sizes:
+            self.names[v] = self.labels[v]
+        return inputs, self.buffers.outputs, sorted(arena, key=lambda b: b.number)
+
+    def _bind_inputs(self) -> None:
+        """Read scalar arguments once."""
+        for k, v in enumerate(self.graph.inputs):
+            if not is_array(v):
+                name = self.fresh(f"{self.labels[v]}_")
+                self.names[v] = name
+                self.nodes.append(Let(name, f"{self._input_name(k)}[0]", f"%{self.labels[v]}"))
+
+    def _input_name(self, k: int) -> str:
+        v = self.graph.inputs[k]
+        return self.buffers.of[v].name if v in self.buffers.of else self.labels[v]
+
+    def _finish(self, outputs: list[Buffer]) -> None:
+        for a, buffer in zip(self.graph.outputs, outputs, strict=True):
+            if not is_array(a):
+                self.nodes.append(Store(buffer.name, "0", self.atom(a)))
+            elif self.buffers.of[a] is not buffer:  # type: ignore[index]
+                self.copy(a, a, buffer)  # type: ignore[arg-type]
+        self.nodes.append(Return("0"))
+
+    # --- blocks ---------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        """Lower a block into the innermost scope."""
+        for step in schedule_block(block, self.elements, self.buffers):
+            if isinstance(step, Nest):
+                self.nest(step)
+            elif isinstance(step, Statement):
+                self.statement(step)
+            else:
+                self.single(step)
+
+    def single(self, step: Single) -> None:
+        """Lower an equation on its own."""
+        eqn = step.eqn
+        how = eqn.op.lowering
+        if isinstance(how, Region):
+            {"if": self.if_, "for": self.for_, "while": self.while_, "map": self.map_}[how.kind](eqn)
+        elif isinstance(how, Pointwise):
+            self._scalar_step(eqn, self.expression(eqn, [self.atom(a) for a in eqn.inputs]))
+        elif isinstance(how, View):
+            (read,) = self.elements.reads(eqn.output, ())
+            text = self.element(read.operand, read.index)
+            self.names[eqn.output] = text
+        elif isinstance(how, Index):
+            self._scalar_step(eqn, self.dim(how.element(eqn.params, ())))
+        elif isinstance(how, (Effect, LogOp, Library)):
+            routines.lower(self, eqn)
+        else:
+            (read,) = self.elements.reads(eqn.output, ())
+            self.names[eqn.output] = self.element(read.operand, read.index)
+
+    def _scalar_step(self, eqn: Eqn, text: str) -> None:
+        out = eqn.output
+        if eqn.op.effect:
+            routines.wrap_index(self, eqn)
+            return
+        if text.isidentifier():
+            self.names[out] = text
+            return
+        name = self.fresh(self.label(out))
+        self.names[out] = name
+        self.nodes.append(Let(name, text, self.comment(eqn)))
+
+    # --- nests ----------------------------------------------------------------------------------
+
+    def nest(self, nest: Nest) -> None:
+        """Lower a loop over elements."""
+        folds = [s for s in nest.statements()
+                 if s.kind in ("fold", "argument", "running") and self._starts_fold(s, nest)]
+        for s in folds:
+            self._begin_fold(s)
+        with self.loop_name(nest.var) as name:
+            self._loop(nest, name)
+        for s in folds:
+            self._end_fold(s)
+
+    def _starts_fold(self, s: Statement, nest: Nest) -> bool:
+        return s.vars[len(s.vars) - s.folded] is nest.var
+
+    def _loop(self, nest: Nest, name: str) -> None:
+        hi = self.dim(nest.extent)
+        innermost = not any(isinstance(part, Nest) for part in nest.body)
+        guards = self._guards(nest) if innermost else []
+        if not guards:
+            self._plain_loop(nest, name, "0", hi)
+            return
+        self._split_loop(nest, name, hi, guards)
+
+    def _plain_loop(self, nest: Nest, name: str, lo: str, hi: str) -> None:
+        loop = Loop(name, lo, hi)
+        with self.scope(loop.body, [nest.var]):
+            for part in nest.body:
+                if isinstance(part, Nest):
+                    self.nest(part)
+                else:
+                    self.statement(part)
+        self.nodes.append(loop)
+
+    def _guards(self, nest: Nest) -> list[Guard]:
+        """Return the guards of what a loop's statements read."""
+        found: dict[Guard, None] = {}
+
+        def visit(a: Atom, index: Idx) -> None:
+            if not self.elements.is_virtual(a):
+                return
+            eqn = self.elements.makers[a]  # type: ignore[index]
+            if not self.elements.is_virtual_kind(eqn) or not eqn.inputs:
+                return
+            try:
+                reads = self.elements.reads(a, index)  # type: ignore[arg-type]
+            except AssertionError:
+                return
+            for read in reads:
+                found.update(dict.fromkeys(read.guards))
+                visit(read.operand, read.index)
+
+        for s in nest.statements():
+            for a, index in s.operands:
+                if is_array(a) and a is s.target and s.kind == "put":
+                    eqn = self.elements.makers[a]  # type: ignore[index]
+                    for read in self.elements.reads(a, index):  # type: ignore[arg-type]
+                        found.update(dict.fromkeys(read.guards))
+                        visit(read.operand, read.index)
+                    del eqn
+                else:
+                    visit(a, index)
+        return list(found)
+
+    def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard]) -> None:
+        """Run the stretch in which every guard holds without tests, its margins with them."""
+        var = nest.var
+        lows, highs, outer = [], [], []
+        for g in guards:
+            if var in dim_values(g.index):
+                offset = g.index - var.dim
+                lows.append(self.dim(g.lo - offset))
+                highs.append(self.dim(g.hi - offset))
+            else:
+                outer.append(f"{self.dim(g.lo)} <= {self.dim(g.index)} < {self.dim(g.hi)}")
+        first, last = self.fresh("first"), self.fresh("last")
+        lo = _nested("imax", ["0", *dict.fromkeys(lows)])
+        end = _nested("imin", [hi, *dict.fromkeys(highs)])
+        self.nodes.append(Assign(first, f"imin({lo}, {hi})"))
+        self.nodes.append(Assign(last, f"imax({end}, {first})"))
+        if outer:
+            self.nodes.append(If("not (" + " and ".join(dict.fromkeys(outer)) + ")",
+                                 [Assign(first, hi), Assign(last, hi)]))
+        part = self.fresh("part")
+        margins = Loop(part, "0", "2")
+        begin, stop = self.fresh("begin"), self.fresh("stop")
+        margins.body += [Let(begin, f"select({part} == 0, 0, {last})"),
+                         Let(stop, f"select({part} == 0, {first}, {hi})")]
+        with self.scope(margins.body, conditional=True):
+            self._plain_loop(nest, name, begin, stop)
+        self.nodes.append(margins)
+        before = self.facts
+        self.facts = before | set(guards)
+        with self.scope(self.nodes, conditional=True):
+            self._plain_loop(nest, name, first, last)
+        self.facts = before
+
+    # --- statements -----------------------------------------------------------------------------
+
+    def statement(self, s: Statement) -> None:
+        """Lower one assignment under the loops that are open."""
+        comment = self.comment(s.eqn)
+        if s.kind == "put":
+            (a, index), = s.operands
+            if a is s.target:
+                text = self.element_to_store(a, index)
+            else:
+                text = self.element(a, index)
+            assert s.buffer is not None
+            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape), text,
+                                    comment))
+            self.remember(s.target, s.index, text)
+        elif s.kind == "fill":
+            assert s.buffer is not None
+            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape),
+                                    identity_of(s.combine, s.target.aval.dtype), comment))
+        elif s.kind == "add":
+            self._add(s, comment)
+        elif s.kind == "fold":
+            text = combined(s.combine, s.target.aval.dtype, self.folds[s], self._product(s))
+            self.nodes.append(Assign(self.folds[s], text, comment))
+        elif s.kind == "argument":
+            self._argument(s, comment)
+        elif s.kind == "running":
+            (a, index), = s.operands
+            name = self.folds[s]
+            self.nodes.append(Assign(name, f"{name} + {self.element(a, index)}", comment))
+            assert s.buffer is not None
+            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape), name))
+        else:
+            self._scatter(s, comment)
+
+    def _product(self, s: Statement) -> str:
+        """Return the operand of a fold; of a contraction, the product of two."""
+        texts = [self.element(a, index) for a, index in s.operands]
+        return texts[0] if len(texts) == 1 else " * ".join(
+            f"({t})" if " " in t and not t.endswith(")") else t for t in texts)
+
+    def _add(self, s: Statement, comment: str) -> None:
+        assert s.buffer is not None
+        place = self.place_in(s.buffer, s.index, s.target.aval.shape)
+        old = f"{s.buffer.name}[{place}]"
+        dtype = s.target.aval.dtype
+        value = self._product(s)
+        text = f"{old} + {value}" if s.combine == "add" else combined(s.combine, dtype, old, value)
+        self.nodes.append(Store(s.buffer.name, place, text, comment))
+
+    def _argument(self, s: Statement, comment: str) -> None:
+        """The first largest element, or the first NaN, as NumPy's argmax."""
+        (a, index), = s.operands
+        best = self.folds[s]
+        place = s.extra["place"]
+        text = self.element(a, index)
+        if not text.isidentifier():
+            name = self.fresh("e")
+            self.nodes.append(Let(name, text))
+            text = name
+        sign = ">" if s.combine == "max" else "<"
+        test = f"{text} {sign} {best}"
+        if a.aval.dtype.kind == "f":
+            test = f"({test}) | (({text} != {text}) & ({best} == {best}))"
+        self.nodes.append(If(test, [Assign(best, text), Assign(f"{best}_at", self.dim(place))],  # type: ignore
+                             comment=comment))
+
+    def _scatter(self, s: Statement, comment: str) -> None:
+        (part, index), *places = s.operands
+        axes: tuple[int, ...] = s.extra["axes"]  # type: ignore[assignment]
+        found = iter([self.data_index(a, at) for a, at in places])
+        target = tuple(next(found) if k in axes else i for k, i in enumerate(s.index))
+        assert s.buffer is not None
+        place = self.place_in(s.buffer, target, s.target.aval.shape)
+        value = self.element(part, index)
+        text = value if s.combine == "set" else f"{s.buffer.name}[{place}] + {value}"
+        self.nodes.append(Store(s.buffer.name, place, text, comment))
+
+    # --- folds ----------------------------------------------------------------------------------
+
+    def _begin_fold(self, s: Statement) -> None:
+        dtype = s.operands[0][0].aval.dtype
+        name = self.fresh("s" + self.labels.get(s.target, ""))
+        self.folds[s] = name
+        if s.kind == "argument":
+            self.nodes.append(Assign(name, identity_of(s.combine, dtype)))
+            self.nodes.append(Assign(f"{name}_at", "0"))
+        elif s.kind == "running":
+            self.nodes.append(Assign(name, identity_of("add", dtype)))
+        else:
+            self.nodes.append(Assign(name, identity_of(s.combine, dtype)))
+
+    def _end_fold(self, s: Statement) -> None:
+        name = self.folds[s]
+        if s.kind == "running":
+            return
+        text = f"{name}_at" if s.kind == "argument" else name
+        if s.buffer is None:
+            self.names[s.target] = text
+            return
+        self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape), text))
+        self.remember(s.target, s.index, text)
+
+    def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
+        """Copy an array to a buffer."""
+        from tracejit.codegen.schedule import as_nest
+
+        nest = as_nest(copy_statement(source, target, buffer), 0)
+        assert isinstance(nest, Nest)
+        self.nest(nest)
+
+    # --- control flow ---------------------------------------------------------------------------
+
+    def if_(self, eqn: Eqn) -> None:
+        """Lower a branch: scalars go to variables that both branches set."""
+        names: list[str | None] = []
+        for v in eqn.outputs:
+            names.append(None if self._is_memory(v) else self.fresh(self.label(v)))
+        bodies: list[list[Node]] = []
+        for region in eqn.regions:
+            nodes: list[Node] = []
+            with self.scope(nodes, conditional=True):
+                self.block(region)
+                for a, v, name in zip(region.outputs, eqn.outputs, names, strict=True):
+                    self._leave(a, v, name)
+            bodies.append(nodes)
+        for v, name in zip(eqn.outputs, names, strict=True):
+            if name is not None:
+                self.names[v] = name
+            self._follow_log(eqn.regions[0].outputs[eqn.outputs.index(v)], v)
+        self.nodes.append(If(self.atom(eqn.inputs[0]), bodies[0], bodies[1], self.comment(eqn)))
+
+    def _is_memory(self, v: Value) -> bool:
+        return is_array(v) or isinstance(v.aval, LogType)
+
+    def _leave(self, a: Atom, v: Value, name: str | None) -> None:
+        """Hand what a branch yields over to the result."""
+        if name is not None:
+            self.nodes.append(Assign(name, self.atom(a)))
+        elif is_array(v) and not self.buffers.shares(a, v):
+            self.copy(a, v, self.buffers.of[v])
+
+    def _follow_log(self, a: Atom, v: Value) -> None:
+        if isinstance(v.aval, LogType):
+            self.log_of[v] = self.log_of[a]  # type: ignore[index]
+
+    def for_(self, eqn: Eqn) -> None:
+        """Lower a counted loop."""
+        (body,) = eqn.regions
+        names = self._enter_loop(eqn, [body])
+        lo, hi = self.dim(eqn.params["lo"]), self.dim(eqn.params["hi"])
+        with self.loop_name(body.inputs[0]) as name:
+            loop = Loop(name, lo, hi, reverse=eqn.params["reversed"], comment=self.comment(eqn))
+            with self.scope(loop.body, [body.inputs[0]], conditional=True):
+                self.block(body)
+                self._next_iteration(body, names)
+            self.nodes.append(loop)
+        self._leave_loop(eqn, eqn.outputs, names)
+
+    def while_(self, eqn: Eqn) -> None:
+        """Lower a loop with a condition."""
+        cond, body = eqn.regions
+        names = self._enter_loop(eqn, [cond, body])
+        counter = self.fresh(f"i{self.label(eqn.outputs[0])}")
+        self.nodes.append(Assign(counter, "0"))
+        for region in eqn.regions:
+            self.names[region.inputs[0]] = counter
+        loop = While([], "", [], self.comment(eqn))
+        variables = [cond.inputs[0], body.inputs[0]]
+        with self.scope(loop.head, variables, conditional=True):
+            self.block(cond)
+            loop.condition = self.atom(cond.outputs[0])
+        with self.scope(loop.body, variables, conditional=True):
+            self.block(body)
+            self._next_iteration(body, names)
+            self.nodes.append(Assign(counter, f"{counter} + 1"))
+        self.nodes.append(loop)
+        self.names[eqn.outputs[0]] = counter
+        self._leave_loop(eqn, eqn.outputs[1:], names)
+
+    def _enter_loop(self, eqn: Eqn, regions: Sequence[Block]) -> list[str | None]:
+        """Put the first carried values where the iterations find them."""
+        names: list[str | None] = []
+        for k, a in enumerate(eqn.inputs):
+            v = regions[-1].inputs[k + 1]
+            name = None
+            if isinstance(v.aval, LogType):
+                for region in regions:
+                    self._follow_log(a, region.inputs[k + 1])
+            elif is_array(v):
+                if not self.buffers.shares(a, v):
+                    self.copy(a, v, self.buffers.of[v])
+            else:
+                name = self.fresh(f"c{self.label(v)}")
+                self.nodes.append(Assign(name, self.atom(a)))
+                for region in regions:
+                    self.names[region.inputs[k + 1]] = name
+            names.append(name)
+        return names
+
+    def _next_iteration(self, body: Block, names: list[str | None]) -> None:
+        """Set the carried values to what the iteration yields, all at once."""
+        carried = body.inputs[1:]
+        moves: list[tuple[str, str]] = []
+        for a, v, name in zip(body.outputs, carried, names, strict=True):
+            if name is not None and self.atom(a) != name:
+                moves.append((name, self.atom(a)))
+        targets = {name for name, _ in moves}
+        for k, (name, text) in enumerate(moves):
+            if text in targets and text in {n for n, _ in moves[:k]}:
+                saved = self.fresh("old")
+                moves[k] = (name, saved)
+                self.nodes.append(Let(saved, text))
+        self.nodes.extend(Assign(name, text) for name, text in moves)
+        self._next_arrays(body)
+
+    def _next_arrays(self, body: Block) -> None:
+        """Copy arrays that the next iteration finds elsewhere than where this one left them."""
+        pending = [(a, v) for a, v in zip(body.outputs, body.inputs[1:], strict=True)
+                   if is_array(v) and not self.buffers.shares(a, v)]
+        targets = {self.buffers.of[v] for _, v in pending}
+        with ExitStack():
+            for a, v in pending:
+                if self.buffers.of.get(a) in targets and len(pending) > 1:  # type: ignore[arg-type]
+                    raise NotImplementedError("loops that exchange arrays")
+                self.copy(a, v, self.buffers.of[v])
+
+    def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[str | None]) -> None:
+        for v, name, a in zip(results, names, eqn.inputs, strict=True):
+            if name is not None:
+                self.names[v] = name
+            self._follow_log(a, v)
+
+    def map_(self, eqn: Eqn) -> None:
+        """Lower independent iterations, each of which fills its part of the results."""
+        (body,) = eqn.regions
+        index = body.inputs[0]
+        with self.loop_name(index) as name:
+            loop = Loop(name, "0", self.dim(eqn.params["size"]), comment=self.comment(eqn))
+            with self.scope(loop.body, [index], conditional=True):
+                self.block(body)
+                for a, v in zip(body.outputs, eqn.outputs, strict=True):
+                    self._fill_part(a, v, index)
+            self.nodes.append(loop)
+
+    def _fill_part(self, a: Atom, v: Value, index: Value) -> None:
+        buffer = self.buffers.of[v]
+        shape = v.aval.shape
+        if not is_array(a):
+            self.nodes.append(Store(buffer.name, self.place((index.dim, *[0] * (len(shape) - 1)), shape),
+                                    self.atom(a)))
+            return
+        from tracejit.codegen.schedule import as_nest
+
+        s = copy_statement(a, v, buffer)
+        s.index = (index.dim, *s.index)
+        nest = as_nest(s, 0)
+        assert isinstance(nest, Nest)
+        self.nest(nest)
+
+    def fail(self, condition: str, error: str, message: str, values: Sequence[str], eqn: Eqn) -> None:
+        """Leave the kernel with a failure where a condition holds."""
+        status = self.failure(error, message, eqn.site)
+        first, second = (*values, "0", "0")[:2]
+        self.nodes.append(If(condition, [Return(f"fail(ctx, {status}, {first}, {second})")],
+                             comment=self.comment(eqn)))
+
+
+def _nested(function: str, texts: Sequence[str]) -> str:
+    result = texts[0]
+    for t in texts[1:]:
+        result = f"{function}({result}, {t})"
+    return result
+
+
+assert Dim and Aval

@@ -1,0 +1,243 @@
+"""What a loop nest does: statements with their loops, what they read and where they write.
+
+A statement says: for all values of its loop variables, evaluate operands at indices, and put, add or
+fold the result. Its loops are in the order in which memory is walked.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tracejit.codegen.buffers import Buffer, Buffers, loop_vars, write_index
+from tracejit.codegen.elements import Elements, Idx, is_array
+from tracejit.ir.core import Atom, Eqn, Span, Value
+from tracejit.ir.dims import Dim, dim_values, substitute
+from tracejit.ir.lowering import (Argument, Contract, Effect, LogOp, Pieces, Reduce, Running, Write)
+
+__all__ = ["Access", "Statement", "copy_statement", "statements_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A read or write of an element of a buffer; the index is None where it is data."""
+
+    buffer: Buffer
+    shape: tuple[Dim, ...]
+    index: Idx | None
+    is_write: bool
+
+
+@dataclass(eq=False, slots=True)
+class Statement:
+    """One assignment under loops.
+
+    kind     -- "put", "add" (to memory), "fold" (into a register), "argument", "running", "scatter"
+    vars     -- loop variables, outermost first, with their extents
+    operands -- what is evaluated, each at an index
+    target   -- the array or scalar that gets the result, at `index`
+    combine  -- how a fold combines
+    folded   -- how many of the innermost loops a fold runs over
+    """
+
+    eqn: Eqn | None
+    kind: str
+    vars: list[Value]
+    extents: list[Dim]
+    operands: list[tuple[Atom, Idx]]
+    target: Value
+    index: Idx
+    combine: str = ""
+    folded: int = 0
+    buffer: Buffer | None = None
+    extra: dict[str, object] = field(default_factory=dict)
+
+    def rename(self, mapping: dict[Value, Value]) -> None:
+        """Use other loop variables."""
+
+
+        dims = {v: w.dim for v, w in mapping.items()}
+        self.vars = [mapping.get(v, v) for v in self.vars]
+        self.operands = [(a, tuple(substitute(i, dims) for i in index))
+                         for a, index in self.operands]
+        self.index = tuple(substitute(i, dims) for i in self.index)
+
+    def accesses(self, elements: Elements, buffers: Buffers) -> list[Access]:
+        """Return the elements of buffers that one execution reads and writes."""
+        found: list[Access] = []
+
+        def load(v: Value, index: Idx | None) -> None:
+            if v in buffers.of:
+                found.append(Access(buffers.of[v], v.aval.shape, index, False))
+
+        for a, index in self.operands:
+            elements.visit_loads(a, index, load)
+        if self.buffer is not None:
+            data = self.kind in ("scatter", "running")
+            shape = self.target.aval.shape
+            found.append(Access(self.buffer, shape, None if data else self.index, True))
+        return found
+
+    def scalars(self, elements: Elements) -> set[Value]:
+        """Return the scalars that it reads, sizes and indices among them."""
+        found = {v for a, _ in self.operands for v in elements.leaves(a) if not is_array(v)}
+        for d in (*self.extents, *self.index, *(i for _, index in self.operands for i in index)):
+            found.update(dim_values(d))
+        return found - set(self.vars)
+
+
+def copy_statement(source: Atom, target: Value, buffer: Buffer) -> Statement:
+    """Return the statement that copies an array, element by element, to a buffer."""
+    shape = source.aval.shape
+    variables = loop_vars(shape)
+    index = tuple(v.dim for v in variables)
+    return Statement(None, "put", list(variables), list(shape), [(source, index)], target, index,
+                     buffer=buffer)
+
+
+def statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[Statement]:
+    """Yield the statements that carry out an equation that makes an array or folds one."""
+    how = eqn.op.lowering
+    out = eqn.outputs[0]
+    buffer = buffers.of.get(out)
+    if elements.is_virtual_kind(eqn):
+        variables = loop_vars(out.aval.shape)
+        index = tuple(v.dim for v in variables)
+        yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out, index,
+                        buffer=buffer)
+    elif isinstance(how, Write):
+        yield from _write(eqn, buffers)
+    elif isinstance(how, Reduce):
+        yield from _reduce(eqn, buffer)
+    elif isinstance(how, Contract):
+        yield from _contract(eqn, buffer)
+    elif isinstance(how, Argument):
+        yield _argument(eqn, buffer)
+    elif isinstance(how, Running):
+        yield _running(eqn, buffer)
+    elif isinstance(how, Pieces):
+        yield from _pieces(eqn, buffer)
+    else:
+        assert isinstance(how, (Effect, LogOp)), eqn.op
+
+
+def _write(eqn: Eqn, buffers: Buffers) -> Iterator[Statement]:
+    base, part, *indices = eqn.inputs
+    out = eqn.output
+    buffer = buffers.of[out]
+    if not buffers.shares(base, out):
+        yield copy_statement(base, out, buffer)
+    combine = eqn.op.lowering.combine  # type: ignore[union-attr]
+    variables = loop_vars(part.aval.shape)
+    index = tuple(v.dim for v in variables)
+    if not indices:
+        kind = "put" if combine == "set" else "add"
+        yield Statement(eqn, kind, list(variables), list(part.aval.shape), [(part, index)], out,
+                        write_index(eqn.params["at"], index), combine="add", buffer=buffer)
+        return
+    position, rank = eqn.params["position"], len(indices[0].aval.shape)
+    places = index[position:position + rank]
+    rest = iter((*index[:position], *index[position + rank:]))
+    target = tuple(0 if k in eqn.params["axes"] else next(rest)
+                   for k in range(len(out.aval.shape)))
+    operands = [(part, index), *((i, places) for i in indices)]
+    yield Statement(eqn, "scatter", list(variables), list(part.aval.shape), operands, out, target,
+                    combine=combine, buffer=buffer, extra={"axes": eqn.params["axes"]})
+
+
+def _reduce(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
+    """Fold in a register where the folded axes are innermost, else in memory, filled before."""
+    (a,) = eqn.inputs
+    axes = eqn.params["axes"]
+    variables = loop_vars(a.aval.shape)
+    index = tuple(v.dim for v in variables)
+    kept = tuple(i for k, i in enumerate(index) if k not in axes)
+    combine = eqn.op.lowering.combine  # type: ignore[union-attr]
+    ndim = len(a.aval.shape)
+    yield from _fold(eqn, buffer, list(variables), list(a.aval.shape), [(a, index)], kept, combine,
+                     [k in axes for k in range(ndim)])
+
+
+def _fold(eqn: Eqn, buffer: Buffer | None, variables: list[Value], extents: list[Dim],
+          operands: list[tuple[Atom, Idx]], kept: Idx, combine: str,
+          is_folded: list[bool]) -> Iterator[Statement]:
+    out = eqn.output
+    count = sum(is_folded)
+    innermost = all(is_folded[len(is_folded) - count:])
+    if innermost or buffer is None:
+        yield Statement(eqn, "fold", variables, extents, operands, out, kept, combine, count, buffer)
+        return
+    fill = loop_vars(out.aval.shape)
+    index = tuple(v.dim for v in fill)
+    yield Statement(eqn, "fill", list(fill), list(out.aval.shape), [], out, index, combine,
+                    buffer=buffer)
+    yield Statement(eqn, "add", variables, extents, operands, out, kept, combine, buffer=buffer)
+
+
+def _contract(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
+    """Order the loops so that the innermost walks along memory in as many operands as can be."""
+    left, rest = eqn.params["spec"].split(",")
+    right, output = rest.split("->")
+    dims = dict(zip(left + right, (*eqn.inputs[0].aval.shape, *eqn.inputs[1].aval.shape),
+                    strict=True))
+    labels = list(dict.fromkeys(output + left + right))
+    order = min(itertools.permutations(labels),
+                key=lambda p: (_stride_cost(p, (left, right, output)), [labels.index(c) for c in p]))
+    variables = {c: v for c, v in zip(order, loop_vars(tuple(dims[c] for c in order)), strict=True)}
+
+    def index(names: str) -> Idx:
+        return tuple(variables[c].dim for c in names)
+
+    operands = [(eqn.inputs[0], index(left)), (eqn.inputs[1], index(right))]
+    yield from _fold(eqn, buffer, [variables[c] for c in order], [dims[c] for c in order], operands,
+                     index(output), "add", [c not in output for c in order])
+
+
+def _stride_cost(order: tuple[str, ...], operands: tuple[str, str, str]) -> int:
+    """Count, weighing inner loops more, the operands through which a loop jumps."""
+    cost = 0
+    for depth, c in enumerate(order):
+        for names in operands:
+            if c in names:
+                cost += (len(names) - 1 - names.index(c)) * 4 ** depth
+        if c not in operands[2]:
+            cost -= depth == len(order) - 1  # a fold innermost needs no memory
+    return cost
+
+
+def _argument(eqn: Eqn, buffer: Buffer | None) -> Statement:
+    """The searched axis is innermost, whatever that does to strides."""
+    (a,) = eqn.inputs
+    axis = eqn.params["axis"]
+    variables = loop_vars(a.aval.shape)
+    index = tuple(v.dim for v in variables)
+    order = [k for k in range(len(index)) if k != axis] + [axis]
+    return Statement(eqn, "argument", [variables[k] for k in order],
+                     [a.aval.shape[k] for k in order], [(a, index)], eqn.output,
+                     tuple(index[k] for k in order[:-1]), eqn.op.lowering.combine,  # type: ignore
+                     1, buffer, {"place": index[axis]})
+
+
+def _running(eqn: Eqn, buffer: Buffer | None) -> Statement:
+    """The axis is innermost; backwards where it runs in reverse."""
+    (a,) = eqn.inputs
+    axis = eqn.params["axis"]
+    variables = loop_vars(a.aval.shape)
+    order = [k for k in range(len(variables)) if k != axis] + [axis]
+    index = tuple(
+        a.aval.shape[axis] - 1 - v.dim if k == axis and eqn.params["reverse"] else v.dim
+        for k, v in enumerate(variables))
+    return Statement(eqn, "running", [variables[k] for k in order], [a.aval.shape[k] for k in order],
+                     [(a, index)], eqn.output, index, "add", 1, buffer)
+
+
+def _pieces(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
+    axis, start = eqn.params["axis"], 0
+    for a in eqn.inputs:
+        variables = loop_vars(a.aval.shape)
+        index = tuple(v.dim for v in variables)
+        at = tuple(Span(start if k == axis else 0, d) for k, d in enumerate(a.aval.shape))
+        yield Statement(eqn, "put", list(variables), list(a.aval.shape), [(a, index)], eqn.output,
+                        write_index(at, index), buffer=buffer)
+        start = start + a.aval.shape[axis]

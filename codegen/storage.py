@@ -1,0 +1,146 @@
+"""Which arrays need storage, and why; all others are computed where they are used.
+
+| reason                | arrays                                                                |
+|-----------------------|-----------------------------------------------------------------------|
+| an argument, a result | inputs and outputs of the graph                                       |
+| carried               | what loops carry and branches yield                                   |
+| folded                | results of reductions, contractions, running sums, joins              |
+| written in part       | operands and results of element and slice writes                      |
+| read by a routine     | operands and results of library routines and Logs                     |
+| reshaped              | operands of a reshape that does more than add or drop axes of size 1  |
+| indexed by data       | what a gather reads, and its indices                                  |
+| computed outside      | what loops read of enclosing code, if it takes arithmetic             |
+| contracted            | operands of contractions, if they take arithmetic                     |
+| overwritten           | what reads an array that is written to before the last use            |
+| used repeatedly       | what is expensive and used in several loop nests                      |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
+from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, Gather, Library, LogOp, Pieces,
+                                  Pointwise, Reduce, Region, Running, View, Write)
+from tracejit.ir.walk import all_eqns, free_values
+
+__all__ = ["choose_storage", "find_pulled"]
+
+FOLDS = (Reduce, Argument, Contract, Running, Pieces)
+Keep = Callable[[Atom, str], None]
+
+
+def find_pulled(graph: Graph) -> set[Eqn]:
+    """Return the slice writes that are done by asking, per element, what stands there.
+
+    These cover an array but for a margin, and start from a constant one, or are one of several
+    additions in a row: `A_bar[1:] += v; A_bar[:-1] += w` is one nest, not two.
+    """
+    makers = {v: e for e in all_eqns(graph.block) for v in e.outputs}
+    wide = [e for e in all_eqns(graph.block) if _is_wide_write(e)]
+    adds = {e for e in wide if e.op.lowering.combine == "add"}  # type: ignore[union-attr]
+    pulled: set[Eqn] = set()
+    for eqn in wide:
+        base = makers.get(eqn.inputs[0])  # type: ignore[arg-type]
+        if base is None:
+            continue
+        constant = isinstance(base.op.lowering, View) and not any(map(is_array, base.inputs))
+        if constant or base in pulled or (base in adds and eqn in adds):
+            pulled.add(eqn)
+            if base in adds:
+                pulled.add(base)
+    return pulled
+
+
+def _is_wide_write(eqn: Eqn) -> bool:
+    how = eqn.op.lowering
+    return isinstance(how, Write) and not how.gathered and nearly_whole(
+        eqn.params["at"], eqn.inputs[0].aval.shape)
+
+
+def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
+    """Return the element-wise view of a graph whose arrays with storage, each with its reason, are
+    chosen; `given` are some that are known to need it.
+    """
+    reasons = dict(given)
+
+    def keep(a: Atom, why: str) -> None:
+        if is_array(a) and isinstance(a, Value):
+            reasons.setdefault(a, why)
+
+    for v in graph.inputs:
+        keep(v, "an argument")
+    for a in graph.outputs:
+        keep(a, "a result")
+    pulled = find_pulled(graph)
+    elements = Elements(graph, reasons, pulled)
+    for eqn in all_eqns(graph.block):
+        _keep_by_kind(eqn, pulled, keep)
+    _keep_outside_loops(graph.block, elements, keep)
+    for eqn in all_eqns(graph.block):
+        if isinstance(eqn.op.lowering, Contract):
+            for a in eqn.inputs:
+                if elements.computes(a):
+                    keep(a, "contracted")
+    for v in list(_overwritten(graph.block, elements)):
+        keep(v, "overwritten")
+    return elements
+
+
+def _keep_by_kind(eqn: Eqn, pulled: set[Eqn], keep: Keep) -> None:
+    how = eqn.op.lowering
+    operands: Sequence[Atom] = ()
+    results: Sequence[Atom] = ()
+    why = ""
+    if isinstance(how, Region):
+        inner = [a for r in eqn.regions for a in (*r.inputs, *r.outputs)]
+        operands, results, why = [*eqn.inputs, *inner], eqn.outputs, "carried"
+    elif isinstance(how, Write) and eqn not in pulled:
+        operands = (eqn.inputs[0], *eqn.inputs[2:])
+        results, why = eqn.outputs, "written in part"
+    elif isinstance(how, FOLDS):
+        results, why = eqn.outputs, "folded"
+    elif isinstance(how, (Library, LogOp)):
+        operands, results, why = eqn.inputs, eqn.outputs, "read by a routine"
+    elif isinstance(how, Alias):
+        if not is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape):
+            operands, results, why = eqn.inputs, eqn.outputs, "reshaped"
+    elif isinstance(how, Gather):
+        operands, why = eqn.inputs, "indexed by data"
+    elif isinstance(how, Effect) or (isinstance(how, Pointwise) and eqn.op.effect):
+        results, why = eqn.outputs, "made by itself"
+    for a in (*operands, *results):
+        keep(a, why)
+
+
+def _keep_outside_loops(block: Block, elements: Elements, keep: Keep) -> None:
+    """Compute what a loop reads once, before it."""
+    for eqn in block.eqns:
+        for region in eqn.regions:
+            for v in free_values(region):
+                if is_array(v) and elements.computes(v):
+                    keep(v, "computed outside")
+            _keep_outside_loops(region, elements, keep)
+
+
+def _overwritten(block: Block, elements: Elements) -> Iterator[Value]:
+    """Yield virtual arrays that read what is written to in place before they are last used."""
+    sources: dict[Value, set[Value]] = {}
+    for k, eqn in enumerate(block.eqns):
+        for region in eqn.regions:
+            yield from _overwritten(region, elements)
+        for v in eqn.outputs:
+            if elements.is_virtual(v):
+                sources[v] = {w for w in elements.leaves(v) if is_array(w)}
+        if not isinstance(eqn.op.lowering, Write) or eqn.outputs[0] not in elements.stored:
+            continue
+        later = block.eqns[k + 1:]
+        for v, leaves in sources.items():
+            if eqn.inputs[0] in leaves and _is_used(v, later, block.outputs):
+                yield v
+
+
+def _is_used(v: Value, eqns: Sequence[Eqn], outputs: tuple[Atom, ...]) -> bool:
+    return v in outputs or any(
+        v in e.inputs or any(v in free_values(r) for r in e.regions) for e in eqns)

@@ -1,0 +1,87 @@
+"""Math functions that LLVM's own vectoriser can vectorise, through glibc's libmvec.
+
+A call to `exp` carries the attribute `vector-function-abi-variant`, which names the variants of
+libmvec for 2, 4 and 8 lanes; those have to be declared in the module and kept alive in
+`llvm.compiler.used`. No fast-math is needed. libmvec promises an error of at most 4 ulp; where it is
+absent, or switched off, the scalar functions of libm are called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+__all__ = ["LIBRARY", "call_math", "load_library", "variants"]
+
+LIBRARY = "libmvec.so.1"
+
+
+@functools.cache
+def load_library() -> ctypes.CDLL | None:
+    """Load libmvec into the process, for compiled code to find; None where there is none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        library = ctypes.CDLL(LIBRARY)
+    except OSError:
+        return None
+    llvm.load_library_permanently(LIBRARY)
+    return library
+
+
+@functools.cache
+def variants(name: str, bits: int, arity: int) -> tuple[tuple[int, str], ...]:
+    """Return (lanes, symbol) of the vector variants of a function of libm that this CPU can run."""
+    library = load_library()
+    features = llvm.get_host_cpu_features()
+    found = []
+    for isa, width, feature in (("b", 128, "sse2"), ("d", 256, "avx2"), ("e", 512, "avx512f")):
+        symbol = f"_ZGV{isa}N{width // bits}{'v' * arity}_{name}"
+        if library is not None and features.get(feature) and hasattr(library, symbol):
+            found.append((width // bits, symbol))
+    return tuple(found)
+
+
+def call_math(builder: Any, name: str, args: list[Any], *, vector: bool) -> Any:
+    """Emit a call of a function of libm on floats or doubles, vectorisable if asked for."""
+    module = builder.module
+    scalar = args[0].type
+    bits = 64 if isinstance(scalar, ir.DoubleType) else 32
+    symbol = name if bits == 64 else name + "f"
+    function = module.globals.get(symbol) or ir.Function(
+        module, ir.FunctionType(scalar, [scalar] * len(args)), symbol)
+    call = builder.call(function, args)
+    attributes = ["nounwind", "willreturn", "memory(none)"]
+    known = variants(symbol, bits, len(args)) if vector else ()
+    if known:
+        names = []
+        for lanes, variant in known:
+            _keep(module, variant, ir.VectorType(scalar, lanes), len(args))
+            names.append(f"_ZGV_LLVM_N{lanes}{'v' * len(args)}_{symbol}({variant})")
+        attributes.append(f'"vector-function-abi-variant"="{",".join(names)}"')
+    for attribute in attributes:  # the set's own add() knows only some attributes
+        set.add(call.attributes, attribute)
+    return call
+
+
+def _keep(module: Any, name: str, vector: Any, arity: int) -> None:
+    """Declare a variant and keep the declaration until the vectoriser has seen it."""
+    if name in module.globals:
+        return
+    function = ir.Function(module, ir.FunctionType(vector, [vector] * arity), name)
+    byte = ir.IntType(8).as_pointer()
+    old = module.globals.get("llvm.compiler.used")
+    kept = [] if old is None else list(old.initializer.constant)
+    if old is not None:
+        del module.globals["llvm.compiler.used"]
+        module.scope._useset.discard("llvm.compiler.used")
+    kept.append(function.bitcast(byte))
+    array = ir.ArrayType(byte, len(kept))
+    used = ir.GlobalVariable(module, array, "llvm.compiler.used")
+    used.linkage, used.section = "appending", "llvm.metadata"
+    used.initializer = ir.Constant(array, kept)

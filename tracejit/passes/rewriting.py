@@ -1,0 +1,99 @@
+"""The engine of local rewrites: rebuild a graph, offering each equation to the rules of its op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracejit.ir.builder import Builder
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Params, Value
+from tracejit.ir.dead_code import drop_dead_code
+from tracejit.ir.optable import find_op
+from tracejit.ir.walk import Env, copy_param, copy_value, read_atom, replace_graph
+
+__all__ = ["Context", "Rule", "rewrite_graph"]
+
+
+class Context:
+    """What a rule may look at and do: the makers of operands, and new equations."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.makers: dict[Value, Eqn] = {}
+        self.eqn: Eqn | None = None
+
+    def maker(self, a: Atom, op: str) -> Eqn | None:
+        """Return the equation that made an operand, if it is of this op."""
+        eqn = self.makers.get(a) if isinstance(a, Value) else None
+        return eqn if eqn is not None and eqn.op.name == op else None
+
+    def emit(self, op: str, *inputs: Atom, **params: Any) -> Atom:
+        """Emit an equation in place of the one being rewritten."""
+        assert self.eqn is not None
+        (v,) = self.builder.emit(find_op(op), inputs, params, site=self.eqn.site)
+        if v not in self.makers:
+            self.makers[v] = self.builder.scope.eqns[-1]
+        return v
+
+    def constant(self, a: Atom) -> Any:
+        """Return the number that an operand is in every element; None if it is not constant."""
+        if isinstance(a, Literal):
+            return a.val
+        full = self.maker(a, "full")
+        return full.inputs[0].val if full is not None and isinstance(full.inputs[0], Literal) else None
+
+
+Rule = Callable[[Context, Eqn, Sequence[Atom], Params], "Atom | Sequence[Atom] | None"]
+"""(context, old equation, new operands, new params) -> what takes its place, or None."""
+
+
+def rewrite_graph(graph: Graph, rules: dict[str, Sequence[Rule]]) -> Graph:
+    """Return the graph with rules applied, bottom up, and without dead code."""
+    env: Env = {}
+    builder = Builder()
+    context = Context(builder)
+    block = _rewrite_block(graph.block, env, context, rules)
+    return drop_dead_code(replace_graph(graph, block))
+
+
+def _rewrite_block(block: Block, outer: Env, context: Context, rules: dict[str, Sequence[Rule]],
+                   ) -> Block:
+    env = dict(outer)
+    inputs = []
+    for v in block.inputs:  # keep the graph's own inputs and those of regions
+        inputs.append(v)
+    with context.builder.block(inputs) as scope:
+        for eqn in block.eqns:
+            _rewrite_eqn(eqn, env, context, rules)
+        return scope.close([read_atom(env, a) for a in block.outputs])
+
+
+def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence[Rule]]) -> None:
+    inputs = [read_atom(env, a) for a in eqn.inputs]
+    params = {k: copy_param(p, env) for k, p in eqn.params.items()}
+    regions = tuple(_rewrite_block(r, env, context, rules) for r in eqn.regions)
+    of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
+    builder = context.builder
+    builder.of = of if isinstance(of, Value) else None
+    current = Eqn(eqn.op, tuple(inputs), params, eqn.outputs, regions, eqn.site, builder.of)
+    context.eqn = current
+    for rule in rules.get(eqn.op.name, ()):
+        result = rule(context, current, inputs, params)
+        if result is not None:
+            results = [result] if isinstance(result, (Value, Literal)) else list(result)
+            env.update(zip(eqn.outputs, results, strict=True))
+            builder.of = None
+            return
+    before = len(builder.scope.eqns)
+    if regions or any(v.is_size for v in eqn.outputs):
+        outputs = tuple(copy_value(v, env) for v in eqn.outputs)
+        builder.append(Eqn(eqn.op, tuple(inputs), params, outputs, regions, eqn.site, builder.of))
+    else:
+        outputs = builder.emit(eqn.op, inputs, params, site=eqn.site)
+        for old, new in zip(eqn.outputs, outputs, strict=True):
+            new.name = new.name or old.name
+        env.update(zip(eqn.outputs, outputs, strict=True))
+    if len(builder.scope.eqns) > before:
+        made = builder.scope.eqns[-1]
+        context.makers.update((v, made) for v in made.outputs)
+    builder.of = None

@@ -1,0 +1,306 @@
+"""Exact local rewrites: each leaves every bit of every result as it was.
+
+`x + 0.0` is not among them, since -0.0 + 0.0 is 0.0; nor is `x * 0.0`, since inf * 0.0 is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Atom, Eqn, Graph, Literal, Params, Span, Value
+from tracejit.ir.types import Aval
+from tracejit.ir.walk import copy_block
+from tracejit.passes.rewriting import Context, Rule, rewrite_graph
+
+__all__ = ["simplify"]
+
+
+def simplify(graph: Graph) -> Graph:
+    """Return the graph after the rewrites of the table below."""
+    return rewrite_graph(graph, RULES)
+
+
+# --- moves of elements --------------------------------------------------------------------------
+
+
+def _same_shape(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """reshape(x) = x, broadcast_to(x) = x where the shape stays."""
+    return xs[0] if xs[0].aval.shape == p["shape"] else None
+
+
+def _full_scalar(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """full(a){shape=()} = a."""
+    return xs[0] if p["shape"] == () else None
+
+
+def _move_of_full(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """move(full(a)) = full(a) in the new shape."""
+    full = c.maker(xs[0], "full")
+    if full is None:
+        return None
+    shape = e.output.aval.shape if "shape" not in p else p["shape"]
+    if any(isinstance(d, Value) for d in shape):
+        return None
+    return c.emit("full", full.inputs[0], shape=shape) if shape else full.inputs[0]
+
+
+def _of_scalar(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """broadcast_to(scalar) = full(scalar)."""
+    return c.emit("full", xs[0], shape=p["shape"]) if xs[0].aval.shape == () else None
+
+
+def _reshape_of_reshape(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """reshape(reshape(x)) = reshape(x)."""
+    inner = c.maker(xs[0], "reshape")
+    return c.emit("reshape", inner.inputs[0], shape=p["shape"]) if inner is not None else None
+
+
+def _broadcast_of_scalar_reshape(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """broadcast_to(reshape(scalar)) = full(scalar)."""
+    inner = c.maker(xs[0], "reshape")
+    if inner is None or inner.inputs[0].aval.shape != ():
+        return None
+    return c.emit("full", inner.inputs[0], shape=p["shape"])
+
+
+def _transpose_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """transpose(transpose(x)) = transpose(x)."""
+    if p["axes"] == tuple(range(len(p["axes"]))):
+        return xs[0]
+    inner = c.maker(xs[0], "transpose")
+    if inner is None:
+        return None
+    axes = tuple(inner.params["axes"][k] for k in p["axes"])
+    if axes == tuple(range(len(axes))):
+        return inner.inputs[0]
+    return c.emit("transpose", inner.inputs[0], axes=axes)
+
+
+def _is_whole(at: Any, aval: Aval) -> bool:
+    return all(isinstance(s, Span) and s.start == 0 and s.step == 1 and s.size == d
+               for s, d in zip(at, aval.shape, strict=True))
+
+
+def _index_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x[:] = x."""
+    return xs[0] if _is_whole(p["at"], xs[0].aval) else None
+
+
+def _index_of_update(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """update(x, v){at}[at] = v."""
+    inner = c.maker(xs[0], "update")
+    return inner.inputs[1] if inner is not None and inner.params["at"] == p["at"] else None
+
+
+def _update_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """update(x, v){at=everything} = v."""
+    return xs[1] if _is_whole(p["at"], xs[0].aval) else None
+
+
+def _update_of_update(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """update(update(x, v){at}, w){at} = update(x, w){at}."""
+    inner = c.maker(xs[0], "update")
+    if inner is None or inner.params["at"] != p["at"]:
+        return None
+    return c.emit("update", inner.inputs[0], xs[1], at=p["at"])
+
+
+def _concatenate_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """concatenate(x) = x."""
+    return xs[0] if len(xs) == 1 else None
+
+
+# --- arithmetic ---------------------------------------------------------------------------------
+
+
+def _keeps(e: Eqn, x: Atom) -> bool:
+    return x.aval == e.output.aval
+
+
+def _times_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x * 1 = x and x * -1 = -x."""
+    for x, y in (xs, reversed(xs)):
+        k = c.constant(y)
+        if k is not None and _keeps(e, x):
+            if k == 1:
+                return x
+            if k == -1 and x.aval.dtype.kind == "f":
+                return c.emit("neg", x)
+    return None
+
+
+def _by_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x / 1 = x."""
+    return xs[0] if c.constant(xs[1]) == 1 and _keeps(e, xs[0]) else None
+
+
+def _minus_zero(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x - 0 = x."""
+    k = c.constant(xs[1])
+    return xs[0] if k == 0 and not np.signbit(np.real(k)) and _keeps(e, xs[0]) else None
+
+
+def _negated_twice(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """-(-x) = x."""
+    inner = c.maker(xs[0], "neg")
+    return inner.inputs[0] if inner is not None else None
+
+
+def _plus_negated(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x + -y = x - y."""
+    inner = c.maker(xs[1], "neg")
+    return c.emit("sub", xs[0], inner.inputs[0]) if inner is not None else None
+
+
+def _minus_negated(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x - -y = x + y."""
+    inner = c.maker(xs[1], "neg")
+    return c.emit("add", xs[0], inner.inputs[0]) if inner is not None else None
+
+
+def _fold(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """Compute an equation on constants now."""
+    if e.op.effect or not all(isinstance(x, Literal) for x in xs):
+        return None
+    aval = e.output.aval
+    with np.errstate(all="ignore"):
+        result = e.op.reference(*(x.val for x in xs), **p)  # type: ignore[union-attr]
+    return Literal(np.asarray(result)[()], aval.dtype)
+
+
+def _same_dtype(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """cast(x) = x where the dtype stays."""
+    return xs[0] if xs[0].aval.dtype == p["dtype"] else None
+
+
+# --- decisions ----------------------------------------------------------------------------------
+
+
+def _is(a: Atom, truth: bool) -> bool:
+    return isinstance(a, Literal) and a.aval.dtype == np.bool_ and bool(a.val) is truth
+
+
+def _select(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """select(c, x, x) = x; selections among truth values are logic."""
+    test, x, y = xs
+    if x is y and _keeps(e, x):
+        return x
+    if isinstance(test, Literal) and _keeps(e, x if test.val else y):
+        return x if test.val else y
+    if e.output.aval.dtype != np.bool_ or not _keeps(e, test):
+        return None
+    if _is(x, True):
+        return test if _is(y, False) or y is test else c.emit("logical_or", test, y)
+    if _is(y, False):
+        return test if x is test else c.emit("logical_and", test, x)
+    if _is(x, False):
+        inverse = c.emit("logical_not", test)
+        return inverse if _is(y, True) else c.emit("logical_and", inverse, y)
+    return c.emit("logical_or", c.emit("logical_not", test), x) if _is(y, True) else None
+
+
+def _negated_decision(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """not not c = c."""
+    inner = c.maker(xs[0], "logical_not")
+    return inner.inputs[0] if inner is not None else None
+
+
+def _idempotent(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """c and c = c; c or c = c."""
+    return xs[0] if xs[0] is xs[1] else None
+
+
+def _same_extremum(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """max(x, x) = x."""
+    return xs[0] if xs[0] is xs[1] else None
+
+
+def _empty_branches(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
+    """An `if_` that computes nothing, on scalars, is a selection."""
+    then, other = e.regions
+    if then.eqns or other.eqns or any(
+            not isinstance(v.aval, Aval) or v.aval.shape for v in e.outputs):
+        return None
+    results: list[Atom] = []
+    for a, b in zip(then.outputs, other.outputs, strict=True):
+        chosen = _select(c, _Stub(a.aval), (xs[0], a, b), {})  # type: ignore[arg-type]
+        results.append(chosen if chosen is not None else c.emit("select", xs[0], a, b))
+    return results
+
+
+class _Stub:
+    """Stands for an equation where a rule only asks for the result's type."""
+
+    def __init__(self, aval: Aval) -> None:
+        self.output = Value(aval)
+
+
+def _known_condition(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
+    """An `if_` on a constant with nothing in its branch is what that yields."""
+    if not isinstance(xs[0], Literal):
+        return None
+    region = e.regions[0 if xs[0].val else 1]
+    return list(region.outputs) if not region.eqns else None
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def _unchanged_carry(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
+    """A carried value that no iteration changes is its first one."""
+    trips = len(e.outputs) - len(xs)
+    body = e.regions[-1]
+    same = [a is v for a, v in zip(body.outputs, body.inputs[1:], strict=True)]
+    if not any(same):
+        return None
+
+
+    env: dict[Value, Any] = {}
+    regions = []
+    for region in e.regions:
+        for v, x, s in zip(region.inputs[1:], xs, same, strict=True):
+            if s:
+                env[v] = x
+    for region in e.regions:
+        inputs = (region.inputs[0], *(v for v, s in zip(region.inputs[1:], same, strict=True)
+                                      if not s))
+        outputs = region.outputs
+        if region is body:
+            outputs = tuple(a for a, s in zip(outputs, same, strict=True) if not s)
+        regions.append(copy_block(type(region)(inputs, region.eqns, outputs), env))
+    kept = [x for x, s in zip(xs, same, strict=True) if not s]
+    results = iter(c.builder.emit(e.op, kept, p, regions, site=e.site))
+    made = c.builder.scope.eqns[-1]
+    c.makers.update((v, made) for v in made.outputs)
+    head = [next(results) for _ in range(trips)]
+    return head + [x if s else next(results) for x, s in zip(xs, same, strict=True)]
+
+
+RULES: dict[str, Sequence[Rule]] = {
+    "reshape": (_same_shape, _move_of_full, _reshape_of_reshape),
+    "broadcast_to": (_same_shape, _move_of_full, _of_scalar, _broadcast_of_scalar_reshape),
+    "transpose": (_move_of_full, _transpose_of_transpose),
+    "index": (_index_of_all, _move_of_full, _index_of_update),
+    "update": (_update_of_all, _update_of_update),
+    "concatenate": (_concatenate_one,),
+    "full": (_full_scalar,),
+    "mul": (_fold, _times_one),
+    "div": (_fold, _by_one),
+    "add": (_fold, _plus_negated),
+    "sub": (_fold, _minus_zero, _minus_negated),
+    "neg": (_fold, _negated_twice),
+    "cast": (_fold, _same_dtype),
+    "select": (_select,),
+    "logical_not": (_fold, _negated_decision),
+    "logical_and": (_fold, _idempotent),
+    "logical_or": (_fold, _idempotent),
+    "maximum": (_same_extremum,),
+    "minimum": (_same_extremum,),
+    "if_": (_known_condition, _empty_branches),
+    "for_": (_unchanged_carry,),
+    "while_": (_unchanged_carry,),
+}
+"""The rules of each op, tried in order; a rule's docstring is the equation that it applies."""
