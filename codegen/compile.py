@@ -17,7 +17,9 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import compiler, compiler_machinery, cpu, types, typed_passes, untyped_passes
+from numba.core import (compiler, compiler_machinery, lowering, typed_passes, types, typing,
+                        untyped_passes)
+from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
 
 from tracejit.codegen import intrinsics, vector_math
@@ -52,6 +54,46 @@ class MachineCode:
         return str(target_machine().emit_assembly(self.module))
 
 
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """A code library that only parses what it is given; LLVM's passes run once, later."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        self.parsed = llvm.parse_assembly(str(ir_module))
+
+
+_OPERATORS: dict[Any, Any] = {}
+
+
+class _Lower(lowering.Lower):  # type: ignore[misc]
+    """Numba's lowering, remembering the implementations of operators."""
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        signature = self.fndesc.calltypes[expr]
+        key = (op, signature.args)
+        if key not in _OPERATORS:
+            function = self.context.typing_context.resolve_value_type(op)
+            sig = function.get_call_type(self.context.typing_context, signature.args, {})
+            _OPERATORS[key] = self.context.get_function(function, sig)
+        operands = [self.context.cast(self.builder, self.loadvar(v.name), self.typeof(v.name), t)
+                    for v, t in zip((expr.lhs, expr.rhs), signature.args, strict=True)]
+        result = _OPERATORS[key](self.builder, operands)
+        return self.context.cast(self.builder, result, signature.return_type, resty)
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _NativeLowering(typed_passes.BaseNativeLowering):  # type: ignore[misc]
+    _name = "tracejit_native_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+    def run_pass(self, state: Any) -> bool:
+        codegen = state.targetctx.codegen()
+        state.library = _Library(codegen, state.func_id.func_qualname)
+        return bool(super().run_pass(state))
+
+
 class _Pipeline(compiler.CompilerBase):
     """What of Numba's pipeline flat scalar code needs."""
 
@@ -65,7 +107,7 @@ class _Pipeline(compiler.CompilerBase):
         pm.add_pass(typed_passes.PreLowerStripPhis, "remove phis nodes")
         pm.add_pass(typed_passes.IRLegalization, "ensure IR is legal")
         pm.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        pm.add_pass(typed_passes.NativeLowering, "native lowering")
+        pm.add_pass(_NativeLowering, "native lowering")
         pm.add_pass(typed_passes.NoPythonBackend, "nopython mode backend")
         pm.finalize()
         return [pm]
@@ -103,18 +145,46 @@ def _new_machine(reloc: str, cpu_name: str | None) -> Any:
         codemodel="jitdefault" if reloc == "static" else "default")
 
 
+class _TypingContext(typing.Context):
+    """Numba's typing context, remembering how operators and functions on scalars resolve.
+
+    Numba asks every overload of `+` anew at every addition, which is most of its time on such code.
+    """
+
+    def __init__(self, shared: typing.Context) -> None:
+        self.__dict__ = shared.__dict__
+        self.__dict__.setdefault("_tj_resolved", {})
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(isinstance(t, (types.Number, types.Boolean, Ptr)) for t in args):
+            return super().resolve_function_type(func, args, kws)
+        key = (func, tuple(args))
+        resolved = self._tj_resolved
+        if key not in resolved:
+            resolved[key] = super().resolve_function_type(func, args, kws)
+        return resolved[key]
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        key = ("setitem", target, index, value)
+        resolved = self._tj_resolved
+        if key not in resolved:
+            resolved[key] = super().resolve_setitem(target, index, value)
+        return resolved[key]
+
+
 _CONTEXTS: list[Any] = []
 
 
 def _contexts() -> tuple[Any, Any]:
     """Return Numba's typing and target contexts, with our functions in them."""
-    typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
     if not _CONTEXTS:
-        typing_context.refresh()
+        shared, target_context = cpu_target.typing_context, cpu_target.target_context
+        shared.refresh()
         target_context.refresh()
-        typing_context.install_registry(intrinsics.typing)
+        shared.install_registry(intrinsics.typing)
         target_context.install_registry(intrinsics.lowering)
-        _CONTEXTS.append(cpu)
+        _CONTEXTS.extend((_TypingContext(shared), target_context))
+    typing_context, target_context = _CONTEXTS
     return typing_context, target_context
 
 
@@ -126,22 +196,23 @@ def signature_of(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype], has_ar
     return (types.CPointer(types.int64), *pointers, *arena, *(types.int64,) * sizes)
 
 
-def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], scopes: int,
-                   symbol: str) -> MachineCode:
+def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+                   beside: Sequence[str] = ()) -> MachineCode:
     """Compile a kernel and an entry `symbol(ctx, pointers, sizes)` that takes its arguments from
-    tables.
+    tables; `beside` is LLVM text to go with it, whose functions stay visible.
     """
     with _LOCK:
         collecting = gc.isenabled()
         gc.disable()  # a collection in the middle of it costs as much as the compilation
         try:
-            return _compile(fn, signature, scopes, symbol)
+            return _compile(fn, signature, symbol, beside)
         finally:
             if collecting:
                 gc.enable()
 
 
-def _compile(fn: FunctionType, signature: tuple[Any, ...], scopes: int, symbol: str) -> MachineCode:
+def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+             beside: Sequence[str]) -> MachineCode:
     vector_math.load_library()
     start = perf_counter()
     typing_context, target_context = _contexts()
@@ -149,11 +220,14 @@ def _compile(fn: FunctionType, signature: tuple[Any, ...], scopes: int, symbol: 
                                     _flags(), {}, pipeline_class=_Pipeline)
     front = perf_counter()
     library = result.library
-    module = library._final_module
+    module = library.parsed
+    module.data_layout = str(target_machine().target_data)
     for linked in library._linking_libraries:
         module.link_in(linked._get_module_for_linking(), preserve=True)
     module.link_in(llvm.parse_assembly(_entry(result.fndesc, signature, symbol, module.triple)))
     _internalize(module, symbol)
+    for text in beside:
+        module.link_in(llvm.parse_assembly(text))
     optimised = _optimise(module)
     middle = perf_counter()
     object_code = target_machine().emit_object(optimised)
@@ -174,6 +248,7 @@ def _optimise(module: Any) -> Any:
     machine = target_machine()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
+    options.loop_unrolling = False  # it doubles the time of the stages that follow
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

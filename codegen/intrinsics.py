@@ -217,20 +217,23 @@ def _math2(name: str, *, vector: bool) -> Any:
     return function
 
 
-@intrinsic
-def radd(typingctx: Any, a: Any, b: Any) -> Any:
+def _reduction_add(flags: tuple[str, ...]) -> Any:
     """An add that may be reordered with its like: the step of a sum."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if not isinstance(a, types.Complex):
-            return builder.fadd(*args, flags=FAST_MATH)
-        x, y = (context.make_complex(builder, sig.return_type, v) for v in args)
-        z = context.make_complex(builder, sig.return_type)
-        z.real = builder.fadd(x.real, y.real, flags=FAST_MATH)
-        z.imag = builder.fadd(x.imag, y.imag, flags=FAST_MATH)
-        return z._getvalue()
+    @intrinsic
+    def radd(typingctx: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            if not isinstance(a, types.Complex):
+                return builder.fadd(*args, flags=flags)
+            x, y = (context.make_complex(builder, sig.return_type, v) for v in args)
+            z = context.make_complex(builder, sig.return_type)
+            z.real = builder.fadd(x.real, y.real, flags=flags)
+            z.imag = builder.fadd(x.imag, y.imag, flags=flags)
+            return z._getvalue()
 
-    return a(a, a), generate
+        return a(a, a), generate
+
+    return radd
 
 
 @intrinsic
@@ -418,12 +421,16 @@ _VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin",
 _VECTOR_NAMES2 = ("pow", "atan2", "hypot")
 
 
-def namespace(*, vector: bool) -> dict[str, Any]:
-    """Return what emitted source calls, by name; `vector` says whether math may be vectorised."""
+def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
+    """Return what emitted source calls, by name.
+
+    vector      -- whether math functions may be vectorised, with an error of up to 4 ulp
+    reassociate -- whether the adds of sums may be reordered
+    """
     from tracejit.codegen import scalar_functions
 
     names: dict[str, Any] = {
-        "radd": radd, "select": select, "maximum": _extremum("maximum", ">"),
+        "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select, "maximum": _extremum("maximum", ">"),
         "minimum": _extremum("minimum", "<"), "imax": _integer(">"), "imin": _integer("<"),
         "idiv": _division(False), "imod": _division(True), "fail": fail, "log_base": log_base,
         "log_capacity": log_capacity, "log_grow": log_grow, "inf": float("inf"),

@@ -103,7 +103,9 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A call whose body takes its place before codegen, or that stands for its operand."""
+    """Gone before codegen: "operands" stands for the first of its operands, "region" for its body."""
+
+    what: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,4 +188,4 @@ def _with_gradient_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
 
 
 structural("with_gradient", lambda *xs, count, regions: tuple(xs[:count]), _with_gradient_infer,
-           Inline(), _with_gradient_vjp)
+           Inline("operands"), _with_gradient_vjp)

@@ -107,4 +107,4 @@ def _same_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
     return only(avals[0])
 
 
-structural("stop_gradient", lambda x: x, _same_infer, Inline(), marked=True, cost=0.0, exact=True)
+structural("stop_gradient", lambda x: x, _same_infer, Inline("operands"), marked=True, cost=0.0, exact=True)

@@ -1,0 +1,1 @@
+"""Calls: pick the specialisation, check, run; compile when there is none yet."""

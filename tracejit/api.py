@@ -1,0 +1,45 @@
+"""The public names, with the registries filled."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import tracejit.numpy_api
+import tracejit.ops  # noqa: F401  (importing fills the tables)
+from tracejit.ir.types import DTYPES
+from tracejit.ops.calls import (NoGradient, NotDifferentiable, RegisterGradient, no_gradient,
+                                stop_gradient)
+from tracejit.trace.capture import ArgSpec
+from tracejit.transforms import grad, jit, value_and_grad
+
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "grad", "jit", "no_gradient",
+           "spec", "stop_gradient", "value_and_grad"]
+
+_SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
+
+
+def spec(text: str) -> Any:
+    """Return what stands for an argument of a type, wherever example arguments are taken.
+
+    text -- a dtype with sizes, named or fixed: "f64[n, 3]", "i64[]", or "float", "int", "complex"
+            for Python numbers
+
+    Raises `ValueError` for text that is none of these.
+
+    >>> import tracejit
+    >>> tracejit.spec("f64[n, 3]").ndim
+    2
+    """
+    python_numbers = {"float": "f64", "int": "i64", "complex": "c128"}
+    if text.strip() in python_numbers:
+        return ArgSpec(text.strip(), DTYPES[python_numbers[text.strip()]])
+    m = _SPEC.match(text)
+    if m is None or m[1] not in DTYPES or m[2] is None:
+        raise ValueError(f"{text!r} is no spec: write a dtype ({', '.join(DTYPES)}) with sizes in "
+                         "brackets, as in 'f64[n, 3]', or 'float', 'int', 'complex'")
+    parts = [p.strip() for p in m[2].split(",") if p.strip()]
+    sizes = tuple(int(p) if p.isdigit() else p for p in parts)
+    if not sizes:
+        return ArgSpec("scalar", DTYPES[m[1]])
+    return ArgSpec("array", DTYPES[m[1]], len(sizes), None, sizes)

@@ -1,0 +1,77 @@
+"""Settings: each is an environment variable `TRACEJIT_...` and an argument of `config(...)`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Settings", "cache_directory", "config", "settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What can be set.
+
+    debug       -- 0: silent; 1: a line per compilation; 2: the IR after each pass; 3: emitted source
+    dump        -- a directory to write the stages of every compilation to
+    verify      -- check IR between passes, and every index of compiled code
+    cache_dir   -- where emitted source is kept
+    disable_jit -- run the interpreter instead of compiled code
+    """
+
+    debug: int = 0
+    dump: str | None = None
+    verify: bool = False
+    cache_dir: str | None = None
+    disable_jit: bool = False
+
+
+def _from_environment() -> Settings:
+    def flag(name: str) -> bool:
+        return os.environ.get(name, "0").lower() not in ("", "0", "false", "no")
+
+    return Settings(debug=int(os.environ.get("TRACEJIT_DEBUG", "0") or 0),
+                    dump=os.environ.get("TRACEJIT_DUMP") or None, verify=flag("TRACEJIT_VERIFY"),
+                    cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
+                    disable_jit=flag("TRACEJIT_DISABLE_JIT"))
+
+
+_SETTINGS: ContextVar[Settings] = ContextVar("tracejit settings", default=_from_environment())
+
+
+def settings() -> Settings:
+    """Return the settings that hold here."""
+    return _SETTINGS.get()
+
+
+@contextmanager
+def config(**changes: Any) -> Iterator[Settings]:
+    """Change settings within a `with` block.
+
+    >>> import tracejit
+    >>> with tracejit.config(disable_jit=True):
+    ...     print(float(tracejit.grad(lambda x: x * x)(3.0)))
+    6.0
+
+    Raises `TypeError` for a setting that does not exist.
+    """
+    token = _SETTINGS.set(replace(settings(), **changes))
+    try:
+        yield settings()
+    finally:
+        _SETTINGS.reset(token)
+
+
+def cache_directory() -> Path:
+    """Return the directory for files that can be made again."""
+    given = settings().cache_dir
+    if given is not None:
+        return Path(given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("tracejit", appauthor=False)

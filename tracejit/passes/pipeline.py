@@ -1,0 +1,27 @@
+"""The passes before codegen, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tracejit.ir.core import Graph
+from tracejit.ir.dead_code import drop_dead_code
+from tracejit.passes.inlining import inline_calls
+from tracejit.passes.simplify import simplify
+
+__all__ = ["PASSES", "optimise"]
+
+PASSES: tuple[Callable[[Graph], Graph], ...] = (
+    drop_dead_code,
+    inline_calls,
+    simplify,
+    simplify,
+)
+"""Read top to bottom; each takes valid IR and returns valid IR."""
+
+
+def optimise(graph: Graph) -> Graph:
+    """Return the graph after all passes."""
+    for apply_pass in PASSES:
+        graph = apply_pass(graph)
+    return graph

@@ -1,0 +1,28 @@
+"""Raising what compiled code reports, as if the user's own line had raised it."""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any, NoReturn
+
+from tracejit.errors import RAISABLE
+from tracejit.ir.core import Site
+
+__all__ = ["raise_at"]
+
+
+def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Site | None) -> NoReturn:
+    """Raise an exception whose traceback ends at a line of the user's function."""
+    exception = RAISABLE[error](message.format(*numbers))
+    if site is None:
+        raise exception
+    file, line, _ = site.location
+    exception.add_note(f"raised by compiled code at {file}:{line}")
+    code = compile("\n" * (line - 1) + "raise _error", file, "exec")
+    code = _named(code, getattr(site.function, "name", "function"))
+    exec(code, {"_error": exception})
+    raise AssertionError
+
+
+def _named(code: CodeType, name: str) -> Any:
+    return code.replace(co_name=name.rpartition(".")[2])

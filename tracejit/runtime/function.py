@@ -1,0 +1,135 @@
+"""Callables that users hold: they find the specialisation for a call, or make it."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+from tracejit.config import settings
+from tracejit.ir.core import Graph
+from tracejit.runtime.specialisation import Specialisation
+from tracejit.runtime.stages import Traced
+from tracejit.trace.capture import ArgSpec, spec_of_leaf
+from tracejit.trace.context import is_tracing
+from tracejit.trace.tracer import Traced as TracedValue
+from tracejit.tree import Structure, flatten
+
+__all__ = ["Function", "make_function"]
+
+LOG = logging.getLogger("tracejit")
+_COMPILING = threading.RLock()
+
+
+class Function:
+    """A transformed function. Call it like the function that it came from.
+
+    Each instance has a class of its own, whose `__call__` is the C-level entry of the newest
+    specialisation: so a call costs no Python frame.
+    """
+
+    transform: Any
+
+    def _setup(self, transform: Any) -> None:
+        self.transform = transform
+        self._table: dict[Any, list[Specialisation]] = {}
+        self._slow = self._dispatch
+        functools.update_wrapper(self, transform.fn)  # type: ignore[arg-type]
+        self.__wrapped__ = transform.fn
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<tracejit.{self.transform.name} of {getattr(self, '__qualname__', '?')}>"
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _dispatch(self, *args: Any, **kwargs: Any) -> Any:
+        """Call in Python: find the specialisation, compile it if there is none."""
+        leaves, structure = flatten((args, kwargs))
+        if is_tracing() or any(isinstance(x, TracedValue) for x in leaves):
+            return self.transform.inline(args, kwargs)
+        specialisation = self._find(leaves, structure)
+        return specialisation.run(leaves)
+
+    def _find(self, leaves: Sequence[Any], structure: Structure) -> Specialisation:
+        specs = tuple(spec_of_leaf(x) for x in leaves)
+        key = (structure, tuple(map(_spec_key, specs)), settings().disable_jit)
+        for candidate in self._table.get(key, ()):
+            if candidate.fits(leaves):
+                return candidate
+        with _COMPILING:
+            for candidate in self._table.get(key, ()):  # another thread may have been faster
+                if candidate.fits(leaves):
+                    return candidate
+            made = self._compile(specs, structure, leaves)
+            self._table.setdefault(key, []).insert(0, made)
+            if made.entry is not None:
+                type(self).__call__ = made.entry  # type: ignore[method-assign, assignment]
+                self._slow = made.entry
+            return made
+
+    def _compile(self, specs: Sequence[ArgSpec], structure: Structure,
+                 leaves: Sequence[Any] | None) -> Specialisation:
+        start = perf_counter()
+        program = self.transform.make_program(specs, structure, leaves)
+        captured = perf_counter()
+        slow = self._slow
+        made = Specialisation(program, specs, structure, slow)
+        if made.compiled is not None:
+            times = {"capture": captured - start, **made.compiled.times}
+            parts = ", ".join(f"{k} {1e3 * t:.1f} ms" for k, t in times.items())
+            reason = "first call" if not self._table else "no specialisation fits this call"
+            LOG.log(logging.WARNING if settings().debug else logging.DEBUG,
+                    "compiled %s for %s (%s): %s", program.name, signature_text(program.graph), reason,
+                    parts)
+        return made
+
+    # --- stages ---------------------------------------------------------------------------------
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Return the captured program for these arguments, or for specs of them.
+
+        args, kwargs -- arguments as for a call, or `tracejit.spec("f64[n, 3]")` in their place
+
+        >>> import numpy as np, tracejit
+        >>> traced = tracejit.grad(lambda x: np.sum(x * x)).trace(tracejit.spec("f64[n]"))
+        >>> print(traced.graph)  # doctest: +ELLIPSIS
+        graph grad(_lambda)(%x: f64[n]) -> f64[n] {...
+        """
+        leaves, structure = flatten((args, kwargs))
+        specs = tuple(spec_of_leaf(x) for x in leaves)
+        actual = None if any(isinstance(x, ArgSpec) for x in leaves) else leaves
+        return Traced(self.transform.make_program(specs, structure, actual))
+
+
+def _spec_key(spec: ArgSpec) -> Any:
+    """Return what two leaves must agree in to share specialisations."""
+    if spec.kind != "static":
+        return (spec.kind, spec.dtype, spec.ndim)
+    try:
+        hash(spec.content)
+    except TypeError:
+        return ("static", id(spec.content))
+    return ("static", type(spec.content), spec.content)
+
+
+def signature_text(graph: Graph) -> str:
+    """Return the types of a graph's inputs, as its first line has them."""
+    return ", ".join(str(v.aval) for v in graph.inputs)
+
+
+def make_function(transform: Any) -> Function:
+    """Return the callable of a transform."""
+
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self._dispatch(*args, **kwargs)
+
+    kind = type("Function", (Function,), {"__call__": call, "__module__": "tracejit"})
+    function = kind()
+    function._setup(transform)
+    return function

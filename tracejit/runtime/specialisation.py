@@ -1,0 +1,298 @@
+"""One compiled program for one kind of arguments, and the two ways to call it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from tracejit.config import settings
+from tracejit.ir.dims import evaluate
+from tracejit.ir.interpreter import bind_sizes, interpret
+from tracejit.ir.types import Aval
+from tracejit.runtime import layout
+from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
+from tracejit.runtime.failures import raise_at
+from tracejit.runtime.stages import Compiled, Program, Traced
+from tracejit.trace.capture import ArgSpec, spec_of_leaf
+from tracejit.trace.captured import Guarded, Same, Shape, is_same_object
+from tracejit.tree import LEAF, Structure, unflatten
+
+__all__ = ["Specialisation"]
+
+_I64 = ctypes.c_int64
+_KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class Specialisation:
+    """A program that accepts arguments of certain specs, under guards."""
+
+    def __init__(self, program: Program, specs: Sequence[ArgSpec], structure: Structure,
+                 slow: Callable[..., Any]) -> None:
+        self.program, self.specs, self.structure = program, specs, structure
+        self.entry: Any = None
+        self.traced = Traced(program)
+        self.compiled: Compiled | None = None
+        if settings().disable_jit:
+            return
+        self.compiled = self.traced.lower().compile()
+        kernel, plan = self.compiled.addresses()
+        self._kernel, self._plan = _KERNEL(kernel), _PLAN(plan)
+        self._dims = self._count_plan()
+        self._keep: list[Any] = [slow]
+        words = self._words(slow, kernel, plan)
+        if words is not None:
+            self.words = words
+            self.entry, method = make_entry(words, program.name)
+            self._keep.append(method)
+
+    # --- does it fit ----------------------------------------------------------------------------
+
+    def values(self, leaves: Sequence[Any]) -> list[Any] | None:
+        """Return the graph's inputs for a call; None where captured state has changed kind."""
+        values = [leaves[k] for k in self.program.capture.arg_leaves]
+        for leaf in self.program.capture.leaves:
+            try:
+                content = leaf.path.read()
+            except (LookupError, AttributeError, ValueError):
+                return None
+            old = leaf.content
+            same = type(content) is type(old) and (
+                not isinstance(old, np.ndarray)
+                or (content.dtype == old.dtype and content.ndim == old.ndim))
+            if not same:
+                return None
+            values.append(content)
+        return values
+
+    def guards_hold(self) -> bool:
+        """Return whether everything that the capture depended on is as it was."""
+        for k, guard in enumerate(self.program.capture.guards):
+            try:
+                content = guard.path.read()
+            except (LookupError, AttributeError, ValueError):
+                return False
+            old = guard.content
+            if isinstance(old, Same):
+                if old.path.read() is not content:
+                    return False
+            elif not is_same_object(old, content):
+                return False
+            elif content is not old and self.entry is not None:
+                self._renew(k, guard, content)
+        return True
+
+    def _renew(self, k: int, guard: Guarded, content: Any) -> None:
+        """Let the fast entry know an equal object in place of the old one."""
+        guard.content = content
+        self.words[Words.HEAD + k * Words.RECORD + Words.EXPECTED] = id(content)
+
+    def fits(self, leaves: Sequence[Any]) -> bool:
+        """Return whether this program is the right one for a call's leaves."""
+        if not self.guards_hold():
+            return False
+        values = self.values(leaves)
+        if values is None:
+            return False
+        for (key, axis), (number, _) in self.program.capture.pins.items():
+            if axis is None and key[0] == "arg" and int(leaves[key[1]]) != number:
+                return False
+        if self.compiled is None:
+            return _fits_interpreted(self.program, values)
+        return self._make_plan(values) is not None
+
+    # --- the slower way -------------------------------------------------------------------------
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """Run the program on a call's leaves and return its result."""
+        values = self.values(leaves)
+        assert values is not None
+        if self.compiled is None:
+            outputs = list(interpret(self.traced.graph, *values))
+        else:
+            outputs = self._run_compiled(values)
+        for k, output in self.program.written:
+            np.copyto(leaves[k], outputs[output])
+        kept = len(outputs) - len(self.program.written)
+        weak = self.program.capture.weak
+        boxed = [x.item() if weak[k] and k < len(weak) else x for k, x in enumerate(outputs[:kept])]
+        rest = iter(boxed)
+        result = [next(rest) if c is None else c[0] for c in self.program.constants]
+        return unflatten(self.program.structure, result)
+
+    def _count_plan(self) -> int:
+        graph = self.traced.graph
+        return len(graph.sizes) + sum(len(a.aval.shape) for a in graph.outputs) + 1
+
+    def _make_plan(self, values: Sequence[Any]) -> list[int] | None:
+        """Return sizes, result shapes and arena bytes; None where the arguments do not fit."""
+        dims: list[int] = []
+        for v, x in zip(self.traced.graph.inputs, values, strict=True):
+            assert isinstance(v.aval, Aval)
+            if v.aval.shape:
+                dims += x.shape
+            elif v.aval.dtype == np.int64:
+                dims.append(int(x))
+        given = (_I64 * max(1, len(dims)))(*dims)
+        made = (_I64 * self._dims)()
+        if self._plan(ctypes.addressof(given), ctypes.addressof(made)):
+            return None
+        return list(made)
+
+    def _run_compiled(self, values: Sequence[Any]) -> list[Any]:
+        assert self.compiled is not None
+        graph = self.traced.graph
+        plan = self._make_plan(values)
+        assert plan is not None
+        inputs = [np.require(np.asarray(x), v.aval.dtype, ["C", "A"])
+                  for v, x in zip(graph.inputs, values, strict=True)]
+        sizes, shapes = plan[:len(graph.sizes)], plan[len(graph.sizes):]
+        outputs = []
+        for a in graph.outputs:
+            ndim = len(a.aval.shape)
+            outputs.append(np.empty(tuple(shapes[:ndim]), a.aval.dtype))
+            shapes = shapes[ndim:]
+        arena = np.empty(shapes[0] + 64, np.uint8)
+        pointers = [x.ctypes.data for x in (*inputs, *outputs)]
+        pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
+        ctx = (_I64 * (16 + 2 * len(self.compiled.lowered.kernel.logs)))()
+        table = (ctypes.c_void_p * len(pointers))(*pointers)
+        status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
+                              ctypes.addressof((_I64 * max(1, len(sizes)))(*sizes)))
+        for k in range(len(self.compiled.lowered.kernel.logs)):
+            _free(ctx[8 + 2 * k])
+        if status:
+            numbers = (ctypes.c_double * 2).from_buffer(ctx, 8)
+            self.fail(status, *numbers)
+        return [x[()] if x.ndim == 0 else x for x in outputs]
+
+    def fail(self, status: int, *numbers: float) -> None:
+        """Raise what a status of the kernel means."""
+        assert self.compiled is not None
+        failure = self.compiled.lowered.kernel.failures[status - 1]
+        raise_at(failure.error, failure.message, numbers, failure.site)  # type: ignore[arg-type]
+
+    # --- the table of the fast entry ------------------------------------------------------------
+
+    def _words(self, slow: Callable[..., Any], kernel: int, plan: int) -> np.ndarray | None:
+        """Return the table for the fast entry; None where a call needs more than that can do."""
+        assert self.compiled is not None
+        capture, graph = self.program.capture, self.traced.graph
+        grouping = _grouping(self.program)
+        args, kwargs = self.structure.parts
+        flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts
+        if not (layout.is_known_layout() and flat and grouping is not None) or self.program.written:
+            return None
+        guards = [self._guard_record(g) for g in capture.guards]
+        guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
+                   for k, s in enumerate(self.specs) if not s.is_traced]
+        leaves = [self._leaf_record((Words.FROM_ARGUMENT, k, 0), self.specs[k])
+                  for k in capture.arg_leaves]
+        for leaf in capture.leaves:
+            leaves.append(self._leaf_record(self._source(leaf.path), spec_of_leaf(leaf.content)))
+        outputs = [self._output_record(k, a.aval) for k, a in enumerate(graph.outputs)]
+        records = [*guards, *leaves, *outputs]
+        too_many = len(leaves) + len(outputs) > MAX_LEAVES or self._dims > MAX_WORDS
+        if any(r is None for r in records) or too_many:
+            return None
+        words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
+        releases = any(e.regions for e in graph.eqns)
+        head = {Words.NEXT: id(slow), Words.FAIL: self._hold(self.fail), Words.KERNEL: kernel, Words.PLAN: plan,
+                Words.ARGS: len(self.specs), Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
+                Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
+                Words.LOGS: len(self.compiled.lowered.kernel.logs), Words.RELEASE: int(releases),
+                Words.SIZES: len(graph.sizes)}
+        for k, value in head.items():
+            words[k] = value
+        for k, record in enumerate(records):
+            assert record is not None
+            place = Words.HEAD + k * Words.RECORD
+            words[place:place + len(record)] = record
+        return words
+
+    def _hold(self, x: Any) -> int:
+        """Keep an object alive and return its address."""
+        self._keep.append(x)
+        return id(x)
+
+    def _source(self, path: Any) -> tuple[int, int, int] | None:
+        if path.steps:
+            return None
+        if isinstance(path.root, CellType):
+            return (Words.FROM_CELL, self._hold(path.root), 0)
+        if isinstance(path.root, dict):
+            return (Words.FROM_DICT, self._hold(path.root), self._hold(path.name))
+        return None
+
+    def _guard_record(self, guard: Guarded) -> tuple[int, ...] | None:
+        source = self._source(guard.path)
+        if source is None or isinstance(guard.content, (Same, Shape)):
+            return None
+        return (*source, Words.IS_OBJECT, self._hold(guard.content), 0)
+
+    def _leaf_record(self, source: tuple[int, int, int] | None,
+                     spec: ArgSpec) -> tuple[int, ...] | None:
+        if source is None:
+            return None
+        if spec.kind == "array":
+            return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim)
+        kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int)}
+        if spec.kind == "scalar" and spec.dtype == np.float64:
+            return (*source, Words.IS_FLOAT, id(np.float64), 0)
+        if spec.kind not in kinds:
+            return None
+        kind, type_ = kinds[spec.kind]
+        return (*source, kind, id(type_), 0)
+
+    def _output_record(self, k: int, aval: Any) -> tuple[int, ...]:
+        if aval.shape:
+            return (0, 0, 0, Words.AS_ARRAY, self._hold(aval.dtype), len(aval.shape))
+        if self.program.capture.weak[k] and aval.dtype.kind in "fi":
+            return (0, 0, 0, Words.AS_FLOAT if aval.dtype.kind == "f" else Words.AS_INT, 0, 0)
+        if aval.dtype == np.float64:
+            return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
+        return (0, 0, 0, Words.AS_SCALAR, self._hold(aval.dtype), 0)
+
+
+def _free(address: int) -> None:
+    if address:
+        free = ctypes.CDLL(None).free
+        free.argtypes, free.restype = [ctypes.c_void_p], None
+        free(address)
+
+
+def _grouping(program: Program) -> int | None:
+    """Return how the fast entry puts the outputs together; None where it cannot."""
+    s = program.structure
+    if any(c is not None for c in program.constants):
+        return None
+    if s == LEAF:
+        return Words.ONE
+    if s.kind is tuple and s.parts and all(p == LEAF for p in s.parts):
+        return Words.TUPLE
+    if s.kind is tuple and len(s.parts) == 2 and s.parts[0] == LEAF and s.parts[1].kind is tuple and (
+            all(p == LEAF for p in s.parts[1].parts)):
+        return Words.FIRST_AND_REST
+    return None
+
+
+def _fits_interpreted(program: Program, values: Sequence[Any]) -> bool:
+    """Whether shapes and size guards hold, where there is no compiled plan to ask."""
+    env = bind_sizes(program.graph, values)
+    env.update((v, x) for v, x in zip(program.graph.inputs, values, strict=True)
+               if not v.aval.shape)
+    relations = {"==": lambda n: n == 0, "!=": lambda n: n != 0, "<": lambda n: n < 0,
+                 "<=": lambda n: n <= 0}
+
+    def number(d: Any) -> int:
+        return evaluate(d, lambda v: int(env[v]))
+
+    shapes = all(number(d) == n for v, x in zip(program.graph.inputs, values, strict=True)
+                 for d, n in zip(v.aval.shape, np.shape(x), strict=True))
+    return shapes and all(relations[g.relation](number(g.dim)) is g.truth
+                          for g in program.capture.size_guards) and all(
+        number(a) == number(b) for a, b in program.capture.checks)

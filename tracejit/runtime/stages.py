@@ -1,0 +1,192 @@
+"""From a captured program to code that runs: the staged objects and what they hold.
+
+`g.trace(*args)` gives a `Traced`, its `.lower()` a `Lowered`, its `.compile()` a `Compiled`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import linecache
+import logging
+from dataclasses import dataclass, field
+from time import perf_counter
+from types import FunctionType
+from typing import Any
+
+from tracejit.config import cache_directory, settings
+from tracejit.ir.core import Graph
+from tracejit.ir.verifier import verify_graph
+from tracejit.passes.pipeline import PASSES
+from tracejit.trace.capture import Capture
+
+__all__ = ["Compiled", "Lowered", "Program", "Traced"]
+
+LOG = logging.getLogger("tracejit")
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A captured and transformed function: its graph, and how calls and results map to it.
+
+    capture   -- where inputs come from and what the capture depends on
+    structure -- of the result; `constants` are leaves of it that are no outputs
+    grouping  -- how the outputs make up the result, where that is simple
+    """
+
+    name: str
+    graph: Graph
+    capture: Capture
+    structure: Any
+    constants: list[tuple[Any] | None]
+    written: list[tuple[int, int]] = field(default_factory=list)
+    options: Any = None
+
+
+class Traced:
+    """A captured program before codegen."""
+
+    def __init__(self, program: Program, times: dict[str, float] | None = None) -> None:
+        self.program = program
+        self.times = times or {}
+
+    @functools.cached_property
+    def graph(self) -> Graph:
+        """Return the graph after all passes."""
+        start = perf_counter()
+        graph = self.program.graph
+        for apply_pass in PASSES:
+            before = graph
+            graph = apply_pass(graph)
+            if settings().verify:
+                verify_graph(graph)
+            if settings().debug >= 2 and str(graph) != str(before):
+                LOG.warning("after %s:\n%s", apply_pass.__name__, graph)
+        self.times["passes"] = perf_counter() - start
+        return graph
+
+    def why(self) -> str:
+        """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
+        lines = list(self.program.graph.notes)
+        for eqn, reason in self.program.graph.reasons:
+            if eqn.outputs:
+                where = f" ({eqn.site})" if eqn.site is not None else ""
+                lines.append(f"{eqn.op.name}{where} has no backward part: {reason}")
+        return "\n".join(lines) if lines else "nothing was fixed, stored or pruned"
+
+    def lower(self) -> Lowered:
+        """Return the emitted program."""
+        return Lowered(self)
+
+    def __str__(self) -> str:
+        return str(self.graph)
+
+
+class Lowered:
+    """A program with its emitted source."""
+
+    def __init__(self, traced: Traced) -> None:
+        from tracejit.codegen.lower import lower_graph
+        from tracejit.codegen.python_source import render
+
+        self.traced = traced
+        graph = traced.graph
+        start = perf_counter()
+        self.kernel = lower_graph(graph)
+        self.source: str = render(self.kernel)
+        traced.times["codegen"] = perf_counter() - start
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self.traced.graph
+
+    def why(self) -> str:
+        """Return what `Traced.why` does."""
+        return self.traced.why()
+
+    def compile(self) -> Compiled:
+        """Return the compiled program."""
+        return Compiled(self)
+
+    def __str__(self) -> str:
+        return self.source
+
+
+class Compiled:
+    """A program in machine code."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        from tracejit.codegen.compile import compile_kernel, signature_of
+        from tracejit.codegen.plan import plan_text
+
+        self.lowered = lowered
+        kernel, program = lowered.kernel, lowered.traced.program
+        digest = hashlib.blake2b(lowered.source.encode(), digest_size=12).hexdigest()
+        self.path, fn = _load_source(lowered.source, digest, program.options)
+        signature = signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
+                                 bool(kernel.arena), len(kernel.graph.sizes))
+        self.symbol = f"tracejit_{digest}_{next(_COUNTER)}"
+        conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
+        conditions += [(a - b, "==", True) for a, b in program.capture.checks]
+        plan = plan_text(kernel, conditions, f"{self.symbol}_plan", "")
+        self.code = compile_kernel(fn, signature, self.symbol, [plan])
+        self.times = {**lowered.traced.times, **self.code.times}
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self.lowered.graph
+
+    @property
+    def source(self) -> str:
+        """Return the emitted source."""
+        return self.lowered.source
+
+    @property
+    def llvm(self) -> str:
+        """Return the optimised LLVM IR."""
+        return self.code.llvm
+
+    @property
+    def asm(self) -> str:
+        """Return the assembly."""
+        return self.code.asm
+
+    def why(self) -> str:
+        """Return what `Traced.why` does."""
+        return self.lowered.why()
+
+    def addresses(self) -> tuple[int, int]:
+        """Return the addresses of the kernel's entry and of the plan."""
+        return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
+
+
+_COUNTER = itertools.count()
+
+
+@functools.cache
+def _namespace(strict: bool) -> dict[str, Any]:
+    from tracejit.codegen.intrinsics import namespace
+
+    return namespace(vector=not strict, reassociate=not strict)
+
+
+def _load_source(source: str, digest: str, options: Any) -> tuple[str, FunctionType]:
+    """Write emitted source to a file named by its content, and define its function."""
+    folder = cache_directory() / "emitted"
+    path = folder / f"kernel_{digest}.py"
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(source)
+        name = str(path)
+    except OSError:  # a cache that cannot be written to: the source stays in memory
+        name = f"<tracejit kernel_{digest}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    names = dict(_namespace(getattr(options, "fp", "default") == "strict"))
+    exec(compile(source, name, "exec"), names)
+    kernel = names["kernel"]
+    assert isinstance(kernel, FunctionType)
+    return name, kernel
