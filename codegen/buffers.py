@@ -14,7 +14,7 @@ from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.dims import Dim, product
-from tracejit.ir.lowering import Alias, LogOp, Region, Write
+from tracejit.ir.lowering import Alias, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
 
@@ -67,8 +67,8 @@ class Buffers:
         for eqn in all_eqns(block):
             if isinstance(eqn.op.lowering, Region):
                 self._merge_region(eqn)
-            elif isinstance(eqn.op.lowering, Write):
-                self._merge(eqn.inputs[0], eqn.output)
+            elif isinstance(eqn.op.lowering, (Write, Library)) and eqn.op.writes is not None:
+                self._merge(eqn.inputs[eqn.op.writes], eqn.outputs[0])
             elif isinstance(eqn.op.lowering, Alias) and eqn.output in self.members:
                 self._merge(eqn.inputs[0], eqn.output, reads_only=True)
         for eqn in all_eqns(block):  # a second look: an update inside may have merged by now
@@ -128,9 +128,12 @@ class Buffers:
     def _overwrites_in_step(self, eqn: Eqn, old: Value) -> bool:
         """Whether an equation reads each element of `old` only when it writes that same element."""
         how = eqn.op.lowering
-        new = eqn.output
         if isinstance(how, Alias):
             return True
+        if isinstance(how, Library):
+            return eqn.op.writes is not None and [a is old for a in eqn.inputs].count(True) == 1 and (
+                eqn.inputs[eqn.op.writes] is old)
+        new = eqn.output
         if not self.elements.is_virtual_kind(eqn):
             if not isinstance(how, Write) or how.gathered:
                 return isinstance(how, Write) and eqn.inputs[0] is old and old not in {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Union
 
-__all__ = ["Assign", "If", "Let", "Loop", "Node", "Return", "Store", "While"]
+__all__ = ["Assign", "Do", "If", "Let", "Loop", "Node", "Return", "Store", "While"]
 
 
 @dataclass(slots=True)
@@ -73,6 +73,14 @@ class If:
 
 
 @dataclass(slots=True)
+class Do:
+    """Call a routine on whole buffers."""
+
+    call: str
+    comment: str = ""
+
+
+@dataclass(slots=True)
 class Return:
     """Leave the kernel with a status."""
 
@@ -80,4 +88,4 @@ class Return:
     comment: str = ""
 
 
-Node = Union[Let, Assign, Store, Loop, While, If, Return]
+Node = Union[Let, Assign, Store, Loop, While, If, Do, Return]

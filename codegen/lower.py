@@ -17,14 +17,15 @@ from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.emitter import Emitter, Failure, literal_text
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While
-from tracejit.codegen.schedule import Nest, Single, schedule_block
+from tracejit.codegen.matmul import lower_product
+from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
-from tracejit.ir.dims import Dim, dim_values
-from tracejit.ir.lowering import Effect, Index, Library, LogOp, Pointwise, Region, View
-from tracejit.ir.printer import Names
-from tracejit.ir.types import Aval, LogType
+from tracejit.ir.dims import dim_values
+from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Pointwise, Region, View
+from tracejit.ir.printer import Names, format_block
+from tracejit.ir.types import LogType, dtype_name
 
 __all__ = ["Kernel", "lower_graph"]
 
@@ -33,12 +34,14 @@ __all__ = ["Kernel", "lower_graph"]
 class Kernel:
     """A kernel before it is rendered.
 
+    head            -- reads the scalar arguments
     inputs, outputs -- the buffers that the caller gives, in the order of the graph
     arena           -- the buffers that the kernel lays out in the workspace
     logs            -- the dtypes of its Logs
     """
 
     graph: Graph
+    head: list[Node]
     nodes: list[Node]
     inputs: list[Buffer]
     outputs: list[Buffer]
@@ -46,13 +49,11 @@ class Kernel:
     logs: list[np.dtype]
     failures: list[Failure]
     labels: dict[Value, str]
-    symbols: tuple[str, ...] = ()
+    scalar_names: dict[Value, str]
 
 
 def label_values(graph: Graph) -> dict[Value, str]:
     """Return the names that values have in the printed graph."""
-    from tracejit.ir.printer import format_block
-
     names = Names()
     for v in (*graph.sizes, *graph.inputs):
         names.of(v)
@@ -98,8 +99,6 @@ def combined(combine: str, dtype: np.dtype, a: str, b: str) -> str:
              "or": f"{a} | {b}"}
     text = texts[combine]
     if dtype.kind in "iu" and dtype != np.int64:
-        from tracejit.ir.types import dtype_name
-
         return f"{dtype_name(dtype)}({text})"
     return text if name == "" or combine != "mul" else f"f32({text})"
 
@@ -112,19 +111,20 @@ class _Lowerer(Emitter):
         self.graph = graph
         self.logs: list[np.dtype] = []
         self.log_of: dict[Value, int] = {}
-        self.symbols: set[str] = set()
         self.folds: dict[Statement, str] = {}
 
     def run(self) -> Kernel:
         """Lower the whole graph."""
+        head: list[Node] = []
         nodes: list[Node] = []
         inputs, outputs, arena = self._name_buffers()
-        with self.scope(nodes):
+        with self.scope(head):
             self._bind_inputs()
+        with self.scope(nodes):
             self.block(self.graph.block)
             self._finish(outputs)
-        return Kernel(self.graph, nodes, inputs, outputs, arena, self.logs, self.failures, self.labels,
-                      tuple(sorted(self.symbols)))
+        return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
+                      self.labels, self.names)
 
     # --- the frame ------------------------------------------------------------------------------
 
@@ -194,6 +194,8 @@ class _Lowerer(Emitter):
             self._scalar_step(eqn, self.dim(how.element(eqn.params, ())))
         elif isinstance(how, (Effect, LogOp, Library)):
             routines.lower(self, eqn)
+        elif isinstance(how, Contract):
+            lower_product(self, eqn)
         else:
             (read,) = self.elements.reads(eqn.output, ())
             self.names[eqn.output] = self.element(read.operand, read.index)
@@ -413,8 +415,6 @@ class _Lowerer(Emitter):
 
     def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
         """Copy an array to a buffer."""
-        from tracejit.codegen.schedule import as_nest
-
         nest = as_nest(copy_statement(source, target, buffer), 0)
         assert isinstance(nest, Nest)
         self.nest(nest)
@@ -560,8 +560,6 @@ class _Lowerer(Emitter):
             self.nodes.append(Store(buffer.name, self.place((index.dim, *[0] * (len(shape) - 1)), shape),
                                     self.atom(a)))
             return
-        from tracejit.codegen.schedule import as_nest
-
         s = copy_statement(a, v, buffer)
         s.index = (index.dim, *s.index)
         nest = as_nest(s, 0)
@@ -582,5 +580,3 @@ def _nested(function: str, texts: Sequence[str]) -> str:
         result = f"{function}({result}, {t})"
     return result
 
-
-assert Dim and Aval

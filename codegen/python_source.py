@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
 from tracejit.codegen.lower import Kernel
 from tracejit.codegen.slots import arena_layout
 from tracejit.ir.types import dtype_name
@@ -24,6 +24,7 @@ def render(kernel: Kernel) -> str:
     lines += [*str(kernel.graph).splitlines(), '"""', ""]
     params = ["ctx", *names, *(["arena"] if kernel.arena else []), *sizes]
     lines += _wrapped(f"def kernel({', '.join(params)}):")
+    lines += [line for node in kernel.head for line in _node(node, 1)]
     lines += _prologue(kernel)
     lines += _block(inline_once(kernel.nodes), 1)
     text = "\n".join(lines) + "\n"
@@ -101,6 +102,8 @@ def _node(node: Node, depth: int) -> list[str]:
         if node.other:
             lines += [_line("else:", depth, ""), *_block(node.other, depth + 1)]
         return lines
+    if isinstance(node, Do):
+        return [_line(node.call, depth, node.comment)]
     assert isinstance(node, Return)
     return [_line(f"return {node.status}", depth, node.comment)]
 
@@ -139,7 +142,7 @@ def _texts(node: Node) -> list[str]:
         return [node.lo, node.hi]
     if isinstance(node, (If, While)):
         return [node.condition]
-    return [node.status]
+    return [node.call if isinstance(node, Do) else node.status]
 
 
 def _children(node: Node) -> list[list[Node]]:
@@ -170,7 +173,7 @@ def _inline_block(nodes: list[Node], counts: dict[str, int]) -> list[Node]:
         if isinstance(node, Let) and counts.get(node.name) == 1 and len(node.expression) < MAX_INLINED:
             pending[node.name] = node
             continue
-        if isinstance(node, (Assign, Store, Loop, While, If)):
+        if isinstance(node, (Assign, Store, Loop, While, If, Do)):
             result += pending.values()
             pending.clear()
         result.append(node)

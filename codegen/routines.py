@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import is_array
-from tracejit.codegen.loop_ir import Assign, If, Let, Node, Return, Store
-from tracejit.ir.core import Eqn
+from tracejit.codegen.emitter import literal_text
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store
+from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import product
 from tracejit.ir.lowering import Effect, Library, LogOp
 
@@ -26,7 +27,7 @@ def lower(self: _Lowerer, eqn: Eqn) -> None:
         LOG_OPS[how.action](self, eqn)
     else:
         assert isinstance(how, Library)
-        raise NotImplementedError(how.routine)
+        ROUTINES[how.routine](self, eqn)
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -136,3 +137,97 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
 
 
 LOG_OPS = {"new": _log_new, "push": _log_push, "pop": _log_pop}
+
+
+# --- library routines ---------------------------------------------------------------------------
+
+
+def _place_of(self: _Lowerer, a: Atom) -> tuple[str, list[str]]:
+    """Return the name of an array's buffer and its sizes as source."""
+    assert isinstance(a, Value)
+    return self.buffers.of[a].name, [self.dim(d) for d in a.aval.shape]
+
+
+def _copied(self: _Lowerer, a: Atom, v: Value) -> str:
+    """Copy an operand to a result, for a routine that overwrites; return the result's buffer."""
+    if not self.buffers.shares(a, v):
+        self.copy(a, v, self.buffers.of[v])
+    return self.buffers.of[v].name
+
+
+def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
+    factor = _copied(self, eqn.inputs[0], eqn.output)
+    n = self.dim(eqn.output.aval.shape[0])
+    self.fail(f"potrf({n}, {factor}) != 0", "LinAlgError", "Matrix is not positive definite", [], eqn)
+    row, column = self.fresh("row"), self.fresh("column")
+    self.nodes.append(Loop(row, "0", n, [Loop(column, f"{row} + 1", n, [
+        Store(factor, f"{row} * {n} + {column}", "0.0")])]))
+
+
+def _triangular_solve(self: _Lowerer, eqn: Eqn) -> None:
+    a, _ = _place_of(self, eqn.inputs[0])
+    x = _copied(self, eqn.inputs[1], eqn.output)
+    n, m = (self.dim(d) for d in eqn.output.aval.shape)
+    triangle = "L" if eqn.params["lower"] else "U"
+    transposed = "T" if eqn.params["transposed"] else "N"
+    self.nodes.append(Do(f'trsm("{triangle}", "{transposed}", "N", {n}, {m}, {a}, {x})',
+                         self.comment(eqn)))
+
+
+def _lu(self: _Lowerer, eqn: Eqn) -> None:
+    factors = _copied(self, eqn.inputs[0], eqn.outputs[0])
+    pivots, (n,) = _place_of(self, eqn.outputs[1])
+    self.fail(f"getrf({n}, {factors}, {pivots}) != 0", "LinAlgError", "Singular matrix", [], eqn)
+
+
+def _swaps(self: _Lowerer, x: str, pivots: str, n: str, m: str, reverse: bool) -> Loop:
+    """Exchange rows as the pivots say."""
+    k, j, held = self.fresh("k"), self.fresh("j"), self.fresh("held")
+    other = f"({pivots}[{k}] - 1) * {m} + {j}"
+    return Loop(k, "0", n, [Loop(j, "0", m, [
+        Let(held, f"{x}[{k} * {m} + {j}]"), Store(x, f"{k} * {m} + {j}", f"{x}[{other}]"),
+        Store(x, other, held)])], reverse=reverse)
+
+
+def _solve(self: _Lowerer, eqn: Eqn) -> None:
+    """With the factors of a' = P L U: solve with two triangles and exchange rows."""
+    lu, _ = _place_of(self, eqn.inputs[2])
+    pivots, _ = _place_of(self, eqn.inputs[3])
+    x = _copied(self, eqn.inputs[1], eqn.output)
+    n, m = (self.dim(d) for d in eqn.output.aval.shape)
+    upper = Do(f'trsm("L", "{{}}", "N", {n}, {m}, {lu}, {x})', self.comment(eqn))
+    lower = Do(f'trsm("U", "{{}}", "U", {n}, {m}, {lu}, {x})', "")
+    if eqn.params["transposed"]:
+        lower.call, upper.call = lower.call.format("T"), upper.call.format("T")
+        self.nodes += [_swaps(self, x, pivots, n, m, False), lower, upper]
+    else:
+        lower.call, upper.call = lower.call.format("N"), upper.call.format("N")
+        self.nodes += [upper, lower, _swaps(self, x, pivots, n, m, True)]
+
+
+def _slogdet(self: _Lowerer, eqn: Eqn) -> None:
+    """The product of the diagonal of U, and a change of sign for every exchange."""
+    lu, _ = _place_of(self, eqn.inputs[1])
+    pivots, (n,) = _place_of(self, eqn.inputs[2])
+    sign, total = (self.fresh(self.label(v)) for v in eqn.outputs)
+    k, d = self.fresh("k"), self.fresh("d")
+    dtype = eqn.outputs[0].aval.dtype
+    zero, one = (literal_text(Literal(x, dtype)) for x in (0, 1))
+    self.nodes += [Assign(sign, one), Assign(total, zero), Loop(k, "0", n, [
+        Let(d, f"{lu}[{k} * {n} + {k}]"), Assign(total, f"{total} + log(fabs({d}))"),
+        Assign(sign, f"select({d} < {zero}, -{sign}, {sign})"),
+        Assign(sign, f"select({pivots}[{k}] != {k} + 1, -{sign}, {sign})")])]
+    self.names.update(zip(eqn.outputs, (sign, total), strict=True))
+
+
+def _argsort(self: _Lowerer, eqn: Eqn) -> None:
+    x, sizes = _place_of(self, eqn.inputs[0])
+    order, work = (self.buffers.of[v].name for v in eqn.outputs)
+    rows = self.dim(product(eqn.inputs[0].aval.shape[:-1]))
+    n, row = sizes[-1], self.fresh("row")
+    self.nodes.append(Loop(row, "0", rows, [
+        Do(f"argsort({x}, {order}, {work}, {row} * ({n}), {n})", self.comment(eqn))]))
+
+
+ROUTINES = {"cholesky": _cholesky, "triangular_solve": _triangular_solve, "lu": _lu, "solve": _solve,
+            "slogdet": _slogdet, "argsort": _argsort}

@@ -1,4 +1,4 @@
-"""Scalar functions with branches or loops of their own, as small Numba functions."""
+"""Functions with branches or loops of their own, as small Numba functions."""
 
 from __future__ import annotations
 
@@ -43,4 +43,33 @@ def functions(names: dict[str, Any]) -> dict[str, Any]:
             y = y >> 1
         return result
 
-    return {fn.__name__: njit(fn, error_model="numpy") for fn in (floor_divide, remainder, ipow)}
+    def argsort(x, order, work, start, n):  # type: ignore[no-untyped-def]
+        """Stable merge sort of `x[start:start + n]`, NaN last; both arrays of ints have room for n."""
+        for i in range(n):
+            order[start + i] = i
+        width = 1
+        while width < n:
+            lo = 0
+            while lo < n:
+                middle = min(lo + width, n)
+                end = min(lo + 2 * width, n)
+                i, j = lo, middle
+                for k in range(lo, end):
+                    take_left = j >= end
+                    if i < middle and j < end:
+                        a = x[start + order[start + i]]
+                        b = x[start + order[start + j]]
+                        take_left = not (b < a or (a != a and b == b))
+                    if take_left:
+                        work[start + k] = order[start + i]
+                        i += 1
+                    else:
+                        work[start + k] = order[start + j]
+                        j += 1
+                lo = end
+            for k in range(n):
+                order[start + k] = work[start + k]
+            width *= 2
+
+    return {fn.__name__: njit(fn, error_model="numpy")
+            for fn in (floor_divide, remainder, ipow, argsort)}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, is_array
+from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.dims import Dim, dim_values, substitute
@@ -87,6 +88,8 @@ class _Scheduler:
     def _is_single(self, eqn: Eqn) -> bool:
         how = eqn.op.lowering
         if isinstance(how, (Region, Library, LogOp, Effect)) or not eqn.outputs:
+            return True
+        if is_matrix_product(eqn):
             return True
         (out,) = eqn.outputs
         return not is_array(out) and self.elements.is_virtual_kind(eqn)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.ir.dims import Dim, ceil_div, format_dim
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Call, Dim, ceil_div
 
 if TYPE_CHECKING:
     from tracejit.codegen.lower import Kernel
@@ -40,12 +42,31 @@ def arena_layout(kernel: Kernel) -> list[Slot]:
     for k, number in enumerate(numbers):
         buffers = [b for b in kernel.arena if b.number == number]
         size = buffers[0].size * buffers[0].dtype.itemsize + ALIGNMENT - 1
-        text = format_dim(size, lambda v: kernel.labels[v])
+        text = dim_source(size, kernel.scalar_names)
         end = f"{offset} + idiv({text}, {ALIGNMENT}) * {ALIGNMENT}"
         following = f"o{k + 1}" if k + 1 < len(numbers) else None
         slots.append(Slot(number, buffers, offset, end, following))
         offset = following or ""
     return slots
+
+
+_FUNCTIONS = {"max": "imax", "min": "imin", "floordiv": "idiv", "mod": "imod"}
+
+
+def dim_source(d: Dim, names: Mapping[Value, str]) -> str:
+    """Return a dim as source."""
+    if isinstance(d, int):
+        return str(d)
+    terms = []
+    for monomial, c in d.terms:
+        factors = [names[a] if isinstance(a, Value) else _call_source(a, names) for a in monomial]
+        terms.append(" * ".join([*([str(c)] if c != 1 else []), *factors]))
+    return " + ".join([*terms, *([str(d.const)] if d.const else [])]).replace("+ -", "- ")
+
+
+def _call_source(a: Call, names: Mapping[Value, str]) -> str:
+    left, right = (dim_source(arg, names) for arg in a.args)
+    return f"{_FUNCTIONS[a.fn]}({left}, {right})"
 
 
 def arena_size(kernel: Kernel) -> Dim:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
+from tracejit.codegen.products import is_matrix_product
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, Gather, Library, LogOp, Pieces,
                                   Pointwise, Reduce, Region, Running, View, Write)
@@ -81,7 +82,7 @@ def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Contract):
             for a in eqn.inputs:
-                if elements.computes(a):
+                if elements.computes(a) or is_matrix_product(eqn):
                     keep(a, "contracted")
     for v in list(_overwritten(graph.block, elements)):
         keep(v, "overwritten")

@@ -11,10 +11,10 @@ from tracejit.ir.types import DTYPES
 from tracejit.ops.calls import (NoGradient, NotDifferentiable, RegisterGradient, no_gradient,
                                 stop_gradient)
 from tracejit.trace.capture import ArgSpec
-from tracejit.transforms import grad, jit, value_and_grad
+from tracejit.transforms.public import grad, jit, jvp, value_and_grad, vjp
 
-__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "grad", "jit", "no_gradient",
-           "spec", "stop_gradient", "value_and_grad"]
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "grad", "jit", "jvp", "no_gradient",
+           "spec", "stop_gradient", "value_and_grad", "vjp"]
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
+from tracejit.ir.dead_code import prune_block
 from tracejit.ir.types import Aval
 from tracejit.trace.context import Trace, active, current
 from tracejit.trace.emit import apply
 
-__all__ = ["gradient_block", "gradient_graph", "pullback_graph"]
+__all__ = ["gradient_block", "gradient_graph", "pullback_block", "pullback_graph", "tangent_graph"]
 
 
 def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
@@ -44,23 +46,39 @@ def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], nam
     return Graph(name, graph.sizes, block, graph.notes, tuple(reasons.items()))
 
 
-def pullback_graph(graph: Graph, wrt: Sequence[int], name: str) -> Graph:
-    """Return the graph of outputs and cotangents of inputs, given cotangents of the outputs.
+def pullback_block(block: Block, wrt: Sequence[int]) -> Block:
+    """Return a block of outputs and cotangents of inputs, given cotangents of the outputs.
 
-    Its inputs are the graph's, then one cotangent per output.
+    Its inputs are the block's, then one cotangent per output.
     """
+    xs = [block.inputs[k] for k in wrt]
+    cts = [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
+
+    def start(sweep: ReverseSweep) -> list[Any]:
+        return [sweep.operand(ct) for ct in cts]
+
+    def finish(sweep: ReverseSweep) -> list[Atom]:
+        return [*block.outputs, *(sweep.dense_of(x) for x in xs)]
+
+    return reverse_block(block, xs, start, finish, extra_inputs=cts)
+
+
+def pullback_graph(graph: Graph, wrt: Sequence[int], name: str) -> Graph:
+    """Return the graph of cotangents of inputs, given cotangents of the outputs."""
     with active(Trace()):
         _assume_sizes(graph)
-        block = graph.block
-        xs = [block.inputs[k] for k in wrt]
-        cts = [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
+        block = pullback_block(graph.block, wrt)
+    outputs = block.outputs[len(graph.outputs):]
+    return Graph(name, graph.sizes, prune_block(Block(block.inputs, block.eqns, outputs)), graph.notes)
 
-        def finish(sweep: ReverseSweep) -> list[Atom]:
-            return [*block.outputs, *(sweep.dense_of(x) for x in xs)]
 
-        new = reverse_block(block, xs, lambda sweep: [sweep.operand(ct) for ct in cts], finish,
-                            extra_inputs=cts)
-    return Graph(name, graph.sizes, new, graph.notes)
+def tangent_graph(graph: Graph, wrt: Sequence[int], name: str) -> Graph:
+    """Return the graph of outputs and their tangents, given tangents of some inputs."""
+    with active(Trace()):
+        _assume_sizes(graph)
+        xs = [graph.inputs[k] for k in wrt]
+        block = forward_block(graph.block, xs, range(len(graph.outputs)))
+    return Graph(name, graph.sizes, block, graph.notes)
 
 
 def _assume_sizes(graph: Graph) -> None:

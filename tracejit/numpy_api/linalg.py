@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, maximum, minimum
-from tracejit.numpy_api.creation import filled
+from tracejit.numpy_api.creation import eye, filled
 from tracejit.numpy_api.elementwise import as_tracer, scipy_special
 from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
 from tracejit.ops.calls import stop_gradient
@@ -327,21 +327,29 @@ def solve(a: Any, b: Any) -> Any:
     a, b = _require_square(_floating(a)), _floating(b)
     dtype = np.result_type(a.dtype, b.dtype)
     a, b = cast(a, dtype), cast(b, dtype)
-    return _on_columns(lambda m: apply("solve", a, m, transposed=False), a, b)
+    lu, pivots = _factorized(a)
+    return _on_columns(lambda m: apply("solve", a, m, lu, pivots, transposed=False), a, b)
+
+
+def _factorized(a: Tracer) -> tuple[Tracer, Tracer]:
+    lu, pivots = emit("lu", [a.value])
+    return tracer_of(lu), tracer_of(pivots)
 
 
 @captures(np.linalg.inv)
 def inv(a: Any) -> Any:
     """Return the inverse of a matrix."""
     a = _require_square(_floating(a))
-    return apply("solve", a, cast(np.eye(as_operand(a.dims[0])), a.dtype), transposed=False)
+    identity = cast(eye(as_operand(a.dims[0])), a.dtype)
+    return apply("solve", a, identity, *_factorized(a), transposed=False)
 
 
 @captures(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
     """Return sign and logarithm of the determinant."""
     a = _require_square(_floating(a))
-    sign, logdet = emit("slogdet", [a.value])
+    lu, pivots = _factorized(a)
+    sign, logdet = emit("slogdet", [a.value, lu.value, pivots.value])
     return tracer_of(sign), tracer_of(logdet)
 
 

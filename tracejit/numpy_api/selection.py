@@ -12,7 +12,7 @@ from tracejit.numpy_api.shapes import normalize_axis
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import METHODS, captures
-from tracejit.trace.emit import (apply, as_operand, atom_of, broadcast_dims, cast, dims_of, emit_value,
+from tracejit.trace.emit import (apply, as_operand, atom_of, broadcast_dims, cast, dims_of, emit, emit_value,
                                  fit, lift)
 from tracejit.trace.indexing import (ADVANCED_GET, ADVANCED_SET, basic_key, broadcast_value,
                                      is_advanced, normalize, view, write_cell)
@@ -284,7 +284,9 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwarg
     a = as_tracer(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
-    return apply("argsort", a, axis=normalize_axis(axis, len(a.dims)))
+    moved = np.moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
+    order, _ = emit("argsort", [moved.value])
+    return np.moveaxis(tracer_of(order), -1, axis)
 
 
 @captures(np.sort)

@@ -19,7 +19,7 @@ from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
-           "inline_region", "no_gradient", "stop_gradient"]
+           "inline_region", "is_marked", "no_gradient", "stop_gradient"]
 
 GRADIENTS: dict[str, Callable[..., Any]] = {}
 """The gradient functions that users registered, by op type."""
@@ -100,11 +100,16 @@ def no_gradient(op_type: str) -> None:
 NoGradient = NotDifferentiable = no_gradient
 
 
+def is_marked(op: Op) -> bool:
+    """Return whether an op is marked as not differentiable."""
+    return op.name not in GRADIENTS and (op.marked or op.name in NOT_DIFFERENTIABLE)
+
+
 def find_gradient(op: Op) -> Callable[..., Any] | None:
     """Return the rule (sweep, eqn, cts) -> cts of an op; None if it has neither rule nor mark."""
     if op.name in GRADIENTS:
         return _registered_rule
-    if op.marked or op.name in NOT_DIFFERENTIABLE:
+    if is_marked(op):
         return lambda sweep, eqn, cts: [None] * len(eqn.inputs)
     return op.vjp
 

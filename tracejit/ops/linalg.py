@@ -113,7 +113,7 @@ def _cholesky(x: Any) -> Any:
 
 
 structural("cholesky", _cholesky, _square, Library("cholesky"), _cholesky_vjp, _cholesky_jvp,
-           cost=100.0, sample="positive definite")
+           cost=100.0, writes=0, sample="positive definite")
 
 
 def _solve_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -157,63 +157,89 @@ def _solve_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("triangular_solve", _triangular_solve, _solve_infer, Library("triangular_solve"),
-           _solve_vjp, _solve_jvp, cost=100.0, sample="triangular")
+           _solve_vjp, _solve_jvp, cost=100.0, writes=1, sample="triangular")
 
 
-# --- general systems ----------------------------------------------------------------------------
+# --- general systems: factorized once, solved with on the way forward and on the way back -----------
 
 
-def _general_solve(a: Any, b: Any, transposed: bool) -> Any:
+def _lu_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    (a,) = _square(avals, params, regions)
+    return only(a, Aval(np.dtype(np.int64), a.shape[:1]))
+
+
+def _lu(a: Any) -> Any:
+    """Factor a' = P L U with partial pivoting, as LAPACK's getrf; return the factors transposed."""
+    m = np.array(np.transpose(a))
+    pivots = np.zeros(len(m), np.int64)
+    for k in range(len(m)):
+        p = k + int(np.argmax(np.abs(m[k:, k])))
+        pivots[k] = p + 1
+        m[[k, p]] = m[[p, k]]
+        m[k + 1:, k] /= m[k, k]
+        m[k + 1:, k + 1:] -= np.outer(m[k + 1:, k], m[k, k + 1:])
+    return np.ascontiguousarray(m.T), pivots
+
+
+structural("lu", _lu, _lu_infer, Library("lu"), marked=True, cost=200.0, writes=0,
+           sample="well conditioned")
+
+
+def _general_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return _solve_infer(avals[:2], params, regions)
+
+
+def _general_solve(a: Any, b: Any, lu: Any, pivots: Any, transposed: bool) -> Any:
     return np.linalg.solve(a.T if transposed else a, b).astype(b.dtype)
 
 
 def _general_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T."""
-    a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
+    a, _, lu, pivots = map(sweep.operand, eqn.inputs)
+    x = sweep.operand(eqn.output)
     transposed = eqn.params["transposed"]
-    b_bar = apply("solve", a, dense(cts[0]), transposed=not transposed)
-    if not sweep.wants(eqn.inputs[0]):
-        return [None, b_bar]
+    b_bar = apply("solve", a, dense(cts[0]), lu, pivots, transposed=not transposed)
     outer = x @ transpose_last(b_bar) if transposed else b_bar @ transpose_last(x)
-    return [-outer, b_bar]
+    return [-outer if sweep.wants(eqn.inputs[0]) else None, b_bar, None, None]
 
 
 def _general_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
-    a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
-    a_dot, b_dot = tangents
+    a, _, lu, pivots = map(sweep.operand, eqn.inputs)
+    x = sweep.operand(eqn.output)
+    a_dot, b_dot = tangents[:2]
     right = b_dot
     if a_dot is not None:
         part = (transpose_last(a_dot) if eqn.params["transposed"] else a_dot) @ x
         right = -part if right is None else right - part
-    return [apply("solve", a, right, **eqn.params)]
+    return [apply("solve", a, right, lu, pivots, **eqn.params)]
 
 
-structural("solve", _general_solve, _solve_infer, Library("solve"), _general_vjp, _general_jvp,
-           cost=200.0, sample="well conditioned")
+structural("solve", _general_solve, _general_infer, Library("solve"), _general_vjp, _general_jvp,
+           cost=100.0, writes=1, sample="factorized")
 
 
 def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    (a,) = _square(avals, params, regions)
+    (a,) = _square(avals[:1], params, regions)
     return only(a.with_shape(()), a.with_shape(()))
 
 
-def _inverse_transposed(a: Any) -> Any:
+def _inverse_transposed(a: Any, lu: Any, pivots: Any) -> Any:
     i = apply("iota", size=a.dims[0])
     identity = (i[:, None] == i[None, :]).astype(a.dtype)
-    return apply("solve", a, identity, transposed=True)
+    return apply("solve", a, identity, lu, pivots, transposed=True)
 
 
 def _slogdet_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     """d log|det a| / da is the inverse, transposed; the sign is piecewise constant."""
     if cts[1] is None:
-        return [None]
-    return [dense(cts[1]) * _inverse_transposed(sweep.operand(eqn.inputs[0]))]
+        return [None, None, None]
+    return [dense(cts[1]) * _inverse_transposed(*map(sweep.operand, eqn.inputs)), None, None]
 
 
 def _slogdet_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
-    inverse = _inverse_transposed(sweep.operand(eqn.inputs[0]))
+    inverse = _inverse_transposed(*map(sweep.operand, eqn.inputs))
     return [None, apply("reduce_sum", inverse * tangents[0], axes=(0, 1))]
 
 
-structural("slogdet", lambda a: tuple(np.linalg.slogdet(a)), _slogdet_infer, Library("slogdet"),
-           _slogdet_vjp, _slogdet_jvp, cost=200.0, sample="well conditioned")
+structural("slogdet", lambda a, lu, pivots: tuple(np.linalg.slogdet(a)), _slogdet_infer,
+           Library("slogdet"), _slogdet_vjp, _slogdet_jvp, cost=10.0, sample="factorized")

@@ -79,6 +79,22 @@ def _transpose_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -
     return c.emit("transpose", inner.inputs[0], axes=axes)
 
 
+def _dot_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """dot(transpose(x), y){ij,..} = dot(x, y){ji,..}."""
+    inputs, output = p["spec"].split("->")
+    labels = inputs.split(",")
+    operands = list(xs)
+    for k in range(2):
+        inner = c.maker(xs[k], "transpose")
+        if inner is not None:
+            operands[k] = inner.inputs[0]
+            axes = inner.params["axes"]
+            labels[k] = "".join(labels[k][axes.index(j)] for j in range(len(axes)))
+    if all(a is b for a, b in zip(operands, xs, strict=True)):
+        return None
+    return c.emit("dot", *operands, spec=f"{labels[0]},{labels[1]}->{output}")
+
+
 def _is_whole(at: Any, aval: Aval) -> bool:
     return all(isinstance(s, Span) and s.start == 0 and s.step == 1 and s.size == d
                for s, d in zip(at, aval.shape, strict=True))
@@ -287,6 +303,7 @@ RULES: dict[str, Sequence[Rule]] = {
     "update": (_update_of_all, _update_of_update),
     "concatenate": (_concatenate_one,),
     "full": (_full_scalar,),
+    "dot": (_dot_of_transpose,),
     "mul": (_fold, _times_one),
     "div": (_fold, _by_one),
     "add": (_fold, _plus_negated),

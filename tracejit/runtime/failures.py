@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any, NoReturn
 
+import numpy as np
+
 from tracejit.errors import RAISABLE
 from tracejit.ir.core import Site
 
@@ -13,7 +15,8 @@ __all__ = ["raise_at"]
 
 def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Site | None) -> NoReturn:
     """Raise an exception whose traceback ends at a line of the user's function."""
-    exception = RAISABLE[error](message.format(*numbers))
+    kind = np.linalg.LinAlgError if error == "LinAlgError" else RAISABLE[error]
+    exception = kind(message.format(*numbers))
     if site is None:
         raise exception
     file, line, _ = site.location

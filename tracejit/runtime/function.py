@@ -37,7 +37,7 @@ class Function:
         self.transform = transform
         self._table: dict[Any, list[Specialisation]] = {}
         self._slow = self._dispatch
-        functools.update_wrapper(self, transform.fn)  # type: ignore[arg-type]
+        functools.update_wrapper(self, transform.fn, updated=())  # type: ignore[arg-type]
         self.__wrapped__ = transform.fn
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -54,17 +54,16 @@ class Specialisation:
 
     def values(self, leaves: Sequence[Any]) -> list[Any] | None:
         """Return the graph's inputs for a call; None where captured state has changed kind."""
-        values = [leaves[k] for k in self.program.capture.arg_leaves]
-        for leaf in self.program.capture.leaves:
+        values = []
+        for source in self.program.sources:
+            if isinstance(source, int):
+                values.append(leaves[source])
+                continue
             try:
-                content = leaf.path.read()
+                content = source.path.read()
             except (LookupError, AttributeError, ValueError):
                 return None
-            old = leaf.content
-            same = type(content) is type(old) and (
-                not isinstance(old, np.ndarray)
-                or (content.dtype == old.dtype and content.ndim == old.ndim))
-            if not same:
+            if not _is_same_kind(source.content, content):
                 return None
             values.append(content)
         return values
@@ -118,8 +117,8 @@ class Specialisation:
         for k, output in self.program.written:
             np.copyto(leaves[k], outputs[output])
         kept = len(outputs) - len(self.program.written)
-        weak = self.program.capture.weak
-        boxed = [x.item() if weak[k] and k < len(weak) else x for k, x in enumerate(outputs[:kept])]
+        boxed = [x.item() if weak else x
+                 for x, weak in zip(outputs[:kept], self.program.weak, strict=True)]
         rest = iter(boxed)
         result = [next(rest) if c is None else c[0] for c in self.program.constants]
         return unflatten(self.program.structure, result)
@@ -190,10 +189,10 @@ class Specialisation:
         guards = [self._guard_record(g) for g in capture.guards]
         guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
                    for k, s in enumerate(self.specs) if not s.is_traced]
-        leaves = [self._leaf_record((Words.FROM_ARGUMENT, k, 0), self.specs[k])
-                  for k in capture.arg_leaves]
-        for leaf in capture.leaves:
-            leaves.append(self._leaf_record(self._source(leaf.path), spec_of_leaf(leaf.content)))
+        leaves = [self._leaf_record((Words.FROM_ARGUMENT, s, 0), self.specs[s])
+                  if isinstance(s, int) else
+                  self._leaf_record(self._source(s.path), spec_of_leaf(s.content))
+                  for s in self.program.sources]
         outputs = [self._output_record(k, a.aval) for k, a in enumerate(graph.outputs)]
         records = [*guards, *leaves, *outputs]
         too_many = len(leaves) + len(outputs) > MAX_LEAVES or self._dims > MAX_WORDS
@@ -251,11 +250,18 @@ class Specialisation:
     def _output_record(self, k: int, aval: Any) -> tuple[int, ...]:
         if aval.shape:
             return (0, 0, 0, Words.AS_ARRAY, self._hold(aval.dtype), len(aval.shape))
-        if self.program.capture.weak[k] and aval.dtype.kind in "fi":
+        if self.program.weak[k] and aval.dtype.kind in "fi":
             return (0, 0, 0, Words.AS_FLOAT if aval.dtype.kind == "f" else Words.AS_INT, 0, 0)
         if aval.dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
         return (0, 0, 0, Words.AS_SCALAR, self._hold(aval.dtype), 0)
+
+
+def _is_same_kind(old: Any, new: Any) -> bool:
+    """Whether captured state is still a float, or an array of the dtype and rank that it was."""
+    if type(old) is not type(new):
+        return False
+    return not isinstance(old, np.ndarray) or (old.dtype == new.dtype and old.ndim == new.ndim)
 
 
 def _free(address: int) -> None:

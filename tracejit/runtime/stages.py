@@ -20,6 +20,8 @@ from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
 from tracejit.trace.capture import Capture
+from tracejit.trace.captured import Leaf
+from tracejit.tree import Structure
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
 
@@ -30,16 +32,20 @@ LOG = logging.getLogger("tracejit")
 class Program:
     """A captured and transformed function: its graph, and how calls and results map to it.
 
-    capture   -- where inputs come from and what the capture depends on
-    structure -- of the result; `constants` are leaves of it that are no outputs
-    grouping  -- how the outputs make up the result, where that is simple
+    capture   -- what the program depends on besides its arguments
+    sources   -- per input of the graph, the number of the argument's leaf, or captured state
+    structure -- of the result; its leaves are `constants`, or outputs where those are None
+    weak      -- per output, whether it is a Python number
+    written   -- leaves of the arguments to be overwritten, with the number of the output
     """
 
     name: str
     graph: Graph
     capture: Capture
-    structure: Any
+    sources: tuple[int | Leaf, ...]
+    structure: Structure
     constants: list[tuple[Any] | None]
+    weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     options: Any = None
 

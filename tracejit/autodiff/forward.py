@@ -1,0 +1,155 @@
+"""Forward mode: run over a block's equations, computing a tangent beside every active value.
+
+    y = op(x)   =>   y_dot = jvp[op](x, y, x_dot)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.builder import Scope
+from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
+from tracejit.ir.lowering import Region
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import Aval, LogType, Type
+from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
+from tracejit.ops import cotangents
+from tracejit.ops.calls import is_marked
+from tracejit.trace.context import Trace, current
+from tracejit.trace.emit import apply, atom_of
+from tracejit.trace.source import describe_line
+from tracejit.trace.tracer import tracer_of
+
+__all__ = ["ForwardSweep", "forward_block"]
+
+
+class ForwardSweep:
+    """The tangents found so far, and what the rules of ops need to find more."""
+
+    def __init__(self, trace: Trace, env: Env, tangents: dict[Value, Any]) -> None:
+        self.trace, self.builder = trace, trace.builder
+        self.env = env
+        self.tangents = tangents
+
+    # --- what rules ask -------------------------------------------------------------------------
+
+    def operand(self, a: Atom) -> Any:
+        """Return an operand of the new program for use in a rule."""
+        if isinstance(a, Literal):
+            return a.val
+        return a if isinstance(a.aval, LogType) else tracer_of(a)
+
+    def zeros(self, t: Type) -> Any:
+        """Return zeros of a type; of a Log, an empty one."""
+        return cotangents.zeros(t) if isinstance(t, Aval) else self.new_log(t.dtype)
+
+    def new_log(self, dtype: np.dtype) -> Value:
+        """Return an empty Log."""
+        (log,) = self.builder.emit(find_op("log_new"), [], {"dtype": dtype})
+        return log
+
+    def apply(self, op: Op, *operands: Any, **params: Any) -> Any:
+        """Return the one result of an op."""
+        return apply(op, *operands, **params)
+
+    def emit(self, op: str, operands: Sequence[Any], params: Params | None = None) -> list[Any]:
+        """Return the results of an op, Logs among them."""
+        atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]
+        return [self.operand(v) for v in self.builder.emit(find_op(op), atoms, params)]
+
+    # --- tangents, of values of the old program ---------------------------------------------------
+
+    def read(self, a: Atom) -> Atom:
+        """Return what stands for an operand of the old program."""
+        return read_atom(self.env, a)
+
+    def has(self, a: Atom) -> bool:
+        """Return whether an operand has a tangent."""
+        return isinstance(a, Value) and self.tangents.get(a) is not None
+
+    def dense(self, tangent: Any, t: Type) -> Any:
+        """Return a tangent, zeros where there is none."""
+        return self.zeros(copy_type(t, self.env)) if tangent is None else tangent
+
+    def dense_of(self, a: Atom) -> Atom:
+        """Return the tangent of an operand as a value."""
+        tangent = self.tangents.get(a) if isinstance(a, Value) else None
+        tangent = self.dense(tangent, a.aval)
+        return tangent if isinstance(tangent, Value) else atom_of(tangent)
+
+    # --- regions --------------------------------------------------------------------------------
+
+    @contextmanager
+    def copy_region(self, region: Block,
+                    types: Sequence[Type]) -> Iterator[tuple[ForwardSweep, Scope, list[Any]]]:
+        """Open a copy of a region with further inputs for tangents."""
+        env = dict(self.env)
+        inputs = [copy_value(v, env) for v in region.inputs]
+        dots = [Value(copy_type(t, env)) for t in types]
+        if inputs:
+            self.builder.assume(inputs[0], *self.builder.ranges.get(region.inputs[0], (0, None)))
+        with self.builder.block((*inputs, *dots)) as scope:
+            inner = ForwardSweep(self.trace, env, dict(self.tangents))
+            yield inner, scope, [self.operand(v) for v in dots]
+
+    def replace(self, eqn: Eqn, starts: Sequence[Any], regions: Sequence[Block]) -> list[Any]:
+        """Emit an equation with regions in place of an old one; return all its results."""
+        params = {k: copy_param(p, self.env) for k, p in eqn.params.items()}
+        atoms = [a if isinstance(a, (Value, Literal)) else atom_of(a) for a in starts]
+        results = self.builder.emit(eqn.op, atoms, params, regions, site=eqn.site)
+        self.env.update(zip(eqn.outputs, results, strict=False))
+        return [self.operand(v) for v in results]
+
+    # --- the sweep ------------------------------------------------------------------------------
+
+    def run(self, eqns: Sequence[Eqn]) -> None:
+        """Go over equations in order."""
+        for eqn in eqns:
+            self.step(eqn)
+
+    def step(self, eqn: Eqn) -> None:
+        """Copy an equation and compute the tangents of its results."""
+        tangents = [self.tangents.get(a) if isinstance(a, Value) else None for a in eqn.inputs]
+        if isinstance(eqn.op.lowering, Region):
+            with self.builder.differentiating(None, eqn.site):
+                results = eqn.op.jvp(self, eqn, tangents)  # type: ignore[misc]
+            self._bind(eqn, results)
+            return
+        new = copy_eqn(eqn, self.env)
+        self.builder.append(new)
+        if is_marked(eqn.op) or all(t is None for t in tangents):
+            return
+        if eqn.op.jvp is None:
+            raise LookupError(f"{describe_line(eqn.site)}: op {eqn.op.name!r} has no forward-mode "
+                              "derivative; use reverse mode (tracejit.grad, tracejit.vjp)")
+        with self.builder.differentiating(new.outputs[0], eqn.site):
+            self._bind(eqn, eqn.op.jvp(self, new, tangents))
+
+    def _bind(self, eqn: Eqn, results: Sequence[Any]) -> None:
+        for v, t in zip(eqn.outputs, results, strict=True):
+            if t is not None:
+                self.tangents[v] = t
+
+
+def forward_block(block: Block, wrt: Sequence[Value], keep: Sequence[int]) -> Block:
+    """Return a block of outputs and their tangents.
+
+    Its inputs are the block's, then a tangent per input of `wrt`; its outputs are those of `keep`,
+    then the tangents of those of them that are floating.
+    """
+    trace = current()
+    env: Env = {}
+    inputs = [copy_value(v, env) for v in block.inputs]
+    dots = [Value(copy_type(v.aval, env), f"{v.name}_dot" if v.name else None) for v in wrt]
+    with trace.builder.block((*inputs, *dots)) as scope:
+        sweep = ForwardSweep(trace, env, {})
+        sweep.tangents.update((v, sweep.operand(d)) for v, d in zip(wrt, dots, strict=True))
+        sweep.run(block.eqns)
+        outputs = [sweep.read(block.outputs[k]) for k in keep]
+        outputs += [sweep.dense_of(block.outputs[k]) for k in keep
+                    if block.outputs[k].aval.dtype.kind in "fc"]
+        return scope.close(outputs)

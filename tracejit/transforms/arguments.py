@@ -1,0 +1,53 @@
+"""Which arguments a transform is about: `argnums` as positions and names, down to leaves."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from tracejit.tree import Structure
+
+__all__ = ["argument_places", "find_argument"]
+
+
+def argument_places(fn: Callable[..., Any], argnums: Any) -> list[Any]:
+    """Return argnums as a list of positions and names; `TypeError` for anything else."""
+    places = list(argnums) if isinstance(argnums, (tuple, list)) else [argnums]
+    for place in places:
+        if not isinstance(place, (int, str)) or isinstance(place, bool):
+            raise TypeError(f"argnums are positions or names of arguments, not {place!r}")
+    if not places:
+        raise TypeError("argnums is empty: there is nothing to differentiate by")
+    return places
+
+
+def find_argument(fn: Callable[..., Any], place: Any, args: Structure,
+                   kwargs: Structure) -> tuple[str, Structure, int]:
+    """Return the name, structure and first leaf of an argument of a call."""
+    names = _parameter_names(fn)
+    if isinstance(place, str):
+        if place in kwargs.aux:
+            k = kwargs.aux.index(place)
+            first = args.count + sum(p.count for p in kwargs.parts[:k])
+            return place, kwargs.parts[k], first
+        if place not in names:
+            raise TypeError(f"argnums names {place!r}, but the function's arguments are "
+                            f"{', '.join(map(repr, names))}")
+        place = names.index(place)
+    if place < 0:
+        place += len(args.parts)
+    if not 0 <= place < len(args.parts):
+        if place < len(names) and names[place] in kwargs.aux:
+            return find_argument(fn, names[place], args, kwargs)
+        raise TypeError(f"argnums has {place}, but the call has {len(args.parts)} positional arguments")
+    name = names[place] if place < len(names) else f"argument {place}"
+    return name, args.parts[place], sum(p.count for p in args.parts[:place])
+
+
+def _parameter_names(fn: Callable[..., Any]) -> list[str]:
+    try:
+        return [p.name for p in inspect.signature(fn).parameters.values()
+                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        return []

@@ -1,0 +1,42 @@
+"""`jit`: the function itself, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracejit.runtime.stages import Program
+from tracejit.trace.calls import call_function
+from tracejit.trace.capture import ArgSpec, capture
+from tracejit.tree import Structure
+
+__all__ = ["Jit", "Options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What changes generated code: `fp` is "default" or "strict"."""
+
+    fp: str = "default"
+
+
+class Jit:
+    """The function itself, compiled."""
+
+    name = "jit"
+
+    def __init__(self, fn: Callable[..., Any], options: Options) -> None:
+        self.fn, self.options = fn, options
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Capture the function for arguments of these specs."""
+        c = capture(self.fn, specs, structure, leaves, writes_back=True)
+        weak = c.weak[:len(c.weak) - len(c.written)]
+        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure, c.constants,
+                       weak, c.written, self.options)
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Call within a capture: as if it were not compiled."""
+        return call_function(self.fn, args, kwargs)

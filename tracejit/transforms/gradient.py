@@ -1,0 +1,162 @@
+"""`grad` and `value_and_grad`: reverse mode on a function with a scalar result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tracejit.autodiff.transforms import gradient_block, gradient_graph
+from tracejit.ir.core import Block, Graph
+from tracejit.ir.types import Aval
+from tracejit.ops.calls import inline_region
+from tracejit.runtime.stages import Program
+from tracejit.trace.capture import ArgSpec, Capture, capture
+from tracejit.trace.emit import atom_of, is_weak, lift
+from tracejit.transforms.arguments import argument_places, find_argument
+from tracejit.transforms.compiled import Options
+from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
+from tracejit.tree import LEAF, Structure, flatten, leaf_names, unflatten
+
+__all__ = ["Gradient"]
+
+
+class Gradient:
+    """The gradient of a function's (first) result, perhaps beside the result."""
+
+    def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool, with_value: bool,
+                 options: Options) -> None:
+        self.fn, self.options = fn, options
+        self.argnums, self.has_aux, self.with_value = argnums, has_aux, with_value
+        self.name = "value_and_grad" if with_value else "grad"
+        self.places = argument_places(fn, argnums)
+
+    # --- which leaves ---------------------------------------------------------------------------
+
+    def _chosen(self, structure: Structure) -> list[tuple[str, Structure, list[int]]]:
+        """Return, per differentiated argument: its name, its structure, its leaves' numbers."""
+        args, kwargs = structure.parts
+        chosen = []
+        for place in self.places:
+            name, part, first = find_argument(self.fn, place, args, kwargs)
+            chosen.append((name, part, list(range(first, first + part.count))))
+        return chosen
+
+    def _require_float(self, kinds: Sequence[Any], structure: Structure) -> None:
+        for name, part, numbers in self._chosen(structure):
+            for leaf_name, k in zip(leaf_names(part, name), numbers, strict=True):
+                dtype = kinds[k]
+                if dtype is None or dtype.kind not in "fc":
+                    what = "no number" if dtype is None else f"of dtype {dtype}"
+                    raise TypeError(
+                        f"{self.name} needs floats to differentiate by, but argument {leaf_name!r} "
+                        f"is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments "
+                        "with argnums")
+
+    def _require_scalar(self, aval: Any, fn_name: str) -> None:
+        if not isinstance(aval, Aval) or aval.shape or aval.dtype.kind != "f":
+            what = "None" if aval is None else str(aval)
+            raise TypeError(
+                f"{self.name} needs a function with a real scalar result, but {fn_name} returns "
+                f"{what}. Sum or average the result (np.sum, np.mean), or use tracejit.vjp or "
+                "tracejit.jvp")
+
+    def _split(self, structure: Structure) -> tuple[Structure, Structure | None]:
+        """Return the structures of value and auxiliary data."""
+        if not self.has_aux:
+            return structure, None
+        if structure.kind is not tuple or len(structure.parts) != 2:
+            raise TypeError(f"{self.name} with has_aux=True needs a function that returns a pair "
+                            "(value, auxiliary data)")
+        return structure.parts[0], structure.parts[1]
+
+    # --- compiled -------------------------------------------------------------------------------
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Capture the function and append its gradient."""
+        self._require_float([s.dtype for s in specs], structure)
+        c = capture(self.fn, specs, structure, leaves)
+        value, aux = self._split(c.structure)
+        if value != LEAF or c.constants[0] is not None:
+            self._require_scalar(None, c.graph.name)
+        self._require_scalar(c.graph.outputs[0].aval, c.graph.name)
+        inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
+        chosen = self._chosen(structure)
+        wrt = [inputs[k] for _, _, numbers in chosen for k in numbers]
+        kept = list(range(len(c.graph.outputs)))[0 if self.with_value else 1:]
+        graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]")
+        return self._program(c, graph, chosen, specs, aux, wrt, kept)
+
+    def _program(self, c: Capture, graph: Graph, chosen: Any, specs: Sequence[ArgSpec],
+                 aux: Structure | None, wrt: list[int], kept: list[int]) -> Program:
+        parts = [part for _, part, _ in chosen]
+        grads = parts[0] if not isinstance(self.argnums, (tuple, list)) else Structure(
+            tuple, None, tuple(parts))
+        weak = [c.weak[k] for k in kept] + [specs[c.arg_leaves[k]].kind in ("float", "complex")
+                                            for k in wrt]
+        constants = c.constants if self.with_value else c.constants[1:]
+        head: tuple[Structure, ...] = ()
+        if self.with_value:
+            head = (LEAF,) if aux is None else (Structure(tuple, None, (LEAF, aux)),)
+            result = Structure(tuple, None, (*head, grads))
+        elif aux is not None:
+            result = Structure(tuple, None, (grads, aux))
+        else:
+            result = grads
+        program = Program(graph.name, graph, c, (*c.arg_leaves, *c.leaves), result,
+                          [*constants, *(None for _ in wrt)], weak, [], self.options)
+        if aux is not None and not self.with_value:  # (gradients, aux): gradients come last so far
+            program = _rotated(program, len(constants), len(wrt))
+        return program
+
+    # --- within a capture -----------------------------------------------------------------------
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Differentiate within a capture: the result is part of the program around it."""
+        leaves, structure = flatten((args, kwargs))
+        leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
+        self._require_float([dtype_of_leaf(x) for x in leaves], structure)
+        chosen = self._chosen(structure)
+        wrt = [k for _, _, numbers in chosen for k in numbers]
+        block, inner_leaves, inner_structure, constants = capture_block(
+            self.fn, leaves, structure, wrt)
+        value, aux = self._split(inner_structure)
+        name = getattr(self.fn, "__name__", "the function")
+        if value != LEAF or not block.outputs or constants[0] is not None:
+            self._require_scalar(None, name)
+        self._require_scalar(block.outputs[0].aval, name)
+        kept = list(range(len(block.outputs)))
+        with_gradient = gradient_block(block, list(range(len(wrt))), kept)
+        operands = [atom_of(leaves[k]) for k in wrt]
+        results = inline_region(with_gradient, operands)
+        outputs = [tracer_of_atom(a, weak) for a, weak in zip(results[:len(kept)], inner_leaves, strict=True)]
+        grads = [tracer_of_atom(a, is_weak(leaves[k])) for a, k in zip(results[len(kept):], wrt, strict=True)]
+        return self._assemble(outputs, grads, constants, chosen, aux)
+
+    def _assemble(self, outputs: list[Any], grads: list[Any], constants: list[Any], chosen: Any,
+                  aux: Structure | None) -> Any:
+        rest = iter(grads)
+        parts = [unflatten(part, rest) for _, part, _ in chosen]
+        gradient = tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]
+        made = iter(outputs)
+        leaves = [next(made) if x is None else x[0] for x in constants]
+        value, auxiliary = leaves[0], None
+        if aux is not None:
+            auxiliary = unflatten(aux, iter(leaves[1:]))
+            return ((value, auxiliary), gradient) if self.with_value else (gradient, auxiliary)
+        return (value, gradient) if self.with_value else gradient
+
+
+def _rotated(program: Program, before: int, count: int) -> Program:
+    """Move the gradients to the front of a program's results."""
+    graph = program.graph
+    outputs = graph.outputs
+    kept = len(outputs) - count
+    order = [*range(kept, len(outputs)), *range(kept)]
+    block = Block(graph.block.inputs, graph.eqns, tuple(outputs[k] for k in order))
+    weak = [program.weak[k] for k in order]
+    constants = [*program.constants[before:], *program.constants[:before]]
+    return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak)

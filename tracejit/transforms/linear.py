@@ -1,0 +1,251 @@
+"""`vjp` and `jvp`: a function's derivative as a linear map, backwards and forwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.autodiff.forward import forward_block
+from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
+from tracejit.ops.calls import inline_region
+from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.stages import Program
+from tracejit.trace.capture import ArgSpec, capture
+from tracejit.trace.emit import atom_of, cast, is_weak, lift
+from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.transforms.arguments import argument_places, find_argument
+from tracejit.transforms.compiled import Jit, Options
+from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
+from tracejit.tree import Structure, flatten, leaf_names, unflatten
+
+__all__ = ["Pullback", "Tangent", "tangents_like"]
+
+
+def _differentiable(kinds: Sequence[Any]) -> list[int]:
+    return [k for k, dtype in enumerate(kinds) if dtype is not None and dtype.kind in "fc"]
+
+
+def _check_like(what: str, names: Sequence[str], shown: Sequence[Any], given: Sequence[Any]) -> None:
+    """Raise unless tangents or cotangents have the shapes and kinds of what they belong to."""
+    for name, x, t in zip(names, shown, given, strict=True):
+        if np.shape(x) != np.shape(t):
+            raise ValueError(f"the {what} of {name} has shape {np.shape(t)}, but {name} has shape "
+                             f"{np.shape(x)}")
+
+
+def _like(x: Any, t: Any) -> Any:
+    """Return a tangent or cotangent with the dtype of what it belongs to."""
+    dtype = np.result_type(x) if not isinstance(x, (Tracer, SymInt)) else x.dtype
+    if isinstance(t, (Tracer, SymInt)):
+        return t
+    t = np.asarray(t)
+    if t.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"a complex tangent or cotangent of something of dtype {dtype}")
+    return np.ascontiguousarray(t, dtype) if t.ndim else dtype.type(t)
+
+
+def tangents_like(primals: Any, tangents: Any) -> tuple[Any, ...]:
+    """Return tangents with the dtypes of their primals."""
+    leaves, structure = flatten(tuple(primals))
+    dots, other = flatten(tuple(tangents))
+    if structure != other:
+        raise TypeError("primals and tangents have different structures")
+    result: tuple[Any, ...] = unflatten(structure, iter(
+        [_like(x, t) if isinstance(x, (float, complex, np.ndarray, np.inexact)) else t
+         for x, t in zip(leaves, dots, strict=True)]))
+    return result
+
+
+# --- backwards ----------------------------------------------------------------------------------
+
+
+class Pullback:
+    """`vjp`: value, and the map from cotangents of the result to cotangents of the arguments."""
+
+    name = "vjp"
+
+    def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool, options: Options) -> None:
+        self.fn, self.argnums, self.has_aux, self.options = fn, argnums, has_aux, options
+        if argnums is not None:
+            argument_places(fn, argnums)
+        self.forward = make_function(Jit(fn, options))
+        self.backward: dict[Any, Function] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return (value, pullback), or (value, pullback, aux)."""
+        leaves, structure = flatten((args, kwargs))
+        if any(isinstance(x, (Tracer, SymInt)) for x in leaves):
+            return self.inline(args, kwargs)
+        copies = [np.array(x) if isinstance(x, np.ndarray) else x for x in leaves]
+        inner_args, inner_kwargs = unflatten(structure, iter(copies))
+        result = self.forward(*inner_args, **inner_kwargs)
+        value, aux = result if self.has_aux else (result, None)
+        out_leaves, out_structure = flatten(value)
+        names = leaf_names(out_structure, "the result")
+
+        def pullback(ct: Any) -> Any:
+            """Return the cotangents of the arguments."""
+            ct_leaves, ct_structure = flatten(ct)
+            if ct_structure != out_structure:
+                raise TypeError("the cotangent has another structure than the result")
+            _check_like("cotangent", names, out_leaves, ct_leaves)
+            ct_leaves = [_like(x, t) for x, t in zip(out_leaves, ct_leaves, strict=True)]
+            back = self.backward.setdefault(structure, make_function(_Backward(self, structure)))
+            return back(tuple(leaves), tuple(ct_leaves))
+
+        return (value, pullback, aux) if self.has_aux else (value, pullback)
+
+    def chosen(self, kinds: Sequence[Any], structure: Structure) -> tuple[list[int], Any]:
+        """Return the leaves to differentiate by, and the structure of their cotangents."""
+        args, kwargs = structure.parts
+        floats = set(_differentiable(kinds))
+        if self.argnums is None:
+            places: list[Any] = list(range(len(args.parts)))
+        else:
+            places = argument_places(self.fn, self.argnums)
+        found = [find_argument(self.fn, place, args, kwargs) for place in places]
+        numbers = [k for _, part, first in found for k in range(first, first + part.count)]
+        for name, part, first in found:
+            for k in range(first, first + part.count):
+                if k not in floats and self.argnums is not None:
+                    raise TypeError(f"vjp needs floats to differentiate by, but argument {name!r} is "
+                                    "not")
+        parts = [part for _, part, _ in found]
+        single = self.argnums is not None and not isinstance(self.argnums, (tuple, list))
+        return numbers, parts[0] if single else Structure(tuple, None, tuple(parts))
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Within a capture: the pullback appends its part of the program when it is called."""
+        leaves, structure = flatten((args, kwargs))
+        leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
+        kinds = [dtype_of_leaf(x) for x in leaves]
+        numbers, grads = self.chosen(kinds, structure)
+        wrt = [k for k in numbers if k in set(_differentiable(kinds))]
+        block, weak, out_structure, constants = capture_block(self.fn, leaves, structure, wrt)
+        operands = [atom_of(leaves[k]) for k in wrt]
+        results = [tracer_of_atom(a, w)
+                   for a, w in zip(inline_region(block, operands), weak, strict=True)]
+        rest = iter(results)
+        value = unflatten(out_structure, iter([next(rest) if c is None else c[0] for c in constants]))
+
+        def pullback(ct: Any) -> Any:
+            """Return the cotangents of the arguments."""
+            cts = flatten(ct)[0]
+            whole = pullback_block(block, list(range(len(wrt))))
+            atoms = [atom_of(cast(lift(t), r.dtype)) for t, r in zip(cts, results, strict=True)]
+            found = inline_region(whole, [*operands, *atoms])[len(results):]
+            by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k])) for k, a in zip(wrt, found, strict=True)}
+            return unflatten(grads, iter([by_leaf.get(k) for k in numbers]))
+
+        if self.has_aux:
+            value, aux = value
+            return value, pullback, aux
+        return value, pullback
+
+
+class _Backward:
+    """The program of a pullback: from arguments and cotangents to cotangents of the arguments."""
+
+    name = "vjp"
+
+    def __init__(self, owner: Pullback, structure: Structure) -> None:
+        self.fn, self.owner, self.structure = owner.fn, owner, structure
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Capture the function, and append the reverse sweep from given cotangents."""
+        count = self.structure.count
+        numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
+        c = capture(self.fn, specs[:count], self.structure,
+                    None if leaves is None else leaves[:count])
+        inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
+        floats = set(_differentiable([s.dtype for s in specs[:count]]))
+        wrt = [inputs[k] for k in numbers if k in floats]
+        outputs = len(specs) - count
+        block = type(c.graph.block)(c.graph.inputs, c.graph.eqns, c.graph.outputs[:outputs])
+        graph = pullback_graph(type(c.graph)(c.graph.name, c.graph.sizes, block, c.graph.notes), wrt,
+                               f"vjp[{c.graph.name}]")
+        sources = (*c.arg_leaves, *c.leaves, *range(count, len(specs)))
+        weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
+        constants: list[Any] = [None if k in floats else (None,) for k in numbers]
+        return Program(graph.name, graph, c, sources, grads, constants, weak, [], self.owner.options)
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Never called: within a capture the pullback is inlined by its owner."""
+        raise AssertionError
+
+
+# --- forwards -----------------------------------------------------------------------------------
+
+
+class Tangent:
+    """`jvp`: value and tangent of a function at primals, along tangents."""
+
+    name = "jvp"
+
+    def __init__(self, fn: Callable[..., Any], options: Options) -> None:
+        self.fn, self.options = fn, options
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Capture the function and carry tangents along."""
+        (primals, tangents), _ = _pair(structure)
+        count = primals.count
+        call = Structure(tuple, None, (primals, Structure(dict, ())))
+        if leaves is not None:
+            names = leaf_names(primals, "argument")
+            _check_like("tangent", names, leaves[:count], leaves[count:])
+        c = capture(self.fn, specs[:count], call, None if leaves is None else leaves[:count])
+        inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
+        floats = _differentiable([s.dtype for s in specs[:count]])
+        graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]")
+        sources = (*c.arg_leaves, *c.leaves, *(count + k for k in floats))
+        kinds = [a.aval.dtype.kind in "fc" for a in c.graph.outputs]
+        outputs = iter(range(len(kinds)))
+        dots: list[Any] = []
+        for x in c.constants:
+            dots.append(None if x is None and kinds[next(outputs)] else (None,))
+        weak = [*c.weak, *(w for w, k in zip(c.weak, kinds, strict=True) if k)]
+        result = Structure(tuple, None, (c.structure, c.structure))
+        return Program(graph.name, graph, c, sources, result, [*c.constants, *dots], weak, [],
+                       self.options)
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Within a capture: the tangents become part of the program around it."""
+        primals, tangents = args
+        leaves, structure = flatten((tuple(primals), {}))
+        dots, _ = flatten((tuple(tangents), {}))
+        leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
+        floats = _differentiable([dtype_of_leaf(x) for x in leaves])
+        block, weak, out_structure, constants = capture_block(self.fn, leaves, structure, floats)
+        whole = forward_block(block, block.inputs, range(len(block.outputs)))
+        operands = [atom_of(leaves[k]) for k in floats]
+        operands += [atom_of(cast(lift(dots[k]), dtype_of_leaf(leaves[k]))) for k in floats]
+        results = inline_region(whole, operands)
+        kinds = [a.aval.dtype.kind in "fc" for a in block.outputs]
+        values = [tracer_of_atom(a, w) for a, w in zip(results, weak, strict=False)]
+        rest = iter(results[len(weak):])
+        tangent_leaves = [tracer_of_atom(next(rest), w) if k else None
+                          for w, k in zip(weak, kinds, strict=True)]
+        pairs = [(values, constants), (tangent_leaves, [None if c is None else (None,)
+                                                         for c in constants])]
+        made = []
+        for found, fixed in pairs:
+            it = iter(found)
+            made.append(unflatten(out_structure, iter([next(it) if c is None else c[0]
+                                                       for c in fixed])))
+        return tuple(made)
+
+
+def _pair(structure: Structure) -> tuple[tuple[Structure, Structure], Structure]:
+    """Return the structures of primals and tangents of a call `f(primals, tangents)`."""
+    args, kwargs = structure.parts
+    if kwargs.parts or len(args.parts) != 2 or args.parts[0].kind not in (tuple, list):
+        raise TypeError("jvp takes the arguments and their tangents as two tuples: "
+                        "jvp(f)((x, y), (x_dot, y_dot))")
+    primals, tangents = args.parts
+    if primals.parts != tangents.parts:
+        raise TypeError("primals and tangents have different structures")
+    return (Structure(tuple, None, primals.parts), tangents), kwargs

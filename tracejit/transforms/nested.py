@@ -1,0 +1,72 @@
+"""Transforms within a capture: a call captured as a block, and results put back as tracers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Atom, Block, Value
+from tracejit.ir.types import Aval
+from tracejit.trace.calls import call_function
+from tracejit.trace.context import current
+from tracejit.trace.emit import atom_of, cast, is_weak, lift
+from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
+from tracejit.tree import Structure, flatten, unflatten
+
+__all__ = ["capture_block", "dtype_of_leaf", "tracer_of_atom"]
+
+
+def dtype_of_leaf(x: Any) -> np.dtype | None:
+    if isinstance(x, (Tracer, SymInt, np.ndarray, np.generic)):
+        return x.dtype
+    return np.dtype(type(x)) if isinstance(x, (bool, int, float, complex)) else None
+
+
+def tracer_of_atom(a: Atom, weak: bool) -> Any:
+    if isinstance(a, Value):
+        return scalar_of(a, weak=weak)
+    result = cast(a.val, a.aval.dtype)
+    result.weak = weak
+    return result
+
+
+def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structure,
+                  chosen: list[int]) -> tuple[Block, list[bool], Structure, list[Any]]:
+    """Capture a call of a function as a block whose inputs are the chosen leaves.
+
+    Everything else that the function reads stays what it is in the capture around.
+    """
+    trace = current()
+    inputs = []
+    inner = list(leaves)
+    for k in chosen:
+        t = leaves[k] if isinstance(leaves[k], Tracer) else cast(lift(leaves[k]), dtype_of_leaf(leaves[k]))
+        v = Value(Aval(t.dtype, t.dims))
+        inputs.append(v)
+        inner[k] = v
+    for k, x in enumerate(leaves):  # arrays that are only read keep their elements, on a copy
+        if k not in chosen and isinstance(x, Tracer) and x.dims:
+            inner[k] = tracer_of(x.value)
+    weak: list[bool] = []
+    with trace.region("call", tuple(inputs)) as (frame, scope):
+        for k, v in zip(chosen, inputs, strict=True):
+            inner[k] = scalar_of(v, weak=is_weak(leaves[k]))
+        args, kwargs = unflatten(structure, iter(inner))
+        results, out_structure = flatten(call_function(fn, args, kwargs))
+        outputs: list[Atom] = []
+        constants: list[Any] = []
+        for x in results:
+            if isinstance(x, (Tracer, SymInt, float, complex, np.ndarray, np.generic)):
+                x = lift(x)
+                outputs.append(atom_of(x if isinstance(x, (Tracer, SymInt)) else cast(x, dtype_of_leaf(x))))
+                weak.append(is_weak(x))
+                constants.append(None)
+            else:
+                constants.append((x,))
+        if frame.written:
+            raise TypeError("a function that is differentiated inside another one writes to an array "
+                            "of that one. Return the new array instead")
+        block = scope.close(outputs)
+    return block, weak, out_structure, constants
