@@ -151,7 +151,11 @@ class Elements:
         if not self.is_virtual(a):
             yield a
             return
-        eqn = self.makers[a]
+        yield from self.made_of(a)  # type: ignore[arg-type]
+
+    def made_of(self, v: Value) -> Iterator[Value]:
+        """Yield the stored arrays and scalars that computing a value takes."""
+        eqn = self.makers[v]
         for operand in eqn.inputs:
             yield from self.leaves(operand)
         for v in eqn.uses():
@@ -163,13 +167,15 @@ class Elements:
 
         The index is None where it is data.
         """
-        if isinstance(a, Literal) or not is_array(a) and a not in self.makers:
-            return
-        if a in self.stored:
-            load(a, index)
-            return
         if not is_array(a):
             return
+        if a in self.stored:
+            load(a, index)  # type: ignore[arg-type]
+            return
+        self.visit_made(a, index, load)  # type: ignore[arg-type]
+
+    def visit_made(self, a: Value, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
+        """Call `load(array, index)` for what computing an element of a value takes."""
         eqn = self.makers[a]
         if isinstance(eqn.op.lowering, Gather):
             self.visit_gather(eqn, index, load)

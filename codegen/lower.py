@@ -202,9 +202,6 @@ class _Lowerer(Emitter):
 
     def _scalar_step(self, eqn: Eqn, text: str) -> None:
         out = eqn.output
-        if eqn.op.effect:
-            routines.wrap_index(self, eqn)
-            return
         if text.isidentifier():
             self.names[out] = text
             return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from tracejit.codegen.buffers import Buffer
+from tracejit.codegen.buffers import Buffer, loop_vars
 from tracejit.codegen.elements import is_array
 from tracejit.codegen.emitter import literal_text
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store
@@ -15,7 +16,7 @@ from tracejit.ir.lowering import Effect, Library, LogOp
 if TYPE_CHECKING:
     from tracejit.codegen.lower import _Lowerer
 
-__all__ = ["lower", "wrap_index"]
+__all__ = ["lower"]
 
 
 def lower(self: _Lowerer, eqn: Eqn) -> None:
@@ -53,17 +54,32 @@ def _check_bounds(self: _Lowerer, eqn: Eqn) -> None:
               [f"select({low} < 0, {low}, {size})", size], eqn)
 
 
-def wrap_index(self: _Lowerer, eqn: Eqn) -> None:
-    """An index that counts from the end where it is negative."""
+def _wrap_index(self: _Lowerer, eqn: Eqn) -> None:
+    """An index that counts from the end where it is negative; of an array, one after another."""
+    (index,), out = eqn.inputs, eqn.output
+    if not is_array(out):
+        self.names[out] = _wrapped(self, self.atom(index), eqn)
+        return
+    variables = loop_vars(out.aval.shape)
+    with ExitStack() as loops:
+        for v, d in zip(variables, out.aval.shape, strict=True):
+            loop = Loop(loops.enter_context(self.loop_name(v)), "0", self.dim(d))
+            self.nodes.append(loop)
+            loops.enter_context(self.scope(loop.body, [v]))
+        at = tuple(v.dim for v in variables)
+        name = _wrapped(self, self.element(index, at), eqn)
+        self.nodes.append(Store(self.buffers.of[out].name, self.place(at, out.aval.shape), name))
+
+
+def _wrapped(self: _Lowerer, index: str, eqn: Eqn) -> str:
     size = self.dim(eqn.params["size"])
-    index = self.atom(eqn.inputs[0])
     name = self.fresh(self.label(eqn.output))
-    self.names[eqn.output] = name
     self.nodes.append(Let(name, f"select({index} < 0, {index} + {size}, {index})",
                           self.comment(eqn)))
     message = (f"index {{0:.0f}} is out of bounds for axis {eqn.params['axis']} "
                "with size {1:.0f}")
     self.fail(f"not 0 <= {name} < {size}", "IndexError", message, [index, size], eqn)
+    return name
 
 
 def _empty(self: _Lowerer, eqn: Eqn) -> None:
@@ -72,7 +88,8 @@ def _empty(self: _Lowerer, eqn: Eqn) -> None:
         self.names[eqn.output] = "0.0"
 
 
-EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty}
+EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty,
+           "wrap_index": _wrap_index}
 
 
 # --- Logs ---------------------------------------------------------------------------------------
@@ -199,10 +216,10 @@ def _solve(self: _Lowerer, eqn: Eqn) -> None:
     lower = Do(f'trsm("U", "{{}}", "U", {n}, {m}, {lu}, {x})', "")
     if eqn.params["transposed"]:
         lower.call, upper.call = lower.call.format("T"), upper.call.format("T")
-        self.nodes += [_swaps(self, x, pivots, n, m, False), lower, upper]
+        self.nodes.extend([_swaps(self, x, pivots, n, m, False), lower, upper])
     else:
         lower.call, upper.call = lower.call.format("N"), upper.call.format("N")
-        self.nodes += [upper, lower, _swaps(self, x, pivots, n, m, True)]
+        self.nodes.extend([upper, lower, _swaps(self, x, pivots, n, m, True)])
 
 
 def _slogdet(self: _Lowerer, eqn: Eqn) -> None:
@@ -213,10 +230,10 @@ def _slogdet(self: _Lowerer, eqn: Eqn) -> None:
     k, d = self.fresh("k"), self.fresh("d")
     dtype = eqn.outputs[0].aval.dtype
     zero, one = (literal_text(Literal(x, dtype)) for x in (0, 1))
-    self.nodes += [Assign(sign, one), Assign(total, zero), Loop(k, "0", n, [
+    self.nodes.extend([Assign(sign, one), Assign(total, zero), Loop(k, "0", n, [
         Let(d, f"{lu}[{k} * {n} + {k}]"), Assign(total, f"{total} + log(fabs({d}))"),
         Assign(sign, f"select({d} < {zero}, -{sign}, {sign})"),
-        Assign(sign, f"select({pivots}[{k}] != {k} + 1, -{sign}, {sign})")])]
+        Assign(sign, f"select({pivots}[{k}] != {k} + 1, -{sign}, {sign})")])])
     self.names.update(zip(eqn.outputs, (sign, total), strict=True))
 
 

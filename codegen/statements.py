@@ -55,8 +55,6 @@ class Statement:
 
     def rename(self, mapping: dict[Value, Value]) -> None:
         """Use other loop variables."""
-
-
         dims = {v: w.dim for v, w in mapping.items()}
         self.vars = [mapping.get(v, v) for v in self.vars]
         self.operands = [(a, tuple(substitute(i, dims) for i in index))
@@ -72,7 +70,8 @@ class Statement:
                 found.append(Access(buffers.of[v], v.aval.shape, index, False))
 
         for a, index in self.operands:
-            elements.visit_loads(a, index, load)
+            visit = elements.visit_made if a is self.target else elements.visit_loads
+            visit(a, index, load)  # type: ignore[arg-type]
         if self.buffer is not None:
             data = self.kind in ("scatter", "running")
             shape = self.target.aval.shape
@@ -81,7 +80,9 @@ class Statement:
 
     def scalars(self, elements: Elements) -> set[Value]:
         """Return the scalars that it reads, sizes and indices among them."""
-        found = {v for a, _ in self.operands for v in elements.leaves(a) if not is_array(v)}
+        found = {v for a, _ in self.operands
+                 for v in (elements.made_of(a) if a is self.target else elements.leaves(a))
+                 if not is_array(v)}
         for d in (*self.extents, *self.index, *(i for _, index in self.operands for i in index)):
             found.update(dim_values(d))
         return found - set(self.vars)

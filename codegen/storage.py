@@ -23,7 +23,7 @@ from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearl
 from tracejit.codegen.products import is_matrix_product
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, Gather, Library, LogOp, Pieces,
-                                  Pointwise, Reduce, Region, Running, View, Write)
+                                  Reduce, Region, Running, View, Write)
 from tracejit.ir.walk import all_eqns, free_values
 
 __all__ = ["choose_storage", "find_pulled"]
@@ -109,7 +109,7 @@ def _keep_by_kind(eqn: Eqn, pulled: set[Eqn], keep: Keep) -> None:
             operands, results, why = eqn.inputs, eqn.outputs, "reshaped"
     elif isinstance(how, Gather):
         operands, why = eqn.inputs, "indexed by data"
-    elif isinstance(how, Effect) or (isinstance(how, Pointwise) and eqn.op.effect):
+    elif isinstance(how, Effect):
         results, why = eqn.outputs, "made by itself"
     for a in (*operands, *results):
         keep(a, why)

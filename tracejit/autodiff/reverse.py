@@ -161,6 +161,7 @@ class ReverseSweep:
                 f"tracejit.no_gradient({eqn.op.name!r})")
         self.reasons.pop(eqn, None)
         with self.builder.differentiating(eqn.outputs[0], eqn.site):
+            cts = [cotangents.dense(ct) if isinstance(ct, cotangents.Scattered) else ct for ct in cts]
             for a, ct in zip(eqn.inputs, rule(self, eqn, cts), strict=False):
                 self.add(a, ct)
 

@@ -6,18 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import ceil_div, maximum
+from tracejit.ir.dims import Dim, ceil_div, maximum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import FUNCTIONS, METHODS, captures
+from tracejit.trace.dispatch import CREATES, FUNCTIONS, METHODS, captures
 from tracejit.trace.emit import (apply, as_operand, atom_of, cast, dims_of, dtype_of, emit_value,
                                  lift, promotion_key, same_dim, to_dim, to_dims)
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
-__all__ = ["CREATES", "filled"]
-
-CREATES: set[Any] = set()
-"""The functions that are captured even where no operand is traced."""
+__all__ = ["eye", "filled", "iota"]
 
 
 def creates(*functions: Any) -> Any:
@@ -31,6 +28,11 @@ def filled(shape: Any, value: Any, dtype: Any = None) -> Tracer:
     value = lift(value)
     dtype = np.dtype(dtype) if dtype is not None else dtype_of(value)
     return tracer_of(emit_value("full", [atom_of(value, dtype)], {"shape": to_dims(shape)}))
+
+
+def iota(size: Dim, start: Dim = 0) -> Tracer:
+    """Return the whole numbers from `start` on."""
+    return apply("iota", size=size, **({} if start == 0 else {"start": start}))
 
 
 @creates(np.zeros)
@@ -169,11 +171,11 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None,
         lo, hi = to_dim(start), to_dim(stop)
         span = hi - lo if step > 0 else lo - hi
         size = maximum(ceil_div(span, abs(step)), 0, current().builder.known)
-        result = apply("iota", size=size)
-        if step != 1:
-            result = result * step
-        if lo != 0:
-            result = result + as_operand(lo)
+        if step == 1:
+            result = iota(size, lo)
+        else:
+            result = iota(size) * step
+            result = result if lo == 0 else result + as_operand(lo)
         return result if dtype is None else cast(result, dtype)
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse("np.arange with traced numbers that are no ints has a size that depends on data",

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, maximum, minimum
-from tracejit.numpy_api.creation import eye, filled
+from tracejit.numpy_api.creation import eye, iota
 from tracejit.numpy_api.elementwise import as_tracer, scipy_special
 from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import METHODS, captures
+from tracejit.trace.dispatch import FOREIGN, METHODS, captures
 from tracejit.trace.emit import COMPOSITES, apply, as_operand, cast, emit, same_dim
 from tracejit.trace.tracer import Tracer, tracer_of
 
-__all__ = ["SCIPY", "contract"]
+__all__ = ["contract"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -212,9 +212,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     if size is None:
         size = maximum(minimum(rows if offset >= 0 else rows + offset,
                                columns - offset if offset >= 0 else columns), 0)
-    index = apply("iota", size=size)
-    row, column = (index, index + offset) if offset >= 0 else (index - offset, index)
-    return moved[(..., row, column)] if ndim > 2 else moved[row, column]
+    row, column = iota(size, max(-offset, 0)), iota(size, max(offset, 0))
+    return apply("gather", moved, row, column, axes=(ndim - 2, ndim - 1), position=ndim - 2)
 
 
 @captures(np.trace, method="trace")
@@ -229,11 +228,10 @@ def diag(v: Any, k: int = 0) -> Any:
     v = as_tracer(v)
     if len(v.dims) == 2:
         return diagonal(v, k)
-    n = as_operand(v.dims[0] + abs(k))
-    result = filled((n, n), 0, v.dtype)
-    index = apply("iota", size=v.dims[0])
-    result[(index, index + k) if k >= 0 else (index - k, index)] = v
-    return result
+    size = v.dims[0]
+    blank = apply("full", v.dtype.type(0), shape=(size + abs(k), size + abs(k)))
+    row, column = iota(size, max(-k, 0)), iota(size, max(k, 0))
+    return apply("scatter", blank, v, row, column, axes=(0, 1), position=0)
 
 
 def _triangle(lower: bool) -> Any:
@@ -404,11 +402,10 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
-SCIPY: dict[str, Any] = {
+FOREIGN.update({
     "solve_triangular": solve_triangular, "logsumexp": logsumexp, "softmax": softmax,
     "log_softmax": lambda x, axis=None: x - logsumexp(x, axis, keepdims=True),
     "cholesky": lambda a, lower=False, **kw: cholesky(a, upper=not lower),
     "solve": lambda a, b, **kw: solve(a, b), "inv": lambda a, **kw: inv(a),
     "det": lambda a, **kw: det(a), "norm": norm, **scipy_special(),
-}
-"""The captures of SciPy's functions, by name."""
+})

@@ -13,6 +13,7 @@ from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, captures
 from tracejit.trace.emit import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
+from tracejit.trace.loops import trace_loop
 from tracejit.trace.tracer import Tracer
 
 __all__: list[str] = []
@@ -249,17 +250,14 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
         a, axis = a.reshape(-1), 0
     axis = normalize_axis(axis, len(a.dims))
     moved = np.moveaxis(a, axis, 0)
+    n, *rest = moved.dims
+    result = apply("full", a.dtype.type(1), shape=(n + 1, *rest))
 
-    def body(i: Any, state: Any) -> Any:
-        running, result = state
-        running = running * moved[i]
-        result[i] = running
-        return running, result
+    def body(i: Any) -> None:
+        result[i + 1] = result[i] * moved[i]
 
-    ones = np.ones(tuple(map(as_operand, moved.dims[1:])), a.dtype)
-    _, result = FUNCTIONS["fori_loop"](0, as_operand(moved.dims[0]), body,
-                                       (ones, np.empty_like(moved)))
-    return _out(np.moveaxis(result, 0, axis), out)
+    trace_loop([], [], [result], body, None, 0, n)
+    return _out(np.moveaxis(result[1:], 0, axis), out)
 
 
 @captures(np.diff)

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim, is_nonneg
+from tracejit.ir.lowering import Alias, Index, View
+from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import normalize_axis
 from tracejit.ops.gather import gathered_shape
@@ -176,17 +179,22 @@ def _wrapped(i: Any, size: Any, axis: int) -> Tracer:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     index = cast(i, np.int64)
     value = index.value
-    maker = "iota"
-    for eqn in reversed(_scope_eqns()):
-        if value in eqn.outputs:
-            if eqn.op.name == maker and eqn.params["size"] == size:
-                return index  # 0..size-1 needs no check
-            break
+    if _counts_to(value, size):
+        return index
     return tracer_of(emit_value("wrap_index", [value], {"size": size, "axis": axis}))
 
 
-def _scope_eqns() -> list[Any]:
-    return current().builder.scope.eqns
+def _counts_to(index: Value, size: Dim) -> bool:
+    """Whether an index array holds numbers of 0..size-1 for certain, so that none need a check."""
+    makers = {v: e for e in current().builder.scope.eqns for v in e.outputs}
+    while index in makers and isinstance(makers[index].op.lowering, (View, Alias)):
+        index = makers[index].inputs[0]  # type: ignore[assignment]
+    maker = makers.get(index)
+    if maker is None or not isinstance(maker.op.lowering, Index) or not index.aval.shape:
+        return False
+    first, last = (maker.op.lowering.element(maker.params, (i,)) for i in (0, index.aval.shape[0] - 1))
+    known = current().builder.known
+    return is_nonneg(first, known) and is_nonneg(size - 1 - last, known)
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -268,14 +276,16 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     if axis is None:
         arr, axis = arr.reshape(-1), 0
     axis = normalize_axis(axis, len(arr.dims))
+    return arr[tuple(_along_axis(arr, indices, axis))]
+
+
+def _along_axis(arr: Tracer, indices: Tracer, axis: int) -> list[Tracer]:
+    """Return index arrays, one per axis, that broadcast to the shape of `indices`."""
     key = []
     for k, d in enumerate(arr.dims):
-        if k == axis:
-            key.append(indices)
-        else:
-            shape = tuple(d if j == k else 1 for j in range(len(arr.dims)))
-            key.append(apply("reshape", apply("iota", size=d), shape=shape))
-    return arr[tuple(key)]
+        shape = tuple(d if j == k else 1 for j in range(len(arr.dims)))
+        key.append(indices if k == axis else apply("reshape", iota(d), shape=shape))
+    return key
 
 
 @captures(np.argsort, method="argsort")
@@ -295,7 +305,11 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwargs: 
     a = as_tracer(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
-    return take_along_axis(a, argsort(a, axis), axis)
+    axis = normalize_axis(axis, len(a.dims))
+    order = argsort(a, axis)
+    places = [k if k is order else apply("broadcast_to", k, shape=a.dims)
+              for k in _along_axis(a, order, axis)]
+    return apply("gather", a, *places, axes=tuple(range(len(places))), position=0)
 
 
 def _sort_inplace(a: Tracer, axis: int = -1, kind: Any = None, order: Any = None) -> None:

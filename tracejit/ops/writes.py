@@ -14,7 +14,7 @@ import numpy as np
 from tracejit.errors import RAISABLE, IRError
 from tracejit.ir.core import Block, Eqn, Params, Span
 from tracejit.ir.dims import Dim
-from tracejit.ir.lowering import Effect, Pointwise, View, Write
+from tracejit.ir.lowering import Effect, View, Write
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Scattered
 from tracejit.ops.kinds import linear, only, structural
@@ -133,8 +133,8 @@ def _wrap_index(i: Any, size: int, axis: int) -> Any:
     return np.where(i < 0, i + size, i).astype(i.dtype)
 
 
-structural("wrap_index", _wrap_index, _wrap_infer, Pointwise("wrap_index({0})"), effect=True,
-           exact=True, marked=True)
+structural("wrap_index", _wrap_index, _wrap_infer, Effect("wrap_index"), effect=True, exact=True,
+           marked=True)
 
 
 def _check(condition: Any, *values: Any, error: str, message: str) -> tuple[()]:

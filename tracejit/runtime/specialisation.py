@@ -160,8 +160,8 @@ class Specialisation:
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
         ctx = (_I64 * (16 + 2 * len(self.compiled.lowered.kernel.logs)))()
         table = (ctypes.c_void_p * len(pointers))(*pointers)
-        status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
-                              ctypes.addressof((_I64 * max(1, len(sizes)))(*sizes)))
+        dims = (_I64 * max(1, len(sizes)))(*sizes)
+        status = self._kernel(*map(ctypes.addressof, (ctx, table, dims)))
         for k in range(len(self.compiled.lowered.kernel.logs)):
             _free(ctx[8 + 2 * k])
         if status:

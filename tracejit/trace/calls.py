@@ -17,7 +17,7 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import loops
 from tracejit.trace.branches import as_condition
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import FUNCTIONS, UFUNCS
+from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
 from tracejit.trace.emit import COMPOSITES, apply_operator, cast, lift
 from tracejit.trace.iterables import (TracedIterable, make_enumerate, make_range, make_reversed,
                                       make_zip)
@@ -62,10 +62,6 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return _call_object(fn, args, kwargs)
 
 
-CREATES: set[Any] = set()
-"""Functions that are captured even when no operand is traced: they make arrays to write to."""
-
-
 def holds_traced(x: Any) -> bool:
     """Return whether an argument is traced or is a list or tuple with something traced in it."""
     if isinstance(x, (list, tuple)):
@@ -78,9 +74,6 @@ def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return FOREIGN[fn.__name__](*args, **kwargs)
     return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
 
-
-FOREIGN: dict[str, Callable[..., Any]] = {}
-"""Functions of SciPy by name: importing SciPy to have the functions themselves costs 0.3 s."""
 
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
 _IMPURE = {"random", "time", "secrets", "uuid", "datetime"}

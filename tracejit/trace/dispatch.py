@@ -10,13 +10,20 @@ import numpy as np
 
 from tracejit.ir.core import Op
 
-__all__ = ["FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "captures", "loop_dtypes"]
+__all__ = ["CREATES", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "captures",
+           "loop_dtypes"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """From a function that users call to the one that captures it."""
+
+CREATES: set[Any] = set()
+"""The functions that are captured even where no operand is traced: they make arrays to write to."""
+
+FOREIGN: dict[str, Callable[..., Any]] = {}
+"""Captures of SciPy's functions by name: importing SciPy to have the functions costs 0.3 s."""
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """From the name of an array method to the function that captures it, the array first."""

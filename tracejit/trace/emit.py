@@ -55,7 +55,8 @@ def lift(x: Any) -> Any:
         if x.dtype not in SUPPORTED:
             raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
                          "Use a float, complex, integer or bool dtype")
-        return current().captured.constant(x)
+        captured = current().captured
+        return x[()] if captured is None and not x.ndim else captured.constant(x)
     if isinstance(x, (list, tuple)):
         return FUNCTIONS[np.array](x)
     raise refuse(f"a {type(x).__name__} cannot be an operand of a captured operation",

@@ -15,7 +15,6 @@ from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_function, known_container
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.emit import (apply_ufunc, atom_of, emit, lift, require_same_kind, same_dim)
 from tracejit.trace.iterables import TracedIterable, counted
 from tracejit.trace.places import (UNSET, AttributePlace, ItemPlace, MaybeUnset, NamePlace, Poison,
@@ -390,7 +389,7 @@ class Hooks:
         """Evaluate `[element(a) for a in iterable]`."""
         items = counted(iterable)
         if items is not None and not isinstance(items.count, int):
-            return FUNCTIONS["stacked_list"](items, element)
+            return loops.trace_list(items, element)
         return self.made([element(x) for x in iterable])
 
     def iterate(self, iterable: Any) -> Any:

@@ -25,7 +25,7 @@ from tracejit.trace.places import (UNSET, MaybeUnset, NamePlace, is_number, map_
                                    same_structure)
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of
 
-__all__ = ["Unroll", "trace_loop"]
+__all__ = ["Unroll", "trace_list", "trace_loop"]
 
 
 class Unroll(Exception):
@@ -85,6 +85,25 @@ def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Seq
             _finish(tracer, done, lo, hi, reverse)
             return
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
+
+
+def trace_list(items: Any, element: Callable[[Any], Any]) -> Tracer:
+    """Return `[element(a) for a in items]` as an array: how many items there are is not known."""
+    trace = current()
+    index = Value(scalar(np.int64), "i")
+    trace.builder.assume(index, items.lo, items.hi - 1)
+    trace.carried.add(index)
+    with trace.region("loop", (index,)):
+        first = lift(element(items.item(SymInt(index.dim))))
+        shape, dtype = dims_of(first), dtype_of(first)
+    result = scalar_of(emit_value("empty", [], {"shape": (items.count, *shape), "dtype": dtype}))
+
+    def body(i: Any) -> None:
+        place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
+        result[place] = element(items.item(i))
+
+    trace_loop([], [], [result], body, None, items.lo, items.hi, items.reverse)
+    return result
 
 
 def _first_guess(place: NamePlace, content: Any, rebound: bool) -> Any:
