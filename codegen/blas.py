@@ -81,18 +81,23 @@ def _from_scipy() -> tuple[str, int, dict[str, int]] | None:
 def call_fortran(builder: Any, name: str, kinds: str, args: list[Any]) -> None:
     """Emit a call of a Fortran routine.
 
-    kinds -- per argument: "c" a character, "i" an integer, "s" a scalar, "p" a pointer
+    kinds -- per argument: "c" a character, "i" an integer, "l" a leading dimension, "s" a scalar,
+             "p" a pointer
     """
     bits = find_library()[1]
     integer, byte = ir.IntType(bits), ir.IntType(8)
     pointers = []
     for kind, arg in zip(kinds, args, strict=True):
         if kind == "p":
+            if isinstance(arg.type, ir.LiteralStructType):  # a pointer of verify mode
+                arg = builder.extract_value(arg, 0)
             pointers.append(builder.bitcast(arg, byte.as_pointer()))
             continue
         value = arg
-        if kind == "i" and bits == 32:
-            value = builder.trunc(arg, integer)
+        if kind == "l":  # of an empty matrix too it must be 1 at least
+            value = builder.select(builder.icmp_signed("<", arg, arg.type(1)), arg.type(1), arg)
+        if kind in "il" and bits == 32:
+            value = builder.trunc(value, integer)
         elif kind == "c":
             value = builder.trunc(arg, byte)
         with builder.goto_entry_block():

@@ -13,7 +13,7 @@ import numpy as np
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
-from tracejit.ir.dims import Dim, product
+from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Alias, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
@@ -23,7 +23,11 @@ __all__ = ["Buffer", "Buffers", "loop_vars", "write_index"]
 
 @dataclass(eq=False, slots=True)
 class Buffer:
-    """A stretch of memory: an argument, a result, a part of the arena, or a part of a Log."""
+    """A stretch of memory.
+
+    kind -- "input", "output", "arena" (part of the workspace), "log" (part of a Log) or "dynamic" (got
+            while the kernel runs)
+    """
 
     kind: str
     dtype: np.dtype
@@ -60,6 +64,11 @@ class Buffers:
         self.of: dict[Value, Buffer] = {}
         self.outputs: list[Buffer] = []
         self._assign()
+
+    @property
+    def inner(self) -> list[Buffer]:
+        """Return the buffers that only the kernel sees."""
+        return list(dict.fromkeys(b for b in self.of.values() if b.kind in ("arena", "dynamic")))
 
     # --- merging --------------------------------------------------------------------------------
 
@@ -169,11 +178,18 @@ class Buffers:
                 self.outputs.append(self._make("output", self.members[a], k))  # type: ignore[index]
             else:
                 self.outputs.append(Buffer("output", a.aval.dtype, product(a.aval.shape), [], "", k))
-        groups = []
         for v, members in self.members.items():
             if v not in self.of and members[0] is v:
-                groups.append(members)
-        self._assign_arena(groups)
+                maker = self.elements.makers.get(v)
+                in_log = maker is not None and isinstance(maker.op.lowering, LogOp)
+                self._make("log" if in_log else self._kind_of(members), members, -1)
+
+    def _kind_of(self, members: list[Value]) -> str:
+        """Memory of a size that is only known inside the kernel is got when it is needed."""
+        aval = members[0].aval
+        assert isinstance(aval, Aval)
+        known = all(v.is_size for d in aval.shape for v in dim_values(d))
+        return "arena" if known else "dynamic"
 
     def _make(self, kind: str, members: list[Value], number: int) -> Buffer:
         aval = members[0].aval
@@ -182,28 +198,6 @@ class Buffers:
         for v in members:
             self.of[v] = buffer
         return buffer
-
-    def _assign_arena(self, groups: list[list[Value]]) -> None:
-        """Give buffers slots of the arena; a slot is used again once its buffer is not needed."""
-        free: dict[tuple[np.dtype, Dim], list[tuple[int, int]]] = {}
-        hulls = sorted(((self.live.hull(g), k, g) for k, g in enumerate(groups)),
-                       key=lambda item: item[:2])
-        slots = 0
-        for (start, end), _, group in hulls:
-            maker = self.elements.makers.get(group[0])
-            if maker is not None and isinstance(maker.op.lowering, LogOp):
-                self._make("log", group, -1)
-                continue
-            buffer = self._make("arena", group, 0)
-            key = (buffer.dtype, buffer.size)
-            candidates = free.setdefault(key, [])
-            old = next((c for c in candidates if c[0] < start), None)
-            if old is not None:
-                candidates.remove(old)
-                buffer.number = old[1]
-            else:
-                buffer.number, slots = slots, slots + 1
-            candidates.append((end, buffer.number))
 
     def shares(self, a: Atom, b: Atom) -> bool:
         """Return whether two arrays are in one buffer."""

@@ -133,6 +133,14 @@ class Elements:
             return [Read(base, index), Read(part, inverse, guards)]
         raise AssertionError(f"{eqn.op} has no elements")
 
+    def known_reads(self, v: Value, index: Idx) -> list[Read]:
+        """Return the reads whose place is known beforehand: of a gather, those of its indices."""
+        eqn = self.makers[v]
+        if not isinstance(eqn.op.lowering, Gather):
+            return self.reads(v, index)
+        position, rank = eqn.params["position"], len(eqn.inputs[1].aval.shape)
+        return [Read(a, index[position:position + rank]) for a in eqn.inputs[1:]]
+
     def _inside(self, eqn: Eqn, index: Idx) -> tuple[Idx, tuple[Guard, ...]]:
         """Return the index into the part that a write puts at an element, and where it does."""
         inverse: list[Dim] = []
@@ -177,21 +185,12 @@ class Elements:
     def visit_made(self, a: Value, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
         """Call `load(array, index)` for what computing an element of a value takes."""
         eqn = self.makers[a]
-        if isinstance(eqn.op.lowering, Gather):
-            self.visit_gather(eqn, index, load)
-            return
-        for read in self.reads(a, index):
+        for read in self.known_reads(a, index):
             self.visit_loads(read.operand, read.index, load)
-
-    def visit_gather(self, eqn: Eqn, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
-        """Visit the index arrays at their place, and the gathered array at an unknown one."""
-        position = eqn.params["position"]
-        rank = len(eqn.inputs[1].aval.shape)
-        for indices in eqn.inputs[1:]:
-            self.visit_loads(indices, index[position:position + rank], load)
-        for leaf in self.leaves(eqn.inputs[0]):
-            if is_array(leaf):
-                load(leaf, None)
+        if isinstance(eqn.op.lowering, Gather):
+            for leaf in self.leaves(eqn.inputs[0]):
+                if is_array(leaf):
+                    load(leaf, None)
 
     def cost(self, a: Atom) -> float:
         """Return the rough cost of computing an element of an operand from what is stored."""

@@ -33,6 +33,8 @@ class Scope:
     memo: dict[object, str] = field(default_factory=dict)
     is_conditional: bool = False
     """Whether it runs only sometimes, so that nothing may move out of it."""
+    ready: set[Buffer] = field(default_factory=set)
+    """The buffers whose memory was got in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Everything lowers to a few LLVM instructions at the place of the call; nothing u
 
 from __future__ import annotations
 
+import cmath
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,8 @@ from numba.extending import intrinsic, models, register_model
 from tracejit.codegen.vector_math import call_math
 from tracejit.ir.types import DTYPES
 
-__all__ = ["FAST_MATH", "NUMBA_TYPES", "Ptr", "namespace", "pointer"]
+__all__ = ["CONTEXT_BAD_BUFFER", "CONTEXT_LOGS", "FAST_MATH", "NUMBA_TYPES", "Ptr", "namespace",
+           "pointer"]
 
 NUMBA_TYPES: dict[np.dtype, Any] = {
     DTYPES["bool"]: types.boolean, DTYPES["i8"]: types.int8, DTYPES["i16"]: types.int16,
@@ -188,29 +190,34 @@ def _llvm(name: str) -> Any:
 
 def _math(name: str, *, vector: bool) -> Any:
     """A unary function of libm on floats; complex operands go to Numba's cmath."""
-    import cmath
-    import math
-
     plain = getattr(cmath, name, None)
 
     @intrinsic
     def function(typingctx: Any, x: Any) -> Any:
         if isinstance(x, types.Complex):
-            return x(x), lambda context, builder, sig, args: context.get_function(
-                plain, sig)(builder, args)
+            return x(x), lambda context, builder, sig, args: _of_numba(context, builder, plain, args, x)
         return x(x), lambda context, builder, sig, args: call_math(
             builder, name, list(args), vector=vector)
 
-    del math
     return function
+
+
+def _of_numba(context: Any, builder: Any, function: Any, args: Any, *kinds: Any) -> Any:
+    """Emit a call of a function that Numba knows."""
+    known = context.typing_context.resolve_value_type(function)
+    signature = known.get_call_type(context.typing_context, kinds, {})
+    args = [context.cast(builder, a, kind, wanted)
+            for a, kind, wanted in zip(args, kinds, signature.args, strict=True)]
+    result = context.get_function(known, signature)(builder, args)
+    return context.cast(builder, result, signature.return_type, kinds[0])
 
 
 def _math2(name: str, *, vector: bool) -> Any:
     @intrinsic
     def function(typingctx: Any, x: Any, y: Any) -> Any:
         if isinstance(x, types.Complex):
-            return x(x, x), lambda context, builder, sig, args: context.get_function(
-                operator.pow, sig)(builder, args)
+            return x(x, x), lambda context, builder, sig, args: _of_numba(
+                context, builder, operator.pow, args, x, x)
         return x(x, x), lambda context, builder, sig, args: call_math(
             builder, name, list(args), vector=vector)
 
@@ -338,9 +345,11 @@ def _cast(kind: Any) -> Any:
 
 
 # --- failures and Logs: words of the context ------------------------------------------------------
-# word 0: the status; 1..4: values of the message; then, per Log, base and capacity
+# word 0: the status; 1..4: values of the message; 5, 6: in verify mode, the number of a buffer that
+# was indexed outside of its bounds, counted from 1, and the index; then, per Log, base and capacity
 
-LOG_WORDS = 8
+CONTEXT_BAD_BUFFER = 5
+CONTEXT_LOGS = 8
 
 
 def _word(builder: Any, context_pointer: Any, k: int) -> Any:
@@ -370,7 +379,7 @@ def log_base(typingctx: Any, ctx: Any, number: Any, scope: Any) -> Any:
     result = Ptr(NUMBA_TYPES[DTYPES[kind]], int(k))
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        word = builder.load(_word(builder, args[0], LOG_WORDS + 2 * number.literal_value))
+        word = builder.load(_word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value))
         return builder.inttoptr(word, context.get_value_type(result))
 
     return result(ctx, number, scope), generate
@@ -381,7 +390,7 @@ def log_capacity(typingctx: Any, ctx: Any, number: Any) -> Any:
     """Return how many elements a Log has room for."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_word(builder, args[0], LOG_WORDS + 2 * number.literal_value + 1))
+        return builder.load(_word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value + 1))
 
     return i64(ctx, number), generate
 
@@ -395,8 +404,8 @@ def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> A
         byte = ir.IntType(8).as_pointer()
         realloc = builder.module.globals.get("realloc") or ir.Function(
             builder.module, ir.FunctionType(byte, [byte, word]), "realloc")
-        place = _word(builder, args[0], LOG_WORDS + 2 * number.literal_value)
-        room = _word(builder, args[0], LOG_WORDS + 2 * number.literal_value + 1)
+        place = _word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value)
+        room = _word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value + 1)
         doubled = builder.mul(builder.load(room), word(2))
         enough = builder.icmp_signed(">", doubled, args[2])
         capacity = builder.select(enough, doubled, builder.mul(args[2], word(2)))
@@ -427,7 +436,7 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
     vector      -- whether math functions may be vectorised, with an error of up to 4 ulp
     reassociate -- whether the adds of sums may be reordered
     """
-    from tracejit.codegen import library_calls, scalar_functions
+    from tracejit.codegen import checked, library_calls, scalar_functions
 
     names: dict[str, Any] = {
         "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select, "maximum": _extremum("maximum", ">"),
@@ -442,6 +451,7 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
     names.update((name, _math(name, vector=vector)) for name in _VECTOR_NAMES)
     names.update((name, _math2(name, vector=vector)) for name in _VECTOR_NAMES2)
     names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items() if name != "bool")
+    names["within"] = checked.within
     names["bool_"] = _cast(types.boolean)
     names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())
     names.update(library_calls.names())
@@ -450,13 +460,11 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
 
 
 def _sqrt() -> Any:
-    import cmath
-
     @intrinsic
     def function(typingctx: Any, x: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             if isinstance(x, types.Complex):
-                return context.get_function(cmath.sqrt, sig)(builder, args)
+                return _of_numba(context, builder, cmath.sqrt, args, x)
             return _call_llvm(builder, "sqrt", *args)
 
         return x(x), generate

@@ -38,7 +38,7 @@ def gemm(typingctx: Any, left: Any, right: Any, m: Any, n: Any, k: Any, a: Any, 
         _, _, rows, columns, inner, a_, lda_, b_, ldb_, c_ = args
         kind = context.get_value_type(a.dtype)
         one, zero = kind(1.0), kind(0.0)
-        call_fortran(builder, _letter(a) + "gemm", "cciiispipispi",
+        call_fortran(builder, _letter(a) + "gemm", "cciiisplplspl",
                      [_char(right.literal_value), _char(left.literal_value), columns, rows, inner, one,
                       b_, ldb_, a_, lda_, zero, c_, columns])
         return context.get_dummy_value()
@@ -54,7 +54,7 @@ def potrf(typingctx: Any, n: Any, a: Any) -> Any:
         with builder.goto_entry_block():
             info = builder.alloca(WORD)
         builder.store(WORD(0), info)
-        call_fortran(builder, _letter(a) + "potrf", "cipip",
+        call_fortran(builder, _letter(a) + "potrf", "ciplp",
                      [_char("U"), args[0], args[1], args[0], info])
         return builder.load(info)
 
@@ -73,7 +73,7 @@ def getrf(typingctx: Any, n: Any, a: Any, pivots: Any) -> Any:
         if find_library()[1] != 64:
             raise Refusal("LU factorizations need NumPy's own OpenBLAS, whose integers have 64 bits. "
                           "Install NumPy from PyPI")
-        call_fortran(builder, _letter(a) + "getrf", "iipipp", [n_, n_, a_, n_, pivots_, info])
+        call_fortran(builder, _letter(a) + "getrf", "iiplpp", [n_, n_, a_, n_, pivots_, info])
         return builder.load(info)
 
     return i64(i64, a, pivots), generate
@@ -91,7 +91,7 @@ def trsm(typingctx: Any, triangle: Any, transposed: Any, diagonal: Any, n: Any, 
         _, _, _, rows, columns, a_, b_ = args
         stored = "U" if triangle.literal_value == "L" else "L"
         kind = context.get_value_type(a.dtype)
-        call_fortran(builder, _letter(a) + "trsm", "cccciispipi",
+        call_fortran(builder, _letter(a) + "trsm", "cccciisplpl",
                      [_char("R"), _char(stored), _char(transposed.literal_value),
                       _char(diagonal.literal_value), columns, rows, kind(1.0), a_, rows, b_, columns])
         return context.get_dummy_value()

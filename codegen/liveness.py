@@ -22,8 +22,6 @@ class Liveness:
         self.end: dict[Eqn, int] = {}
         self.span: dict[Block, tuple[int, int]] = {}
         self.defined: dict[Value, int] = dict.fromkeys(graph.inputs, -1)
-        self.entry: dict[Value, int] = {}
-        """From when memory is taken by what a loop carries or a branch yields: before it is defined."""
         self.uses: dict[Value, list[int]] = {}
         self.branches: list[tuple[tuple[int, int], tuple[int, int]]] = []
         self.loops: list[tuple[int, int]] = []
@@ -47,8 +45,6 @@ class Liveness:
             self.point[eqn] = self._tick()
             for region in eqn.regions:
                 self._number(region)
-                self.entry.update(dict.fromkeys(region.inputs, self.point[eqn]))
-                self.entry.update(dict.fromkeys(eqn.outputs, self.point[eqn]))
             self.end[eqn] = self._tick() if eqn.regions else self.point[eqn]
             self.defined.update(dict.fromkeys(eqn.outputs, self.end[eqn]))
             if isinstance(eqn.op.lowering, Region):
@@ -106,9 +102,3 @@ class Liveness:
             if (a <= p <= b and c <= q <= d) or (a <= q <= b and c <= p <= d):
                 return True
         return False
-
-    def hull(self, values: list[Value]) -> tuple[int, int]:
-        """Return the first and the last point at which any of some values is needed."""
-        points = [self.entry.get(v, self.defined[v]) for v in values]
-        points += [use for v in values for use in self.uses.get(v, ())]
-        return min(points), max(points)

@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Union
 
-__all__ = ["Assign", "Do", "If", "Let", "Loop", "Node", "Return", "Store", "While"]
+from tracejit.ir.core import Block
+
+__all__ = ["Assign", "Do", "If", "Let", "Loop", "Node", "Return", "Store", "While", "children",
+           "texts"]
 
 
 @dataclass(slots=True)
@@ -50,6 +53,8 @@ class Loop:
     reverse: bool = False
     step: int = 1
     comment: str = ""
+    blocks: tuple[Block, ...] = ()
+    """Of a loop of the program, the blocks of the IR that it runs."""
 
 
 @dataclass(slots=True)
@@ -60,6 +65,7 @@ class While:
     condition: str
     body: list[Node]
     comment: str = ""
+    blocks: tuple[Block, ...] = ()
 
 
 @dataclass(slots=True)
@@ -89,3 +95,25 @@ class Return:
 
 
 Node = Union[Let, Assign, Store, Loop, While, If, Do, Return]
+
+
+def texts(node: Node) -> list[str]:
+    """Return the expressions that a node evaluates itself."""
+    if isinstance(node, (Let, Assign)):
+        return [node.expression]
+    if isinstance(node, Store):
+        return [node.index, node.expression]
+    if isinstance(node, Loop):
+        return [node.lo, node.hi]
+    if isinstance(node, (If, While)):
+        return [node.condition]
+    return [node.call if isinstance(node, Do) else node.status]
+
+
+def children(node: Node) -> list[list[Node]]:
+    """Return the blocks inside a node."""
+    if isinstance(node, Loop):
+        return [node.body]
+    if isinstance(node, While):
+        return [node.head, node.body]
+    return [node.then, node.other] if isinstance(node, If) else []

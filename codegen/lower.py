@@ -13,10 +13,12 @@ import numpy as np
 
 from tracejit.codegen import routines
 from tracejit.codegen.buffers import Buffer, Buffers
+from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.emitter import Emitter, Failure, literal_text
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block
 from tracejit.codegen.statements import Statement, copy_statement
@@ -50,6 +52,13 @@ class Kernel:
     failures: list[Failure]
     labels: dict[Value, str]
     scalar_names: dict[Value, str]
+    is_checked: bool = False
+    """Whether it is compiled for verify mode: every index checked, zones between buffers."""
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """Return all buffers, in the order in which verify mode numbers them."""
+        return [*self.inputs, *self.outputs, *self.arena]
 
 
 def label_values(graph: Graph) -> dict[Value, str]:
@@ -61,13 +70,18 @@ def label_values(graph: Graph) -> dict[Value, str]:
     return names.given
 
 
-def lower_graph(graph: Graph) -> Kernel:
+def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls."""
     given: dict[Value, str] = {}
     elements = choose_storage(graph, given)
     live = Liveness(graph, elements)
     buffers = Buffers(graph, elements, live)
-    return _Lowerer(graph, elements, buffers).run()
+    kernel = _Lowerer(graph, elements, buffers).run()
+    kernel.is_checked = checked
+    drop_unread(kernel.nodes, {b.name for b in kernel.arena})
+    kernel.nodes = inline_once(kernel.nodes)
+    assign_slots(kernel)
+    return kernel
 
 
 _IDENTITY = {
@@ -139,12 +153,12 @@ class _Lowerer(Emitter):
             inputs.append(buffer)
         for k, buffer in enumerate(self.buffers.outputs):
             buffer.name = self.fresh(f"out{k}")
-        arena = list(dict.fromkeys(b for b in self.buffers.of.values() if b.kind == "arena"))
-        for buffer in sorted(arena, key=lambda b: b.number):
-            buffer.name = self.fresh(f"t{buffer.number}")
         for v in self.graph.sizes:
             self.names[v] = self.labels[v]
-        return inputs, self.buffers.outputs, sorted(arena, key=lambda b: b.number)
+        for buffer in self.buffers.inner:
+            buffer.name = self.fresh("t" + self.labels.get(buffer.values[0], ""))
+        arena = [b for b in self.buffers.inner if b.kind == "arena"]
+        return inputs, self.buffers.outputs, arena
 
     def _bind_inputs(self) -> None:
         """Read scalar arguments once."""
@@ -171,12 +185,34 @@ class _Lowerer(Emitter):
     def block(self, block: Block) -> None:
         """Lower a block into the innermost scope."""
         for step in schedule_block(block, self.elements, self.buffers):
+            for buffer in self._written_by(step):
+                self._prepare(buffer)
             if isinstance(step, Nest):
                 self.nest(step)
             elif isinstance(step, Statement):
                 self.statement(step)
             else:
                 self.single(step)
+
+    def _written_by(self, step: Nest | Statement | Single) -> list[Buffer]:
+        """Return the buffers that a step, taken as a whole, fills."""
+        if isinstance(step, Nest):
+            return [s.buffer for s in step.statements() if s.buffer is not None]
+        if isinstance(step, Statement):
+            return [] if step.buffer is None else [step.buffer]
+        carried = [v for region in step.eqn.regions for v in region.inputs]
+        return [self.buffers.of[v] for v in (*step.eqn.outputs, *carried) if v in self.buffers.of]
+
+    def _prepare(self, buffer: Buffer) -> None:
+        """Get the memory of a buffer whose size is only known here; it is kept between uses."""
+        if buffer.kind != "dynamic" or any(buffer in scope.ready for scope in self.scopes):
+            return
+        self.scopes[-1].ready.add(buffer)
+        if buffer.number < 0:
+            buffer.number = len(self.logs)
+            self.logs.append(buffer.dtype)
+        routines.reserve(self, buffer.number, self.dim(buffer.size), self.elements.makers.get(buffer.values[0]))
+        self.nodes.append(Assign(buffer.name, routines.log_base(buffer.number)))
 
     def single(self, step: Single) -> None:
         """Lower an equation on its own."""
@@ -249,29 +285,17 @@ class _Lowerer(Emitter):
         found: dict[Guard, None] = {}
 
         def visit(a: Atom, index: Idx) -> None:
-            if not self.elements.is_virtual(a):
-                return
-            eqn = self.elements.makers[a]  # type: ignore[index]
-            if not self.elements.is_virtual_kind(eqn) or not eqn.inputs:
-                return
-            try:
-                reads = self.elements.reads(a, index)  # type: ignore[arg-type]
-            except AssertionError:
-                return
-            for read in reads:
+            if self.elements.is_virtual(a):
+                visit_made(a, index)  # type: ignore[arg-type]
+
+        def visit_made(v: Value, index: Idx) -> None:
+            for read in self.elements.known_reads(v, index):
                 found.update(dict.fromkeys(read.guards))
                 visit(read.operand, read.index)
 
         for s in nest.statements():
             for a, index in s.operands:
-                if is_array(a) and a is s.target and s.kind == "put":
-                    eqn = self.elements.makers[a]  # type: ignore[index]
-                    for read in self.elements.reads(a, index):  # type: ignore[arg-type]
-                        found.update(dict.fromkeys(read.guards))
-                        visit(read.operand, read.index)
-                    del eqn
-                else:
-                    visit(a, index)
+                (visit_made if s.makes_operand else visit)(a, index)  # type: ignore[arg-type]
         return list(found)
 
     def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard]) -> None:
@@ -313,18 +337,14 @@ class _Lowerer(Emitter):
         """Lower one assignment under the loops that are open."""
         comment = self.comment(s.eqn)
         if s.kind == "put":
-            (a, index), = s.operands
-            if a is s.target:
-                text = self.element_to_store(a, index)
-            else:
-                text = self.element(a, index)
+            text = self.element_to_store(*s.operands[0]) if s.makes_operand else self._product(s)
             assert s.buffer is not None
-            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape), text,
+            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), text,
                                     comment))
             self.remember(s.target, s.index, text)
         elif s.kind == "fill":
             assert s.buffer is not None
-            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape),
+            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape),
                                     identity_of(s.combine, s.target.aval.dtype), comment))
         elif s.kind == "add":
             self._add(s, comment)
@@ -338,19 +358,19 @@ class _Lowerer(Emitter):
             name = self.folds[s]
             self.nodes.append(Assign(name, f"{name} + {self.element(a, index)}", comment))
             assert s.buffer is not None
-            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape), name))
+            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), name))
         else:
             self._scatter(s, comment)
 
     def _product(self, s: Statement) -> str:
-        """Return the operand of a fold; of a contraction, the product of two."""
+        """Return the operand of a statement; of a contraction, the product of two."""
         texts = [self.element(a, index) for a, index in s.operands]
         return texts[0] if len(texts) == 1 else " * ".join(
             f"({t})" if " " in t and not t.endswith(")") else t for t in texts)
 
     def _add(self, s: Statement, comment: str) -> None:
         assert s.buffer is not None
-        place = self.place_in(s.buffer, s.index, s.target.aval.shape)
+        place = self.place_in(s.buffer, s.index, s.target_shape)
         old = f"{s.buffer.name}[{place}]"
         dtype = s.target.aval.dtype
         value = self._product(s)
@@ -380,7 +400,7 @@ class _Lowerer(Emitter):
         found = iter([self.data_index(a, at) for a, at in places])
         target = tuple(next(found) if k in axes else i for k, i in enumerate(s.index))
         assert s.buffer is not None
-        place = self.place_in(s.buffer, target, s.target.aval.shape)
+        place = self.place_in(s.buffer, target, s.target_shape)
         value = self.element(part, index)
         text = value if s.combine == "set" else f"{s.buffer.name}[{place}] + {value}"
         self.nodes.append(Store(s.buffer.name, place, text, comment))
@@ -407,7 +427,7 @@ class _Lowerer(Emitter):
         if s.buffer is None:
             self.names[s.target] = text
             return
-        self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target.aval.shape), text))
+        self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), text))
         self.remember(s.target, s.index, text)
 
     def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
@@ -457,7 +477,8 @@ class _Lowerer(Emitter):
         names = self._enter_loop(eqn, [body])
         lo, hi = self.dim(eqn.params["lo"]), self.dim(eqn.params["hi"])
         with self.loop_name(body.inputs[0]) as name:
-            loop = Loop(name, lo, hi, reverse=eqn.params["reversed"], comment=self.comment(eqn))
+            loop = Loop(name, lo, hi, reverse=eqn.params["reversed"], comment=self.comment(eqn),
+                        blocks=(body,))
             with self.scope(loop.body, [body.inputs[0]], conditional=True):
                 self.block(body)
                 self._next_iteration(body, names)
@@ -472,7 +493,7 @@ class _Lowerer(Emitter):
         self.nodes.append(Assign(counter, "0"))
         for region in eqn.regions:
             self.names[region.inputs[0]] = counter
-        loop = While([], "", [], self.comment(eqn))
+        loop = While([], "", [], self.comment(eqn), (cond, body))
         variables = [cond.inputs[0], body.inputs[0]]
         with self.scope(loop.head, variables, conditional=True):
             self.block(cond)
@@ -543,7 +564,8 @@ class _Lowerer(Emitter):
         (body,) = eqn.regions
         index = body.inputs[0]
         with self.loop_name(index) as name:
-            loop = Loop(name, "0", self.dim(eqn.params["size"]), comment=self.comment(eqn))
+            loop = Loop(name, "0", self.dim(eqn.params["size"]), comment=self.comment(eqn),
+                        blocks=(body,))
             with self.scope(loop.body, [index], conditional=True):
                 self.block(body)
                 for a, v in zip(body.outputs, eqn.outputs, strict=True):

@@ -16,7 +16,7 @@ from tracejit.ir.lowering import Effect, Library, LogOp
 if TYPE_CHECKING:
     from tracejit.codegen.lower import _Lowerer
 
-__all__ = ["lower"]
+__all__ = ["log_base", "lower", "reserve"]
 
 
 def lower(self: _Lowerer, eqn: Eqn) -> None:
@@ -99,12 +99,27 @@ def _log_names(number: int) -> tuple[str, str, str]:
     return f"log{number}", f"top{number}", f"cap{number}"
 
 
+def log_base(number: int) -> str:
+    """Return the source of a Log's memory as an array."""
+    return f"log_base(ctx, {number}, scope_log{number})"
+
+
+def reserve(self: _Lowerer, number: int, count: str, eqn: Eqn | None) -> None:
+    """Make sure that a Log has room for some elements."""
+    itemsize = self.logs[number].itemsize
+    status = self.failure("MemoryError", "an array made here does not fit into memory",
+                          None if eqn is None else eqn.site)
+    self.nodes.append(If(f"{count} > log_capacity(ctx, {number})", [
+        If(f"log_grow(ctx, {number}, {count}, {itemsize}) != 0",
+           [Return(f"fail(ctx, {status}, 0, 0)")])]))
+
+
 def _log_new(self: _Lowerer, eqn: Eqn) -> None:
     number = len(self.logs)
     self.logs.append(eqn.params["dtype"])
     self.log_of[eqn.output] = number
     base, top, cap = _log_names(number)
-    self.nodes.append(Assign(base, f"log_base(ctx, {number}, scope_log{number})"))
+    self.nodes.append(Assign(base, log_base(number)))
     self.nodes.append(Assign(top, "0", self.comment(eqn)))
     self.nodes.append(Assign(cap, "0"))
 
@@ -122,7 +137,7 @@ def _log_push(self: _Lowerer, eqn: Eqn) -> None:
     grow: list[Node] = [
         If(f"log_grow(ctx, {number}, {top} + {total}, {self.logs[number].itemsize}) != 0",
            [Return(f"fail(ctx, {status}, 0, 0)")]),
-        Assign(base, f"log_base(ctx, {number}, scope_log{number})"),
+        Assign(base, log_base(number)),
         Assign(cap, f"log_capacity(ctx, {number})")]
     self.nodes.append(If(f"{top} + {total} > {cap}", grow, comment=self.comment(eqn)))
     for a, size in zip(values, sizes, strict=True):

@@ -1,21 +1,28 @@
-"""The layout of the arena: an offset for each slot, as source and as a dim."""
+"""The layout of the arena: which buffers share a slot, and an offset for each slot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracejit.codegen.buffers import Buffer
-from tracejit.ir.core import Value
+from tracejit.codegen.cleanup import names_in
+from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
+from tracejit.ir.core import Block, Value
 from tracejit.ir.dims import Call, Dim, ceil_div
 
 if TYPE_CHECKING:
     from tracejit.codegen.lower import Kernel
 
-__all__ = ["ALIGNMENT", "Slot", "arena_layout", "arena_size"]
+__all__ = ["ALIGNMENT", "ZONE", "Slot", "arena_layout", "arena_size", "assign_slots",
+           "slot_sizes"]
 
 ALIGNMENT = 64
+ZONE = 64
+"""Bytes behind every buffer of the arena that verify mode watches."""
 
 
 @dataclass(slots=True)
@@ -29,9 +36,105 @@ class Slot:
     next: str | None
 
 
-def _bytes(buffer: Buffer) -> Dim:
-    """Return a buffer's bytes, rounded up to the alignment."""
-    return ceil_div(buffer.size * buffer.dtype.itemsize, ALIGNMENT) * ALIGNMENT
+# --- which buffers share a slot -----------------------------------------------------------------
+
+
+def assign_slots(kernel: Kernel) -> None:
+    """Give every buffer of the arena that is used a slot, reusing those of equal size.
+
+    A buffer is needed from the first node that names it to the last; where a loop runs inside the
+    block that it belongs to, all through the loop.
+    """
+    needed = _needed(kernel)
+    kernel.arena = sorted((b for b in kernel.arena if b in needed), key=lambda b: needed[b])
+    ends: list[tuple[Dim, np.dtype, int]] = []
+    for buffer in kernel.arena:
+        first, last = needed[buffer]
+        free = (k for k, (size, dtype, end) in enumerate(ends)
+                if size == buffer.size and dtype == buffer.dtype and end < first)
+        number = next(free, None)
+        if number is None or kernel.is_checked:
+            number = len(ends)
+            ends.append((buffer.size, buffer.dtype, last))
+        ends[number] = (buffer.size, buffer.dtype, last)
+        buffer.number = number
+
+
+def _needed(kernel: Kernel) -> dict[Buffer, tuple[int, int]]:
+    """Return from which node to which each buffer is needed."""
+    outside = _enclosing_blocks(kernel)
+    named = {b.name: b for b in kernel.arena}
+    spans: dict[Buffer, tuple[int, int]] = {}
+    open_loops: list[tuple[Loop | While, list[Buffer]]] = []
+    position = 0
+
+    def note(buffer: Buffer, first: int, last: int) -> None:
+        a, b = spans.get(buffer, (first, last))
+        spans[buffer] = min(a, first), max(b, last)
+
+    def touch(name: str) -> None:
+        buffer = named.get(name)
+        if buffer is None:
+            return
+        for loop, through in open_loops:
+            if not outside[buffer] & {id(b) for b in loop.blocks}:
+                through.append(buffer)
+                return
+        note(buffer, position, position)
+
+    def visit(nodes: Sequence[Node]) -> None:
+        nonlocal position
+        for node in nodes:
+            position += 1
+            first = position
+            if isinstance(node, Store):
+                touch(node.buffer)
+            if isinstance(node, (Loop, While)):
+                open_loops.append((node, []))
+            for name in names_in(node):
+                touch(name)
+            for block in children(node):
+                visit(block)
+            if isinstance(node, (Loop, While)):
+                position += 1
+                for buffer in open_loops.pop()[1]:
+                    note(buffer, first, position)
+
+    visit(kernel.nodes)
+    return spans
+
+
+def _enclosing_blocks(kernel: Kernel) -> dict[Buffer, set[int]]:
+    """Return the blocks of the program around the arrays of each buffer."""
+    chains: dict[Value, tuple[Block, ...]] = {}
+
+    def visit(block: Block, chain: tuple[Block, ...]) -> None:
+        for eqn in block.eqns:
+            chains.update(dict.fromkeys(eqn.outputs, chain))
+            for region in eqn.regions:
+                chains.update(dict.fromkeys(region.inputs, chain))
+                visit(region, (*chain, region))
+
+    visit(kernel.graph.block, ())
+    found = {}
+    for buffer in kernel.arena:
+        around = [{id(b) for b in chains.get(v, ())} for v in buffer.values]
+        found[buffer] = set.intersection(*around)
+    return found
+
+
+# --- where the slots lie ------------------------------------------------------------------------
+
+
+def _zone(kernel: Kernel) -> int:
+    return ZONE if kernel.is_checked else 0
+
+
+def slot_sizes(kernel: Kernel) -> list[Dim]:
+    """Return the bytes of every slot, rounded up to the alignment, zones included."""
+    first = {b.number: b for b in reversed(kernel.arena)}
+    return [ceil_div(first[k].size * first[k].dtype.itemsize, ALIGNMENT) * ALIGNMENT + _zone(kernel)
+            for k in sorted(first)]
 
 
 def arena_layout(kernel: Kernel) -> list[Slot]:
@@ -41,7 +144,7 @@ def arena_layout(kernel: Kernel) -> list[Slot]:
     offset = "0"
     for k, number in enumerate(numbers):
         buffers = [b for b in kernel.arena if b.number == number]
-        size = buffers[0].size * buffers[0].dtype.itemsize + ALIGNMENT - 1
+        size = buffers[0].size * buffers[0].dtype.itemsize + ALIGNMENT - 1 + _zone(kernel)
         text = dim_source(size, kernel.scalar_names)
         end = f"{offset} + idiv({text}, {ALIGNMENT}) * {ALIGNMENT}"
         following = f"o{k + 1}" if k + 1 < len(numbers) else None
@@ -71,7 +174,4 @@ def _call_source(a: Call, names: Mapping[Value, str]) -> str:
 
 def arena_size(kernel: Kernel) -> Dim:
     """Return the bytes of the whole arena."""
-    total: Dim = 0
-    for number in sorted({b.number for b in kernel.arena}):
-        total = total + _bytes(next(b for b in kernel.arena if b.number == number))
-    return total
+    return sum(slot_sizes(kernel), start=0)

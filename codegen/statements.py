@@ -14,7 +14,7 @@ from tracejit.codegen.buffers import Buffer, Buffers, loop_vars, write_index
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Span, Value
 from tracejit.ir.dims import Dim, dim_values, substitute
-from tracejit.ir.lowering import (Argument, Contract, Effect, LogOp, Pieces, Reduce, Running, Write)
+from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, LogOp, Pieces, Reduce, Running, Write)
 
 __all__ = ["Access", "Statement", "copy_statement", "statements_of"]
 
@@ -52,6 +52,18 @@ class Statement:
     folded: int = 0
     buffer: Buffer | None = None
     extra: dict[str, object] = field(default_factory=dict)
+    shape: tuple[Dim, ...] | None = None
+    """The shape through which the target is indexed, where it is not the target's own."""
+
+    @property
+    def makes_operand(self) -> bool:
+        """Return whether the operand is the target itself, computed to be stored."""
+        return self.kind == "put" and self.eqn is not None and self.operands[0][0] is self.target
+
+    @property
+    def target_shape(self) -> tuple[Dim, ...]:
+        """Return the shape through which the target is indexed."""
+        return self.target.aval.shape if self.shape is None else self.shape
 
     def rename(self, mapping: dict[Value, Value]) -> None:
         """Use other loop variables."""
@@ -70,18 +82,17 @@ class Statement:
                 found.append(Access(buffers.of[v], v.aval.shape, index, False))
 
         for a, index in self.operands:
-            visit = elements.visit_made if a is self.target else elements.visit_loads
+            visit = elements.visit_made if self.makes_operand else elements.visit_loads
             visit(a, index, load)  # type: ignore[arg-type]
         if self.buffer is not None:
             data = self.kind in ("scatter", "running")
-            shape = self.target.aval.shape
-            found.append(Access(self.buffer, shape, None if data else self.index, True))
+            found.append(Access(self.buffer, self.target_shape, None if data else self.index, True))
         return found
 
     def scalars(self, elements: Elements) -> set[Value]:
         """Return the scalars that it reads, sizes and indices among them."""
         found = {v for a, _ in self.operands
-                 for v in (elements.made_of(a) if a is self.target else elements.leaves(a))
+                 for v in (elements.made_of(a) if self.makes_operand else elements.leaves(a))
                  if not is_array(v)}
         for d in (*self.extents, *self.index, *(i for _, index in self.operands for i in index)):
             found.update(dim_values(d))
@@ -107,6 +118,11 @@ def statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[St
         index = tuple(v.dim for v in variables)
         yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out, index,
                         buffer=buffer)
+    elif isinstance(how, Alias):
+        if not buffers.shares(eqn.inputs[0], out):
+            copy = copy_statement(eqn.inputs[0], out, buffers.of[out])
+            copy.shape = eqn.inputs[0].aval.shape
+            yield copy
     elif isinstance(how, Write):
         yield from _write(eqn, buffers)
     elif isinstance(how, Reduce):
@@ -165,6 +181,10 @@ def _fold(eqn: Eqn, buffer: Buffer | None, variables: list[Value], extents: list
           is_folded: list[bool]) -> Iterator[Statement]:
     out = eqn.output
     count = sum(is_folded)
+    if not count:
+        assert buffer is not None
+        yield Statement(eqn, "put", variables, extents, operands, out, kept, buffer=buffer)
+        return
     innermost = all(is_folded[len(is_folded) - count:])
     if innermost or buffer is None:
         yield Statement(eqn, "fold", variables, extents, operands, out, kept, combine, count, buffer)

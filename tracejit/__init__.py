@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
     "jit": "tracejit.api", "grad": "tracejit.api", "value_and_grad": "tracejit.api",
-    "jvp": "tracejit.api", "vjp": "tracejit.api", "spec": "tracejit.api", "config": "tracejit.config", "Refusal": "tracejit.errors",
+    "jvp": "tracejit.api", "vjp": "tracejit.api", "spec": "tracejit.api", "config": "tracejit.configuration", "Refusal": "tracejit.errors",
     "stop_gradient": "tracejit.api", "RegisterGradient": "tracejit.api",
     "no_gradient": "tracejit.api", "NoGradient": "tracejit.api", "NotDifferentiable": "tracejit.api",
 }

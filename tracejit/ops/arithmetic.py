@@ -170,7 +170,7 @@ def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: An
         return [jvp(sweep.operand(eqn.output), sweep.operand(eqn.inputs[0]), tangents[0])]
 
     structural(name, reference, infer, Pointwise(expression), backward, forward, cost=cost,
-               exact=cost == 1.0, sample="complex")
+               exact=cost == 1.0, kinds="c", samples=lambda n: [((n,), {}), ((2, n), {})])
 
 
 _complex_op("conj", np.conjugate, "{0}.conjugate()", "same",
@@ -211,7 +211,9 @@ def _select_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("select", lambda c, x, y: np.where(c, x, y), _select_infer,
-           Pointwise("select({0}, {1}, {2})"), _select_vjp, _select_jvp, exact=True)
+           Pointwise("select({0}, {1}, {2})"), _select_vjp, _select_jvp, exact=True, kinds="bifc",
+           samples=lambda n: [(np.arange(n) % 2 == 0, (n,), (n,), {}), (np.bool_(True), (n,), (1,), {}),
+                              (np.arange(2) == 0, (n, 1), (), {})])
 
 
 def _cast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -241,7 +243,8 @@ def _cast_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("cast", _cast_reference, _cast_infer, Pointwise("{t}({0})"), _cast_vjp, _cast_jvp,
-           exact=True)
+           exact=True, samples=lambda n: [((n,), {"dtype": np.dtype(t)}) for t in
+                                          (np.float64, np.complex128, np.int64, np.bool_)])
 
 VARIANTS.update({
     ("add", "b"): find_op("logical_or"), ("mul", "b"): find_op("logical_and"),

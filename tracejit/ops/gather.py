@@ -14,7 +14,8 @@ from tracejit.ir.lowering import Gather, Library, Write
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Scattered
 from tracejit.ops.kinds import linear, only, structural
-from tracejit.trace.emit import apply
+from tracejit.trace.emit import apply, emit
+from tracejit.trace.tracer import tracer_of
 
 __all__ = ["gathered_shape"]
 
@@ -71,14 +72,16 @@ def _gather_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
                       lambda acc: apply("scatter_add", acc, ct, *indices, **eqn.params))]
 
 
-_SAMPLES: Any = lambda: [  # noqa: E731
-    ((4,), np.array([2, 0, 2]), {"axes": (0,), "position": 0}),
-    ((3, 2), np.array([2, 1]), {"axes": (0,), "position": 0}),
-    ((2, 3), np.array([[2, 1], [0, 0]]), {"axes": (1,), "position": 1}),
-    ((3, 3), np.array([2, 1]), np.array([0, 0]), {"axes": (0, 1), "position": 0})]
+def _samples(n: int) -> list[Any]:
+    first, last, pair = np.zeros(n, np.int64), np.full(n, 2), np.array([[2, 1], [0, 0]])
+    return [((4,), last, {"axes": (0,), "position": 0}),
+            ((3, n), np.array([2, 1]), {"axes": (0,), "position": 0}),
+            ((n, 3), pair, {"axes": (1,), "position": 1}),
+            ((3, 3), last, first, {"axes": (0, 1), "position": 0})]
+
 
 linear("gather", _gather, _gather_infer, Gather(), _gather_transpose, cost=2.0, exact=True,
-       sample=_SAMPLES)
+       samples=_samples)
 
 
 def _scatter_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -112,16 +115,18 @@ def _numbers(shape: tuple[Dim, ...]) -> Any:
     return apply("reshape", apply("iota", size=count), shape=shape)
 
 
-_WRITE_SAMPLES: Any = lambda: [  # noqa: E731
-    ((4,), (3,), np.array([2, 0, 2]), {"axes": (0,), "position": 0}),
-    ((3, 3), (2,), np.array([2, 2]), np.array([0, 0]), {"axes": (0, 1), "position": 0})]
+def _write_samples(n: int) -> list[Any]:
+    return [((4,), (3,), np.array([2, 0, 2]), {"axes": (0,), "position": 0}),
+            ((n, 3), (n, 2), np.array([2, 2]), {"axes": (1,), "position": 1}),
+            ((3, 3), (n,), np.full(n, 2), np.full(n, 1), {"axes": (0, 1), "position": 0})]
+
 
 linear("scatter", _scatter(_set), _scatter_infer, Write("set", gathered=True), _scatter_transpose,
-       operands=2, cost=2.0, exact=True, writes=0, sample=_WRITE_SAMPLES)
+       operands=2, cost=2.0, exact=True, writes=0, samples=_write_samples)
 linear("scatter_add", _scatter(np.add.at), _scatter_infer, Write("add", gathered=True),
        lambda sweep, eqn, ct: [ct, apply("gather", ct, *map(sweep.operand, eqn.inputs[2:]),
                                          **eqn.params)],
-       operands=2, cost=2.0, writes=0, sample=_WRITE_SAMPLES)
+       operands=2, cost=2.0, writes=0, samples=_write_samples)
 
 
 # --- sorting: the order is data, found once and stored -------------------------------------------
@@ -138,5 +143,9 @@ def _argsort(x: Any) -> Any:
     return order, np.zeros_like(order)
 
 
+def _order(x: Any) -> Any:
+    return tracer_of(emit("argsort", [x.value])[0])
+
+
 structural("argsort", _argsort, _argsort_infer, Library("argsort"), marked=True, cost=100.0,
-           sample=lambda: [((4,), {}), ((2, 3), {})])
+           samples=lambda n: [((n,), _order), ((2, n), _order)])

@@ -28,6 +28,10 @@ __all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "str
 
 Infer = Callable[[Sequence[Any], Params, Sequence[Block]], Any]
 
+Samples = Callable[[int], list[Any]]
+"""What tests apply an op to, at a size: tuples of operands, each a shape or an array, ending with
+the params, or with a function of the operands that applies the op."""
+
 
 def only(*avals: Aval) -> tuple[Aval, ...]:
     """Return output types as a tuple."""
@@ -122,7 +126,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
 def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
            transpose: Callable[..., Sequence[Any]], *, operands: int = 1, cost: float = 1.0,
            exact: bool = False, writes: int | None = None, masked: bool = False,
-           sample: Callable[..., Any] | None = None) -> Op:
+           samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in its first `operands` inputs jointly (None: in all).
 
     transpose -- (sweep, eqn, ct) -> one cotangent per linear operand
@@ -145,13 +149,13 @@ def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Low
 
     op = add_op(Op(name=name, kind="linear", infer=infer, reference=reference, lowering=lowering,
                    vjp=vjp, jvp=jvp, cost=cost, exact=exact, writes=writes,
-                   data={"sample": sample}))
+                   data={"samples": samples, "kinds": kinds}))
     return op
 
 
 def bilinear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
              transpose_left: Callable[..., Any], transpose_right: Callable[..., Any], *,
-             cost: float = 1.0, sample: Callable[..., Any] | None = None) -> Op:
+             cost: float = 1.0, samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in each of its two operands.
 
     transpose_left -- (sweep, eqn, ct) -> the cotangent of the left operand; likewise right
@@ -172,13 +176,16 @@ def bilinear(name: str, reference: Callable[..., Any], infer: Infer, lowering: L
         return [terms[0] if len(terms) == 1 else terms[0] + terms[1]]
 
     op = add_op(Op(name=name, kind="bilinear", infer=infer, reference=reference, lowering=lowering,
-                   vjp=vjp, jvp=jvp, cost=cost, data={"sample": sample}))
+                   vjp=vjp, jvp=jvp, cost=cost, data={"samples": samples, "kinds": kinds}))
     return op
 
 
 def structural(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
                vjp: Any = None, jvp: Any = None, **fields: Any) -> Op:
     """Enter an op of which everything is said; nothing is derived."""
-    data = {"sample": fields.pop("sample", None)}
-    return add_op(Op(name=name, kind="structural", infer=infer, reference=reference,
-                     lowering=lowering, vjp=vjp, jvp=jvp, data=data, **fields))
+    data = {"samples": fields.pop("samples", None), "kinds": fields.pop("kinds", "f")}
+    op = add_op(Op(name=name, kind="structural", infer=infer, reference=reference,
+                   lowering=lowering, vjp=vjp, jvp=jvp, data=data, **fields))
+    if isinstance(reference, np.ufunc):
+        UFUNCS.setdefault(reference, op)
+    return op

@@ -14,7 +14,8 @@ from tracejit.ir.lowering import Contract, Library
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import dense
 from tracejit.ops.kinds import bilinear, only, structural
-from tracejit.trace.emit import apply
+from tracejit.trace.emit import apply, emit
+from tracejit.trace.tracer import tracer_of
 
 __all__ = ["split_spec", "transpose_last"]
 
@@ -61,11 +62,11 @@ def _dot_transpose(side: int) -> Any:
 
 bilinear("dot", lambda x, y, spec: np.einsum(spec, x, y), _dot_infer, Contract(),
          _dot_transpose(0), _dot_transpose(1), cost=16.0,
-         sample=lambda: [((2, 3), (3, 4), {"spec": "ij,jk->ik"}), ((2, 3), (3,), {"spec": "ij,j->i"}),
-                         ((3,), (3,), {"spec": "i,i->"}), ((2,), (3,), {"spec": "i,j->ij"}),
-                         ((2, 3), (2, 3), {"spec": "ij,ij->j"}), ((3, 2), (4, 3), {"spec": "ji,kj->ik"}),
-                         ((2, 3, 2), (2, 2, 3), {"spec": "bij,bjk->bik"}),
-                         ((2, 3), (2,), {"spec": "ij,i->"})])
+         samples=lambda n: [
+             ((2, n), (n, 4), {"spec": "ij,jk->ik"}), ((n, 3), (3,), {"spec": "ij,j->i"}),
+             ((n,), (n,), {"spec": "i,i->"}), ((2,), (n,), {"spec": "i,j->ij"}),
+             ((2, n), (2, n), {"spec": "ij,ij->j"}), ((n, 2), (4, n), {"spec": "ji,kj->ik"}),
+             ((2, n, 2), (2, 2, 3), {"spec": "bij,bjk->bik"}), ((2, n), (2,), {"spec": "ij,i->"})], kinds="fc")
 
 
 # --- factorizations; rules after I. Murray, Differentiation of the Cholesky decomposition (2016) ---
@@ -74,6 +75,12 @@ bilinear("dot", lambda x, y, spec: np.einsum(spec, x, y), _dot_infer, Contract()
 def transpose_last(x: Any) -> Any:
     """Return a matrix transposed."""
     return apply("transpose", x, axes=(1, 0))
+
+
+def _identity(x: Any) -> Any:
+    """Return the identity of a square matrix's size and dtype."""
+    i = apply("iota", size=x.dims[0])
+    return (i[:, None] == i[None, :]).astype(x.dtype)
 
 
 def _square(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -113,7 +120,7 @@ def _cholesky(x: Any) -> Any:
 
 
 structural("cholesky", _cholesky, _square, Library("cholesky"), _cholesky_vjp, _cholesky_jvp,
-           cost=100.0, writes=0, sample="positive definite")
+           cost=100.0, writes=0, samples=lambda n: [((n, n), lambda a: apply("cholesky", a @ a.T + _identity(a)))])
 
 
 def _solve_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -157,7 +164,9 @@ def _solve_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("triangular_solve", _triangular_solve, _solve_infer, Library("triangular_solve"),
-           _solve_vjp, _solve_jvp, cost=100.0, writes=1, sample="triangular")
+           _solve_vjp, _solve_jvp, cost=100.0, writes=1, samples=lambda n: [
+               ((n, n), (n, 2), lambda a, b: apply("triangular_solve", a + 4.0 * _identity(a), b,
+                                                   lower=n % 2 == 0, transposed=n % 4 < 2))])
 
 
 # --- general systems: factorized once, solved with on the way forward and on the way back -----------
@@ -182,7 +191,7 @@ def _lu(a: Any) -> Any:
 
 
 structural("lu", _lu, _lu_infer, Library("lu"), marked=True, cost=200.0, writes=0,
-           sample="well conditioned")
+           samples=lambda n: [((n, n), {})])
 
 
 def _general_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -215,7 +224,15 @@ def _general_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("solve", _general_solve, _general_infer, Library("solve"), _general_vjp, _general_jvp,
-           cost=100.0, writes=1, sample="factorized")
+           cost=100.0, writes=1, samples=lambda n: [
+               ((n, n), (n, 2), lambda a, b: _factorized("solve", a, b, transposed=n % 2 == 0)[0])])
+
+
+def _factorized(op: str, a: Any, *operands: Any, **params: Any) -> Any:
+    """Apply an op to a matrix, moved away from singular ones, with its factors."""
+    a = a + 4.0 * _identity(a)
+    factors = emit("lu", [a.value])
+    return [tracer_of(v) for v in emit(op, [*(x.value for x in (a, *operands)), *factors], params)]
 
 
 def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -224,9 +241,7 @@ def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
 
 
 def _inverse_transposed(a: Any, lu: Any, pivots: Any) -> Any:
-    i = apply("iota", size=a.dims[0])
-    identity = (i[:, None] == i[None, :]).astype(a.dtype)
-    return apply("solve", a, identity, lu, pivots, transposed=True)
+    return apply("solve", a, _identity(a), lu, pivots, transposed=True)
 
 
 def _slogdet_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
@@ -242,4 +257,5 @@ def _slogdet_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("slogdet", lambda a, lu, pivots: tuple(np.linalg.slogdet(a)), _slogdet_infer,
-           Library("slogdet"), _slogdet_vjp, _slogdet_jvp, cost=10.0, sample="factorized")
+           Library("slogdet"), _slogdet_vjp, _slogdet_jvp, cost=10.0,
+           samples=lambda n: [((n, n), lambda a: _factorized("slogdet", a)[1])])

@@ -34,14 +34,20 @@ def spread(ct: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
     return apply("broadcast_to", apply("reshape", ct, shape=kept), shape=shape)
 
 
-_SAMPLES: Any = lambda: [  # noqa: E731
-    ((4,), {"axes": (0,)}), ((2, 3), {"axes": (1,)}), ((2, 3), {"axes": (0,)}),
-    ((2, 3), {"axes": (0, 1)}), ((2, 3, 2), {"axes": (0, 2)})]
+def _samples(n: int) -> list[Any]:
+    return [((n,), {"axes": (0,)}), ((2, n), {"axes": (1,)}), ((n, 3), {"axes": (0,)}),
+            ((n, n), {"axes": (0, 1)}), ((2, n, 2), {"axes": (0, 2)}), ((n, 2), {"axes": (1,)})]
+
+
+def _nonempty_samples(n: int) -> list[Any]:
+    """An extremum of nothing is an error; of no folds, nothing."""
+    return _samples(n) if n else [((0, 2), {"axes": (1,)})]
+
 
 linear("reduce_sum", lambda x, axes: np.sum(x, axis=axes, dtype=np.asarray(x).dtype), _reduce_infer,
        Reduce("add"),
        lambda sweep, eqn, ct: [spread(ct, eqn.inputs[0].aval.shape, eqn.params["axes"])],
-       sample=_SAMPLES)
+       samples=_samples, kinds="ifc")
 
 
 # --- products and extrema -----------------------------------------------------------------------
@@ -87,7 +93,8 @@ def _prod_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 
 structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray(x).dtype),
-           _reduce_infer, Reduce("mul"), _prod_vjp, _prod_jvp, sample=_SAMPLES)
+           _reduce_infer, Reduce("mul"), _prod_vjp, _prod_jvp, samples=_samples,
+           kinds="if")
 
 
 def _chosen(sweep: Any, eqn: Eqn, which: str) -> Any:
@@ -113,15 +120,16 @@ def _extremum(name: str, function: Any, combine: str, which: str) -> None:
         chosen = np.where(_chosen(sweep, eqn, which), tangents[0], aval.dtype.type(0))
         return [apply("reduce_sum", chosen, axes=eqn.params["axes"])]
 
-    structural(name, reference, _reduce_infer, Reduce(combine), vjp, jvp, sample=_SAMPLES)
+    structural(name, reference, _reduce_infer, Reduce(combine), vjp, jvp,
+               samples=_nonempty_samples, kinds="bif")
 
 
 _extremum("reduce_max", np.max, "max", "argmax")
 _extremum("reduce_min", np.min, "min", "argmin")
 structural("reduce_and", lambda x, axes: np.all(x, axis=axes), _reduce_infer, Reduce("and"),
-           marked=True, sample=_SAMPLES)
+           marked=True, samples=_samples, kinds="b")
 structural("reduce_or", lambda x, axes: np.any(x, axis=axes), _reduce_infer, Reduce("or"),
-           marked=True, sample=_SAMPLES)
+           marked=True, samples=_samples, kinds="b")
 
 
 # --- places -------------------------------------------------------------------------------------
@@ -133,13 +141,14 @@ def _argument_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Blo
     return only(Aval(np.dtype(np.int64), shape[:axis] + shape[axis + 1:]))
 
 
-_AXIS_SAMPLES: Any = lambda: [  # noqa: E731
-    ((4,), {"axis": 0}), ((2, 3), {"axis": 1}), ((2, 3), {"axis": 0})]
+def _axis_samples(n: int) -> list[Any]:
+    return [((n + 1,), {"axis": 0}), ((n, 3), {"axis": 1}), ((2, n), {"axis": 0})]
+
 
 structural("argmax", lambda x, axis: np.argmax(x, axis), _argument_infer, Argument("max"),
-           marked=True, sample=_AXIS_SAMPLES)
+           marked=True, samples=_axis_samples, kinds="if")
 structural("argmin", lambda x, axis: np.argmin(x, axis), _argument_infer, Argument("min"),
-           marked=True, sample=_AXIS_SAMPLES)
+           marked=True, samples=_axis_samples, kinds="if")
 
 
 # --- running sums -------------------------------------------------------------------------------
@@ -158,6 +167,7 @@ def _cumsum(x: Any, axis: int, reverse: bool) -> Any:
 linear("cumsum", _cumsum, _same, Running("add"),
        lambda sweep, eqn, ct: [apply("cumsum", ct, axis=eqn.params["axis"],
                                      reverse=not eqn.params["reverse"])],
-       sample=lambda: [((4,), {"axis": 0, "reverse": False}), ((2, 3), {"axis": 1, "reverse": True}),
-                       ((2, 3), {"axis": 0, "reverse": False})])
+       samples=lambda n: [((n,), {"axis": 0, "reverse": False}),
+                          ((2, n), {"axis": 1, "reverse": True}),
+                          ((n, 3), {"axis": 0, "reverse": False})])
 

@@ -28,7 +28,8 @@ def _reshape_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
 
 linear("reshape", lambda x, shape: np.reshape(x, shape), _reshape_infer, Alias(),
        lambda sweep, eqn, ct: [apply("reshape", ct, shape=eqn.inputs[0].aval.shape)],
-       cost=0.0, exact=True, sample=lambda: [((6,), {"shape": (2, 3)}), ((2, 1, 3), {"shape": (6,)})])
+       cost=0.0, exact=True, 
+       samples=lambda n: [((2 * n,), {"shape": (2, n)}), ((2, 1, n), {"shape": (2 * n,)})])
 
 
 def _transpose_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -48,7 +49,7 @@ def _transpose_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -
 linear("transpose", lambda x, axes: np.transpose(x, axes), _transpose_infer, View(_transpose_map),
        lambda sweep, eqn, ct: [apply("transpose", ct, axes=_inverse(eqn.params["axes"]))],
        cost=0.0, exact=True,
-       sample=lambda: [((2, 3), {"axes": (1, 0)}), ((2, 3, 4), {"axes": (2, 0, 1)})])
+       samples=lambda n: [((n, 3), {"axes": (1, 0)}), ((2, n, 4), {"axes": (2, 0, 1)})])
 
 
 def _broadcast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -68,7 +69,7 @@ def _broadcast_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -
 linear("broadcast_to", lambda x, shape: np.broadcast_to(x, shape), _broadcast_infer,
        View(_broadcast_map),
        lambda sweep, eqn, ct: [sum_to(ct, eqn.inputs[0].aval.shape)], cost=0.0, exact=True,
-       sample=lambda: [((3,), {"shape": (2, 3)}), ((2, 1), {"shape": (2, 4)})])
+       samples=lambda n: [((n,), {"shape": (2, n)}), ((2, 1), {"shape": (2, n)})])
 
 
 # --- joining ------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ def _concatenate_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
 
 linear("concatenate", lambda *xs, axis: np.concatenate(xs, axis), _concatenate_infer, Pieces(),
        _concatenate_transpose, operands=None, exact=True,
-       sample=lambda: [((2,), (3,), {"axis": 0}), ((2, 2), (2, 3), {"axis": 1})])
+       samples=lambda n: [((n,), (3,), {"axis": 0}), ((2, 2), (2, n), {"axis": 1})])
 
 
 # --- no derivative ------------------------------------------------------------------------------
@@ -107,4 +108,5 @@ def _same_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
     return only(avals[0])
 
 
-structural("stop_gradient", lambda x: x, _same_infer, Inline("operands"), marked=True, cost=0.0, exact=True)
+structural("stop_gradient", lambda x: x, _same_infer, Inline("operands"), marked=True, cost=0.0,
+           exact=True)

@@ -59,8 +59,8 @@ def _index_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
 
 linear("index", lambda x, at: np.array(np.asarray(x)[numpy_key(at)]), _index_infer,
        View(_index_map), _index_transpose, cost=0.5, exact=True,
-       sample=lambda: [((4,), {"at": (2,)}), ((4, 3), {"at": (Span(1, 2), 0)}),
-                       ((5,), {"at": (Span(4, 3, -2),)})])
+       samples=lambda n: [((4,), {"at": (2,)}), ((n + 1, 3), {"at": (Span(1, n), 0)}),
+                          ((5,), {"at": (Span(4, 3, -2),)})])
 
 
 def _update_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -90,15 +90,16 @@ def _update_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
     return [apply("update", ct, zero, at=at) if sweep.wants(x) else None, ct_v]
 
 
-_WRITE_SAMPLES: Any = lambda: [  # noqa: E731
-    ((4,), (), {"at": (2,)}), ((4, 3), (2,), {"at": (Span(1, 2), 0)}),
-    ((5,), (3,), {"at": (Span(4, 3, -2),)})]
+def _write_samples(n: int) -> list[Any]:
+    return [((4,), (), {"at": (2,)}), ((n + 1, 3), (n,), {"at": (Span(1, n), 0)}),
+            ((5,), (3,), {"at": (Span(4, 3, -2),)})]
+
 
 linear("update", _update, _update_infer, Write("set"), _update_transpose, operands=2, exact=True,
-       writes=0, sample=_WRITE_SAMPLES)
+       writes=0, samples=_write_samples)
 linear("accumulate", _accumulate, _update_infer, Write("add"),
        lambda sweep, eqn, ct: [ct, apply("index", ct, at=eqn.params["at"])], operands=2,
-       writes=0, sample=_WRITE_SAMPLES)
+       writes=0, samples=_write_samples)
 
 
 # --- run-time checks of indices -----------------------------------------------------------------

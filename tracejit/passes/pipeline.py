@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tracejit.ir.core import Graph
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.passes.inlining import inline_calls
-from tracejit.passes.simplify import simplify
+from tracejit.passes.rules import simplify
 
 __all__ = ["PASSES", "optimise"]
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-from tracejit.config import settings
+from tracejit.configuration import settings
 from tracejit.ir.core import Graph
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Traced

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from types import CellType
 from typing import Any
 
 import numpy as np
 
-from tracejit.config import settings
+from tracejit.configuration import settings
 from tracejit.ir.dims import evaluate
 from tracejit.ir.interpreter import bind_sizes, interpret
 from tracejit.ir.types import Aval
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
-from tracejit.runtime.failures import raise_at
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.capture import ArgSpec, spec_of_leaf
 from tracejit.trace.captured import Guarded, Same, Shape, is_same_object
 from tracejit.tree import LEAF, Structure, unflatten
 
 __all__ = ["Specialisation"]
-
-_I64 = ctypes.c_int64
-_KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-_PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Specialisation:
@@ -40,11 +34,8 @@ class Specialisation:
         if settings().disable_jit:
             return
         self.compiled = self.traced.lower().compile()
-        kernel, plan = self.compiled.addresses()
-        self._kernel, self._plan = _KERNEL(kernel), _PLAN(plan)
-        self._dims = self._count_plan()
         self._keep: list[Any] = [slow]
-        words = self._words(slow, kernel, plan)
+        words = None if settings().verify else self._words(slow, *self.compiled.addresses())
         if words is not None:
             self.words = words
             self.entry, method = make_entry(words, program.name)
@@ -102,7 +93,7 @@ class Specialisation:
                 return False
         if self.compiled is None:
             return _fits_interpreted(self.program, values)
-        return self._make_plan(values) is not None
+        return self.compiled.invocation.plan(values) is not None
 
     # --- the slower way -------------------------------------------------------------------------
 
@@ -113,7 +104,7 @@ class Specialisation:
         if self.compiled is None:
             outputs = list(interpret(self.traced.graph, *values))
         else:
-            outputs = self._run_compiled(values)
+            outputs = self._run_compiled(self.compiled, values)
         for k, output in self.program.written:
             np.copyto(leaves[k], outputs[output])
         kept = len(outputs) - len(self.program.written)
@@ -123,57 +114,10 @@ class Specialisation:
         result = [next(rest) if c is None else c[0] for c in self.program.constants]
         return unflatten(self.program.structure, result)
 
-    def _count_plan(self) -> int:
-        graph = self.traced.graph
-        return len(graph.sizes) + sum(len(a.aval.shape) for a in graph.outputs) + 1
-
-    def _make_plan(self, values: Sequence[Any]) -> list[int] | None:
-        """Return sizes, result shapes and arena bytes; None where the arguments do not fit."""
-        dims: list[int] = []
-        for v, x in zip(self.traced.graph.inputs, values, strict=True):
-            assert isinstance(v.aval, Aval)
-            if v.aval.shape:
-                dims += x.shape
-            elif v.aval.dtype == np.int64:
-                dims.append(int(x))
-        given = (_I64 * max(1, len(dims)))(*dims)
-        made = (_I64 * self._dims)()
-        if self._plan(ctypes.addressof(given), ctypes.addressof(made)):
-            return None
-        return list(made)
-
-    def _run_compiled(self, values: Sequence[Any]) -> list[Any]:
-        assert self.compiled is not None
-        graph = self.traced.graph
-        plan = self._make_plan(values)
+    def _run_compiled(self, compiled: Compiled, values: Sequence[Any]) -> list[Any]:
+        plan = compiled.invocation.plan(values)
         assert plan is not None
-        inputs = [np.require(np.asarray(x), v.aval.dtype, ["C", "A"])
-                  for v, x in zip(graph.inputs, values, strict=True)]
-        sizes, shapes = plan[:len(graph.sizes)], plan[len(graph.sizes):]
-        outputs = []
-        for a in graph.outputs:
-            ndim = len(a.aval.shape)
-            outputs.append(np.empty(tuple(shapes[:ndim]), a.aval.dtype))
-            shapes = shapes[ndim:]
-        arena = np.empty(shapes[0] + 64, np.uint8)
-        pointers = [x.ctypes.data for x in (*inputs, *outputs)]
-        pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
-        ctx = (_I64 * (16 + 2 * len(self.compiled.lowered.kernel.logs)))()
-        table = (ctypes.c_void_p * len(pointers))(*pointers)
-        dims = (_I64 * max(1, len(sizes)))(*sizes)
-        status = self._kernel(*map(ctypes.addressof, (ctx, table, dims)))
-        for k in range(len(self.compiled.lowered.kernel.logs)):
-            _free(ctx[8 + 2 * k])
-        if status:
-            numbers = (ctypes.c_double * 2).from_buffer(ctx, 8)
-            self.fail(status, *numbers)
-        return [x[()] if x.ndim == 0 else x for x in outputs]
-
-    def fail(self, status: int, *numbers: float) -> None:
-        """Raise what a status of the kernel means."""
-        assert self.compiled is not None
-        failure = self.compiled.lowered.kernel.failures[status - 1]
-        raise_at(failure.error, failure.message, numbers, failure.site)  # type: ignore[arg-type]
+        return compiled.invocation.run(values, plan)
 
     # --- the table of the fast entry ------------------------------------------------------------
 
@@ -195,12 +139,12 @@ class Specialisation:
                   for s in self.program.sources]
         outputs = [self._output_record(k, a.aval) for k, a in enumerate(graph.outputs)]
         records = [*guards, *leaves, *outputs]
-        too_many = len(leaves) + len(outputs) > MAX_LEAVES or self._dims > MAX_WORDS
+        too_many = len(leaves) + len(outputs) > MAX_LEAVES or self.compiled.invocation.plan_words > MAX_WORDS
         if any(r is None for r in records) or too_many:
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
         releases = any(e.regions for e in graph.eqns)
-        head = {Words.NEXT: id(slow), Words.FAIL: self._hold(self.fail), Words.KERNEL: kernel, Words.PLAN: plan,
+        head = {Words.NEXT: id(slow), Words.FAIL: self._hold(self.compiled.invocation.fail), Words.KERNEL: kernel, Words.PLAN: plan,
                 Words.ARGS: len(self.specs), Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
                 Words.LOGS: len(self.compiled.lowered.kernel.logs), Words.RELEASE: int(releases),
@@ -262,13 +206,6 @@ def _is_same_kind(old: Any, new: Any) -> bool:
     if type(old) is not type(new):
         return False
     return not isinstance(old, np.ndarray) or (old.dtype == new.dtype and old.ndim == new.ndim)
-
-
-def _free(address: int) -> None:
-    if address:
-        free = ctypes.CDLL(None).free
-        free.argtypes, free.restype = [ctypes.c_void_p], None
-        free(address)
 
 
 def _grouping(program: Program) -> int | None:

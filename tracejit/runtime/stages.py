@@ -15,13 +15,14 @@ from time import perf_counter
 from types import FunctionType
 from typing import Any
 
-from tracejit.config import cache_directory, settings
+from tracejit.configuration import cache_directory, settings
 from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
+from tracejit.runtime.invocation import Invocation
 from tracejit.trace.capture import Capture
 from tracejit.trace.captured import Leaf
-from tracejit.tree import Structure
+from tracejit.tree import Structure, flatten
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
 
@@ -48,6 +49,16 @@ class Program:
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     options: Any = None
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> Program:
+        """Return a graph that was not captured as a program: its outputs in a tuple."""
+        count = len(graph.outputs)
+        structure = flatten((None,) * count)[1]
+        nothing: list[Any] = [None] * count
+        weak = [False] * count
+        capture = Capture(graph, tuple(range(len(graph.inputs))), [], [], [], [], structure, nothing, weak)
+        return cls(graph.name, graph, capture, tuple(range(len(graph.inputs))), structure, nothing, weak)
 
 
 class Traced:
@@ -99,7 +110,7 @@ class Lowered:
         self.traced = traced
         graph = traced.graph
         start = perf_counter()
-        self.kernel = lower_graph(graph)
+        self.kernel = lower_graph(graph, checked=settings().verify)
         self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
 
@@ -139,6 +150,7 @@ class Compiled:
         plan = plan_text(kernel, conditions, f"{self.symbol}_plan", "")
         self.code = compile_kernel(fn, signature, self.symbol, [plan])
         self.times = {**lowered.traced.times, **self.code.times}
+        self.invocation = Invocation(kernel, *self.addresses())
 
     @property
     def graph(self) -> Graph:

@@ -27,7 +27,7 @@ from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
-__all__ = ["ArgSpec", "Capture", "Pins", "capture", "spec_of_leaf"]
+__all__ = ["ArgSpec", "Capture", "Pins", "capture_function", "spec_of_leaf"]
 
 SIZE_NAMES = "nmklpqrst"
 
@@ -104,7 +104,7 @@ class Capture:
     pins: dict[tuple[Any, Any], tuple[int, str]] = field(default_factory=dict)
 
 
-def capture(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
+def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
             actual: Sequence[Any] | None = None, *, name: str | None = None,
             writes_back: bool = False, names: Sequence[str] | None = None) -> Capture:
     """Capture `fn(*args, **kwargs)` for arguments of these specs.

@@ -8,7 +8,7 @@ from typing import Any
 
 from tracejit.runtime.stages import Program
 from tracejit.trace.calls import call_function
-from tracejit.trace.capture import ArgSpec, capture
+from tracejit.trace.capture import ArgSpec, capture_function
 from tracejit.tree import Structure
 
 __all__ = ["Jit", "Options"]
@@ -32,7 +32,7 @@ class Jit:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the function for arguments of these specs."""
-        c = capture(self.fn, specs, structure, leaves, writes_back=True)
+        c = capture_function(self.fn, specs, structure, leaves, writes_back=True)
         weak = c.weak[:len(c.weak) - len(c.written)]
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure, c.constants,
                        weak, c.written, self.options)

@@ -13,7 +13,7 @@ from tracejit.ir.core import Block, Graph
 from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.stages import Program
-from tracejit.trace.capture import ArgSpec, Capture, capture
+from tracejit.trace.capture import ArgSpec, Capture, capture_function
 from tracejit.trace.emit import atom_of, is_weak, lift
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Options
@@ -78,7 +78,7 @@ class Gradient:
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the function and append its gradient."""
         self._require_float([s.dtype for s in specs], structure)
-        c = capture(self.fn, specs, structure, leaves)
+        c = capture_function(self.fn, specs, structure, leaves)
         value, aux = self._split(c.structure)
         if value != LEAF or c.constants[0] is not None:
             self._require_scalar(None, c.graph.name)

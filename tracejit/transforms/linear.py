@@ -12,7 +12,7 @@ from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
-from tracejit.trace.capture import ArgSpec, capture
+from tracejit.trace.capture import ArgSpec, capture_function
 from tracejit.trace.emit import atom_of, cast, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
@@ -158,7 +158,7 @@ class _Backward:
         """Capture the function, and append the reverse sweep from given cotangents."""
         count = self.structure.count
         numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
-        c = capture(self.fn, specs[:count], self.structure,
+        c = capture_function(self.fn, specs[:count], self.structure,
                     None if leaves is None else leaves[:count])
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
@@ -197,7 +197,7 @@ class Tangent:
         if leaves is not None:
             names = leaf_names(primals, "argument")
             _check_like("tangent", names, leaves[:count], leaves[count:])
-        c = capture(self.fn, specs[:count], call, None if leaves is None else leaves[:count])
+        c = capture_function(self.fn, specs[:count], call, None if leaves is None else leaves[:count])
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = _differentiable([s.dtype for s in specs[:count]])
         graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]")

@@ -1,0 +1,77 @@
+"""Pointers that know their size and check every index: what verify mode compiles with."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, models, register_model
+
+from tracejit.codegen.intrinsics import CONTEXT_BAD_BUFFER, Ptr, lowering, ptr_getitem, ptr_setitem
+
+__all__ = ["CheckedPtr", "within"]
+
+WORD = ir.IntType(64)
+
+
+class CheckedPtr(Ptr):
+    """A pointer with its buffer's number and size; an index outside is noted and not followed."""
+
+    def __init__(self, dtype: Any, scope: int, number: int) -> None:
+        super().__init__(dtype, scope)
+        self.number = number
+        self.plain = Ptr(dtype, scope)
+        types.Type.__init__(self, f"CheckedPtr({dtype}, {scope}, {number})")
+
+
+@register_model(CheckedPtr)
+class CheckedPtrModel(models.StructModel):
+    """The pointer, the number of elements, and the kernel's context."""
+
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        members = [("data", fe_type.plain), ("size", types.int64),
+                   ("context", types.CPointer(types.int64))]
+        super().__init__(dmm, fe_type, members)
+
+
+@intrinsic(prefer_literal=True)
+def within(typingctx: Any, ctx: Any, pointer: Any, size: Any, number: Any) -> Any:
+    """Return a pointer that checks its indices against a size."""
+    result = CheckedPtr(pointer.dtype, pointer.scope, number.literal_value)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        made = context.get_value_type(result)(ir.Undefined)
+        for k, part in enumerate((args[1], args[2], args[0])):
+            made = builder.insert_value(made, part, k)
+        return made
+
+    return result(ctx, pointer, types.int64, number), generate
+
+
+def _checked(builder: Any, kind: CheckedPtr, value: Any, index: Any) -> tuple[Any, Any]:
+    """Return the bare pointer and an index inside, noting where it was not."""
+    data, size, context = (builder.extract_value(value, k) for k in range(3))
+    inside = builder.icmp_unsigned("<", index, size)
+    with builder.if_then(builder.not_(inside), likely=False):
+        for k, word in enumerate((WORD(kind.number + 1), index)):
+            builder.store(word, builder.gep(context, [WORD(CONTEXT_BAD_BUFFER + k)]))
+    return data, builder.select(inside, index, WORD(0))
+
+
+@lowering.lower(operator.getitem, CheckedPtr, types.Integer)
+def checked_getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Load an element."""
+    kind = sig.args[0]
+    place = _checked(builder, kind, *args)
+    return ptr_getitem(context, builder, sig.replace(args=(kind.plain, *sig.args[1:])), place)
+
+
+@lowering.lower(operator.setitem, CheckedPtr, types.Integer, types.Any)
+def checked_setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Store an element."""
+    kind = sig.args[0]
+    place = _checked(builder, kind, *args[:2])
+    plain = sig.replace(args=(kind.plain, *sig.args[1:]))
+    return ptr_setitem(context, builder, plain, (*place, args[2]))

@@ -1,0 +1,49 @@
+"""Every entry of the table of ops as machine code: what the interpreter says, and nothing outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels import run_kernel
+from oracles import assert_same, random_like
+from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
+
+from tracejit.autodiff.transforms import pullback_graph
+from tracejit.ir.core import Op
+from tracejit.ir.interpreter import interpret
+
+CASES = [pytest.param(op, dtype, id=f"{op.name}-{np.dtype(dtype).name}")
+         for op in sampled() for dtype in dtypes_of(op)]
+
+
+@pytest.mark.parametrize(("op", "dtype"), CASES)
+def test_kernel_computes_what_the_interpreter_does(op: Op, dtype: Any) -> None:
+    """One kernel applies the op to all samples at once; then its pullback on all of them."""
+    samples = [s for n in SIZES for s in samples_of(op, n, dtype)]
+    operands = [x for s in samples for x in s.operands]
+    fixed = [f for s in samples for f in s.fixed]
+
+    def apply_all(*xs: Any) -> list[Any]:
+        rest, results = list(xs), []
+        for s in samples:
+            count = len(s.operands)
+            found = s.apply(*rest[:count])
+            results += found if isinstance(found, (list, tuple)) else [found]
+            rest = rest[count:]
+        return results
+
+    graph = graph_of(apply_all, operands)
+    expected = interpret(graph, *operands)
+    assert_same(run_kernel(graph, *operands), expected, op.name, factor=10)
+    wrt = [k for k, x in enumerate(operands) if x.dtype.kind in "fc" and not fixed[k]]
+    floating = [e for e in expected if np.asarray(e).dtype.kind in "fc"]
+    if op.vjp is None or op.marked or not wrt or not floating:
+        return
+    rng = np.random.default_rng(4)
+    cts = [random_like(rng, e) if np.asarray(e).dtype.kind in "fc" else np.zeros_like(e)
+           for e in expected]
+    pullback = pullback_graph(graph, wrt, "pullback")
+    assert_same(run_kernel(pullback, *operands, *cts), interpret(pullback, *operands, *cts),
+                f"the pullback of {op.name}", factor=100)

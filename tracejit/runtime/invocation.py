@@ -1,0 +1,130 @@
+"""Calling compiled code through ctypes: the slower path, and the one that verify mode watches."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.errors import IRError
+from tracejit.ir.types import Aval
+from tracejit.runtime.failures import raise_at
+
+if TYPE_CHECKING:
+    from tracejit.codegen.lower import Kernel
+
+__all__ = ["Invocation"]
+
+_I64 = ctypes.c_int64
+_KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
+_CONTEXT_BAD_BUFFER, _CONTEXT_LOGS = 5, 8
+_MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
+"""Bytes around buffers; what fresh memory holds (NaN as floats) and what zones hold, in verify mode."""
+
+
+class Invocation:
+    """How to call one compiled kernel."""
+
+    def __init__(self, kernel: Kernel, entry: int, plan: int) -> None:
+        self.kernel, self.graph = kernel, kernel.graph
+        self._kernel, self._plan = _KERNEL(entry), _PLAN(plan)
+        self.plan_words = (len(self.graph.sizes)
+                           + sum(len(a.aval.shape) for a in self.graph.outputs) + 1)
+
+    def plan(self, values: Sequence[Any]) -> list[int] | None:
+        """Return sizes, result shapes and arena bytes; None where the arguments do not fit."""
+        dims: list[int] = []
+        for v, x in zip(self.graph.inputs, values, strict=True):
+            assert isinstance(v.aval, Aval)
+            if v.aval.shape:
+                dims += np.shape(x)
+            elif v.aval.dtype == np.int64:
+                dims.append(int(x))
+        given = (_I64 * max(1, len(dims)))(*dims)
+        made = (_I64 * self.plan_words)()
+        fits = not self._plan(ctypes.addressof(given), ctypes.addressof(made))
+        return list(made) if fits else None
+
+    def run(self, values: Sequence[Any], plan: Sequence[int]) -> list[Any]:
+        """Call the kernel on the graph's inputs and return its outputs."""
+        checked = self.kernel.is_checked
+        inputs = [np.require(np.asarray(x), v.aval.dtype, ["C", "A"])
+                  for v, x in zip(self.graph.inputs, values, strict=True)]
+        memory = _Memory() if checked else None
+        if memory is not None:
+            inputs = [memory.copy(x) for x in inputs]
+        sizes, shapes = plan[:len(self.graph.sizes)], plan[len(self.graph.sizes):]
+        outputs = []
+        for a in self.graph.outputs:
+            ndim, dtype = len(a.aval.shape), a.aval.dtype
+            shape = tuple(shapes[:ndim])
+            outputs.append(np.empty(shape, dtype) if memory is None else memory.array(shape, dtype))
+            shapes = shapes[ndim:]
+        arena = np.full(shapes[0] + 64, _UNSET, np.uint8) if checked else np.empty(
+            shapes[0] + 64, np.uint8)
+        pointers = [x.ctypes.data for x in (*inputs, *outputs)]
+        pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
+        logs = len(self.kernel.logs)
+        ctx = (_I64 * (_CONTEXT_LOGS + 8 + 2 * logs))()
+        table = (ctypes.c_void_p * len(pointers))(*pointers)
+        dims = (_I64 * max(1, len(sizes)))(*sizes)
+        status = self._kernel(*map(ctypes.addressof, (ctx, table, dims)))
+        for k in range(logs):
+            _free(ctx[_CONTEXT_LOGS + 2 * k])
+        if memory is not None:
+            self._require_clean(ctx, memory)
+        if status:
+            self.fail(status, *(ctypes.c_double * 2).from_buffer(ctx, 8))
+        return [x[()] if x.ndim == 0 else x for x in outputs]
+
+    def fail(self, status: int, *numbers: float) -> None:
+        """Raise what a status of the kernel means."""
+        failure = self.kernel.failures[status - 1]
+        raise_at(failure.error, failure.message, numbers, failure.site)  # type: ignore[arg-type]
+
+    def _require_clean(self, ctx: Any, memory: _Memory) -> None:
+        """Raise `IRError` where the kernel left the bounds of a buffer."""
+        number, index = ctx[_CONTEXT_BAD_BUFFER], ctx[_CONTEXT_BAD_BUFFER + 1]
+        if number:
+            buffer = self.kernel.buffers[number - 1]
+            raise IRError(f"the kernel of {self.graph.name} reads or writes {buffer.name}[{index}], "
+                          f"which has {buffer.size} elements")
+        if not memory.is_clean():
+            raise IRError(f"the kernel of {self.graph.name} writes outside of its buffers")
+
+
+class _Memory:
+    """Arrays with zones around them that nothing may write to."""
+
+    def __init__(self) -> None:
+        self.zones: list[np.ndarray] = []
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Return an array that holds NaN, between zones."""
+        size = int(np.prod(shape)) * dtype.itemsize
+        block = np.full(size + 3 * _MARGIN, _ZONE, np.uint8)
+        start = _MARGIN + -(block.ctypes.data + _MARGIN) % _MARGIN
+        self.zones += [block[:start], block[start + size:]]
+        array = block[start:start + size]
+        array[:] = _UNSET
+        return array.view(dtype).reshape(shape)
+
+    def copy(self, x: np.ndarray) -> np.ndarray:
+        """Return a copy of an array, between zones."""
+        result = self.array(x.shape, x.dtype)
+        result[...] = x
+        return result
+
+    def is_clean(self) -> bool:
+        """Return whether all zones are as they were."""
+        return all(np.all(zone == _ZONE) for zone in self.zones)
+
+
+def _free(address: int) -> None:
+    if address:
+        free = ctypes.CDLL(None).free
+        free.argtypes, free.restype = [ctypes.c_void_p], None
+        free(address)
