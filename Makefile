@@ -1,0 +1,52 @@
+# tracejit: what can be run. Each target sets up what it needs in .venv and again when
+# pyproject.toml changes; `make demo PYTHON=python3.13` chooses the Python that .venv is made with.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+COUNT  ?= 5000
+
+.PHONY: help demo test check fuzz bench golden
+
+help:
+	@echo 'make demo    fit three models with compiled gradients; print fits, errors, times, source'
+	@echo 'make test    run the test suite                             (JOBS=$(JOBS))'
+	@echo 'make check   lint, types, packages and layers'
+	@echo 'make fuzz    random programs against differences            (COUNT=$(COUNT), SEED=...)'
+	@echo 'make bench   times beside hand-written, JAX, PyTorch, autograd'
+	@echo 'make golden  write the golden sources of tests/golden again; review the diff'
+	@echo 'PYTHON=...   the Python, 3.11 or newer, that .venv is made with'
+
+demo: $(VENV)/demo.stamp
+	$(PY) -m examples
+
+test: $(VENV)/dev.stamp
+	$(PY) -m pytest -n $(JOBS) -q
+
+check: $(VENV)/dev.stamp
+	$(PY) -m ruff check
+	$(PY) -m mypy --strict tracejit
+	$(PY) -m pytest -q tests/test_packaging.py
+
+fuzz: $(VENV)/dev.stamp
+	$(PY) tests/fuzz.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
+
+bench: $(VENV)/bench.stamp
+	$(PY) -m benchmarks
+
+golden: $(VENV)/dev.stamp
+	$(PY) -m pytest -q tests/test_golden.py --golden
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    f"tracejit needs Python 3.11 or newer, $(PYTHON) is {sys.version.split()[0]}; " \
+	    "try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/%.stamp: pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet --disable-pip-version-check -e '.[$*]' $(EXTRA)
+	@touch $@
+
+# A pinned release, so that the figures of two runs can be compared; too large for an extra.
+$(VENV)/bench.stamp: EXTRA = torch==2.13.0
