@@ -199,6 +199,10 @@ class Buffers:
             self.of[v] = buffer
         return buffer
 
+    def make_inner(self, v: Value) -> Buffer:
+        """Give a further array memory of its own."""
+        return self._make(self._kind_of([v]), [v], -1)
+
     def shares(self, a: Atom, b: Atom) -> bool:
         """Return whether two arrays are in one buffer."""
         return a in self.of and b in self.of and self.of[a] is self.of[b]  # type: ignore[index]

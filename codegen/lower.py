@@ -5,8 +5,7 @@ The result is one kernel: its nodes, its buffers, and what each failure status m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,18 +130,19 @@ class _Lowerer(Emitter):
         """Lower the whole graph."""
         head: list[Node] = []
         nodes: list[Node] = []
-        inputs, outputs, arena = self._name_buffers()
+        inputs, outputs = self._name_buffers()
         with self.scope(head):
             self._bind_inputs()
         with self.scope(nodes):
             self.block(self.graph.block)
             self._finish(outputs)
+        arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
                       self.labels, self.names)
 
     # --- the frame ------------------------------------------------------------------------------
 
-    def _name_buffers(self) -> tuple[list[Buffer], list[Buffer], list[Buffer]]:
+    def _name_buffers(self) -> tuple[list[Buffer], list[Buffer]]:
         inputs: list[Buffer] = []
         self.taken |= {"ctx", "arena"} | {self.labels[v] for v in self.graph.sizes}
         for k, v in enumerate(self.graph.inputs):
@@ -157,8 +157,7 @@ class _Lowerer(Emitter):
             self.names[v] = self.labels[v]
         for buffer in self.buffers.inner:
             buffer.name = self.fresh("t" + self.labels.get(buffer.values[0], ""))
-        arena = [b for b in self.buffers.inner if b.kind == "arena"]
-        return inputs, self.buffers.outputs, arena
+        return inputs, self.buffers.outputs
 
     def _bind_inputs(self) -> None:
         """Read scalar arguments once."""
@@ -448,8 +447,9 @@ class _Lowerer(Emitter):
             nodes: list[Node] = []
             with self.scope(nodes, conditional=True):
                 self.block(region)
-                for a, v, name in zip(region.outputs, eqn.outputs, names, strict=True):
-                    self._leave(a, v, name)
+                self._copy_all(zip(region.outputs, eqn.outputs, strict=True))
+                nodes.extend(Assign(name, self.atom(a)) for a, name in zip(
+                    region.outputs, names, strict=True) if name is not None)
             bodies.append(nodes)
         for v, name in zip(eqn.outputs, names, strict=True):
             if name is not None:
@@ -459,13 +459,6 @@ class _Lowerer(Emitter):
 
     def _is_memory(self, v: Value) -> bool:
         return is_array(v) or isinstance(v.aval, LogType)
-
-    def _leave(self, a: Atom, v: Value, name: str | None) -> None:
-        """Hand what a branch yields over to the result."""
-        if name is not None:
-            self.nodes.append(Assign(name, self.atom(a)))
-        elif is_array(v) and not self.buffers.shares(a, v):
-            self.copy(a, v, self.buffers.of[v])
 
     def _follow_log(self, a: Atom, v: Value) -> None:
         if isinstance(v.aval, LogType):
@@ -509,16 +502,14 @@ class _Lowerer(Emitter):
     def _enter_loop(self, eqn: Eqn, regions: Sequence[Block]) -> list[str | None]:
         """Put the first carried values where the iterations find them."""
         names: list[str | None] = []
+        self._copy_all(zip(eqn.inputs, regions[-1].inputs[1:], strict=True))
         for k, a in enumerate(eqn.inputs):
             v = regions[-1].inputs[k + 1]
             name = None
             if isinstance(v.aval, LogType):
                 for region in regions:
                     self._follow_log(a, region.inputs[k + 1])
-            elif is_array(v):
-                if not self.buffers.shares(a, v):
-                    self.copy(a, v, self.buffers.of[v])
-            else:
+            elif not is_array(v):
                 name = self.fresh(f"c{self.label(v)}")
                 self.nodes.append(Assign(name, self.atom(a)))
                 for region in regions:
@@ -529,6 +520,7 @@ class _Lowerer(Emitter):
     def _next_iteration(self, body: Block, names: list[str | None]) -> None:
         """Set the carried values to what the iteration yields, all at once."""
         carried = body.inputs[1:]
+        self._copy_all(zip(body.outputs, carried, strict=True))
         moves: list[tuple[str, str]] = []
         for a, v, name in zip(body.outputs, carried, names, strict=True):
             if name is not None and self.atom(a) != name:
@@ -540,18 +532,33 @@ class _Lowerer(Emitter):
                 moves[k] = (name, saved)
                 self.nodes.append(Let(saved, text))
         self.nodes.extend(Assign(name, text) for name, text in moves)
-        self._next_arrays(body)
 
-    def _next_arrays(self, body: Block) -> None:
-        """Copy arrays that the next iteration finds elsewhere than where this one left them."""
-        pending = [(a, v) for a, v in zip(body.outputs, body.inputs[1:], strict=True)
-                   if is_array(v) and not self.buffers.shares(a, v)]
-        targets = {self.buffers.of[v] for _, v in pending}
-        with ExitStack():
-            for a, v in pending:
-                if self.buffers.of.get(a) in targets and len(pending) > 1:  # type: ignore[arg-type]
-                    raise NotImplementedError("loops that exchange arrays")
-                self.copy(a, v, self.buffers.of[v])
+    def _copy_all(self, pairs: Iterable[tuple[Atom, Value]]) -> None:
+        """Copy arrays to where others are, all at once: nothing is overwritten that is still to be read."""
+        pending = [(a, v) for a, v in pairs if is_array(v) and not self.buffers.shares(a, v)]
+        while pending:
+            ready = next((k for k, (_, v) in enumerate(pending)
+                          if not any(self._reads(a, self.buffers.of[v]) for a, _ in pending)), None)
+            if ready is None:
+                a, v = pending[0]
+                pending[0] = self._saved(a), v
+                continue
+            a, v = pending.pop(ready)
+            self.copy(a, v, self.buffers.of[v])
+
+    def _reads(self, a: Atom, buffer: Buffer) -> bool:
+        return any(self.buffers.of.get(v) is buffer for v in self.elements.leaves(a))
+
+    def _saved(self, a: Atom) -> Value:
+        """Copy an array to memory of its own."""
+        v = Value(a.aval)
+        self.elements.stored[v] = "kept while arrays exchange places"
+        self.labels[v] = "kept" + self.labels.get(a, "")  # type: ignore[call-overload]
+        buffer = self.buffers.make_inner(v)
+        buffer.name = self.fresh(self.labels[v])
+        self._prepare(buffer)
+        self.copy(a, v, buffer)
+        return v
 
     def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[str | None]) -> None:
         for v, name, a in zip(results, names, eqn.inputs, strict=True):

@@ -300,7 +300,7 @@ class _ForwardRewriter:
         new = Eqn(eqn.op, (*eqn.inputs, *carried) if is_loop else eqn.inputs, eqn.params,
                   (*eqn.outputs, *results), tuple(regions), eqn.site, eqn.of)
         ends = dict(zip(carried, results, strict=True))
-        return new, {**handles, **{s: ends[handles[s]] for s in inside}}
+        return new, {s: ends.get(handle, handle) for s, handle in handles.items()}
 
     def _rewrite_block(self, region: Block,
                        handles: dict[Store, Value]) -> tuple[Block, dict[Store, Value]]:

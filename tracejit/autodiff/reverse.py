@@ -106,6 +106,11 @@ class ReverseSweep:
         ct = self.dense(self.cts.get(a), a.aval) if isinstance(a, Value) else self.zeros(a.aval)
         return ct if isinstance(ct, Value) else atom_of(ct)
 
+    def take(self, v: Value) -> Any:
+        """Return the cotangent so far of a value as an array; None where there is none."""
+        ct = self.cts.pop(v, None)
+        return None if ct is None else self.dense(ct, v.aval)
+
     def take_dense(self, v: Value) -> Any:
         """Return the cotangent so far of a value, for a region to accumulate on."""
         return self.dense(self.cts.pop(v, None), v.aval)

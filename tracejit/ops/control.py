@@ -138,7 +138,7 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
 
 def _if_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     free = list(dict.fromkeys(v for r in eqn.regions for v in sweep.active_free(r)))
-    before = [sweep.take_dense(v) for v in free]
+    before = [sweep.take(v) for v in free]
     cts = [None if ct is None else sweep.dense(ct, v.aval)
            for ct, v in zip(cts, eqn.outputs, strict=True)]
     regions = []

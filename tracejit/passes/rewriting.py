@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Params, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.optable import find_op
-from tracejit.ir.walk import Env, copy_param, copy_value, read_atom, replace_graph
+from tracejit.ir.walk import Env, all_eqns, copy_param, copy_value, read_atom, replace_graph
 
 __all__ = ["Context", "Rule", "rewrite_graph"]
 
@@ -17,8 +18,9 @@ __all__ = ["Context", "Rule", "rewrite_graph"]
 class Context:
     """What a rule may look at and do: the makers of operands, and new equations."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder, uses: Counter[Value]) -> None:
         self.builder = builder
+        self.uses = uses
         self.makers: dict[Value, Eqn] = {}
         self.eqn: Eqn | None = None
 
@@ -26,6 +28,10 @@ class Context:
         """Return the equation that made an operand, if it is of this op."""
         eqn = self.makers.get(a) if isinstance(a, Value) else None
         return eqn if eqn is not None and eqn.op.name == op else None
+
+    def is_only_use(self, a: Atom) -> bool:
+        """Return whether an operand of the old equation is an operand nowhere else."""
+        return isinstance(a, Value) and self.uses[a] == 1
 
     def emit(self, op: str, *inputs: Atom, **params: Any) -> Atom:
         """Emit an equation in place of the one being rewritten."""
@@ -51,9 +57,18 @@ def rewrite_graph(graph: Graph, rules: dict[str, Sequence[Rule]]) -> Graph:
     """Return the graph with rules applied, bottom up, and without dead code."""
     env: Env = {}
     builder = Builder()
-    context = Context(builder)
+    context = Context(builder, _count_uses(graph))
     block = _rewrite_block(graph.block, env, context, rules)
     return drop_dead_code(replace_graph(graph, block))
+
+
+def _count_uses(graph: Graph) -> Counter[Value]:
+    """Return how often each value is an operand or a result."""
+    uses = Counter(a for a in graph.outputs if isinstance(a, Value))
+    for eqn in all_eqns(graph.block):
+        uses.update(a for a in eqn.inputs if isinstance(a, Value))
+        uses.update(a for r in eqn.regions for a in r.outputs if isinstance(a, Value))
+    return uses
 
 
 def _rewrite_block(block: Block, outer: Env, context: Context, rules: dict[str, Sequence[Rule]],

@@ -117,9 +117,12 @@ def _update_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | 
 
 
 def _update_of_update(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """update(update(x, v){at}, w){at} = update(x, w){at}."""
+    """update(update(x, v){at}, w){at} = update(x, w){at}, if nothing else reads the first update.
+
+    Otherwise both versions would be needed at once, and one of them be a copy.
+    """
     inner = c.maker(xs[0], "update")
-    if inner is None or inner.params["at"] != p["at"]:
+    if inner is None or inner.params["at"] != p["at"] or not c.is_only_use(e.inputs[0]):
         return None
     return c.emit("update", inner.inputs[0], xs[1], at=p["at"])
 

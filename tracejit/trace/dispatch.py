@@ -52,5 +52,7 @@ def loop_dtypes(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[np.dtype, .
     Operands are dtypes, or `int`, `float`, `complex` for Python scalars, which are weak.
     """
     operands = tuple(np.dtype(t) if t is bool else t for t in operands)
+    if all(t is int for t in operands):  # NumPy compares two Python ints as objects
+        operands = (np.dtype(np.int64),) * len(operands)
     dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout))
     return dtypes

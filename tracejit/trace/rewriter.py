@@ -225,7 +225,8 @@ class _Rewriter(ast.NodeTransformer):
         stop: ast.expr = constant(None)
         if stop_flags(s):
             flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
-            stop = thunk(self.visit(ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]))
+            test = ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]
+            stop = thunk(self.visit(place(test, s)))
         call = hook("for_", iterable, load(body), self._changes(s), stop)
         return [self._region(body, [bind, *s.body], s, [item]), ast.Expr(call)]
 
