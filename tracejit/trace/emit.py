@@ -99,7 +99,9 @@ def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
     if isinstance(x, SymInt):
-        value = bare_atom(x.dim) or emit_value("size", [], {"of": x.dim})
+        value = bare_atom(x.dim)
+        if value is None or value.is_size:  # a size may yet turn out equal to others' sum, say
+            value = emit_value("size", [], {"of": x.dim})
         if dtype is not None and dtype != np.int64:
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
