@@ -11,15 +11,16 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 __version__ = "0.1.0"
 
+_API = ("NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "custom_gradient",
+        "grad", "jit", "jvp", "no_gradient", "register_op", "spec", "stop_gradient",
+        "value_and_grad", "vjp")
 _HOMES: dict[str, str] = {
-    "jit": "tracejit.api", "grad": "tracejit.api", "value_and_grad": "tracejit.api",
-    "jvp": "tracejit.api", "vjp": "tracejit.api", "spec": "tracejit.api", "config": "tracejit.configuration", "Refusal": "tracejit.errors",
-    "stop_gradient": "tracejit.api", "RegisterGradient": "tracejit.api",
-    "no_gradient": "tracejit.api", "NoGradient": "tracejit.api", "NotDifferentiable": "tracejit.api",
+    **dict.fromkeys(_API, "tracejit.api"), "Refusal": "tracejit.errors",
+    "config": "tracejit.configuration", "show_versions": "tracejit.versions",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])

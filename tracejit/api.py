@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import tracejit.numpy_api
-import tracejit.ops  # noqa: F401  (importing fills the tables)
+import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
 from tracejit.ir.types import DTYPES
 from tracejit.ops.calls import (NoGradient, NotDifferentiable, RegisterGradient, no_gradient,
                                 stop_gradient)
+from tracejit.ops.extension import custom_gradient, register_op
 from tracejit.trace.capture import ArgSpec
+from tracejit.transforms.checking import check_grads
 from tracejit.transforms.public import grad, jit, jvp, value_and_grad, vjp
 
-__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "grad", "jit", "jvp", "no_gradient",
-           "spec", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "custom_gradient",
+           "grad", "jit", "jvp", "no_gradient", "register_op", "spec", "stop_gradient",
+           "value_and_grad", "vjp"]
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tracejit.autodiff.forward import forward_block
@@ -10,6 +11,7 @@ from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.types import Aval
+from tracejit.trace.captured import FixedCaptures, Guarded
 from tracejit.trace.context import Trace, active, current
 from tracejit.trace.emit import apply
 
@@ -37,10 +39,20 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
     return reverse_block(block, xs, start, finish, reasons=reasons)
 
 
-def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], name: str) -> Graph:
+@contextmanager
+def _after_capture(guards: list[Guarded] | None) -> Iterator[None]:
+    """Trace rules outside of any user's code; `guards` receives what registered gradients read."""
+    trace = Trace()
+    trace.captured = FixedCaptures([] if guards is None else guards)
+    with active(trace):
+        yield
+
+
+def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], name: str,
+                   guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and gradient; see `gradient_block`."""
     reasons: dict[Eqn, str] = {}
-    with active(Trace()):
+    with _after_capture(guards):
         _assume_sizes(graph)
         block = gradient_block(graph.block, wrt, outputs, reasons)
     return Graph(name, graph.sizes, block, graph.notes, tuple(reasons.items()))
@@ -63,18 +75,20 @@ def pullback_block(block: Block, wrt: Sequence[int]) -> Block:
     return reverse_block(block, xs, start, finish, extra_inputs=cts)
 
 
-def pullback_graph(graph: Graph, wrt: Sequence[int], name: str) -> Graph:
+def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
+                   guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of cotangents of inputs, given cotangents of the outputs."""
-    with active(Trace()):
+    with _after_capture(guards):
         _assume_sizes(graph)
         block = pullback_block(graph.block, wrt)
     outputs = block.outputs[len(graph.outputs):]
     return Graph(name, graph.sizes, prune_block(Block(block.inputs, block.eqns, outputs)), graph.notes)
 
 
-def tangent_graph(graph: Graph, wrt: Sequence[int], name: str) -> Graph:
+def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
+                  guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and their tangents, given tangents of some inputs."""
-    with active(Trace()):
+    with _after_capture(guards):
         _assume_sizes(graph)
         xs = [graph.inputs[k] for k in wrt]
         block = forward_block(graph.block, xs, range(len(graph.outputs)))

@@ -59,7 +59,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
     """Return an array filled with a value, which may be an array to broadcast."""
     value = lift(fill_value)
     if isinstance(value, Tracer) and value.dims:
-        result = apply("broadcast_to", value, shape=to_dims(shape))
+        result = FUNCTIONS[np.broadcast_to](value, shape).copy()
         return result if dtype is None else cast(result, dtype)
     return filled(shape, value, dtype)
 
@@ -198,7 +198,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     if endpoint and (not isinstance(n, int) or n > 1):
         result[-1] = stop
     result = result if dtype is None else cast(result, dtype)
-    return (result, step) if retstep else result
+    return (result, cast(step, np.float64)) if retstep else result
 
 
 @creates(np.eye)

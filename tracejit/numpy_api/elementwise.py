@@ -56,7 +56,7 @@ def _unary_if_real(function: Any) -> Callable[[Any], Any]:
 
 COMPOSITES.update({
     np.power: _power,
-    np.float_power: lambda x, y: np.power(cast(x, np.float64), y),
+    np.float_power: np.power,
     np.square: lambda x: x * x,
     np.reciprocal: lambda x: 1 / x if operand_dtype(x).kind in "fc" else 1 // x,
     np.positive: lambda x: as_tracer(x),
@@ -70,9 +70,13 @@ COMPOSITES.update({
     np.conjugate: _unary_if_real(lambda x: x),
     np.divmod: lambda x, y: (np.floor_divide(x, y), np.remainder(x, y)),
     np.modf: lambda x: (x - np.trunc(x), np.trunc(x)),
-    np.isnan: lambda x: _never(x),
-    np.isinf: lambda x: _never(x),
-    np.isfinite: lambda x: _always(x),
+    np.isnan: lambda x: NotImplemented if operand_dtype(x).kind == "f" else x != x,
+    np.isinf: lambda x: _either_part(np.isinf, np.logical_or, x, x != x),
+    np.isfinite: lambda x: _either_part(np.isfinite, np.logical_and, x, x == x),
+    np.logical_and: lambda x, y: _of_truths(np.logical_and, x, y),
+    np.logical_or: lambda x, y: _of_truths(np.logical_or, x, y),
+    np.logical_xor: lambda x, y: _of_truths(np.logical_xor, x, y),
+    np.logical_not: lambda x: _of_truths(np.logical_not, x),
     np.sign: lambda x: x / np.where(np.absolute(x) == 0, 1.0, np.absolute(x))
     if operand_dtype(x).kind == "c" else NotImplemented,
     np.floor: lambda x: _rounded(x), np.ceil: lambda x: _rounded(x),
@@ -80,12 +84,19 @@ COMPOSITES.update({
 })
 
 
-def _never(x: Any) -> Any:
-    return NotImplemented if operand_dtype(x).kind in "f" else np.zeros(np.shape(x), bool)
+def _either_part(ufunc: Any, join: Any, x: Any, exact: Any) -> Any:
+    """A test of floats on other numbers: on the parts of complex ones; ints and bools are exact."""
+    kind = operand_dtype(x).kind
+    if kind == "c":
+        return join(ufunc(np.real(x)), ufunc(np.imag(x)))
+    return NotImplemented if kind == "f" else exact
 
 
-def _always(x: Any) -> Any:
-    return NotImplemented if operand_dtype(x).kind in "f" else np.ones(np.shape(x), bool)
+def _of_truths(ufunc: Any, *operands: Any) -> Any:
+    """A logical function of numbers is one of whether they are not zero."""
+    if all(operand_dtype(x).kind == "b" for x in operands):
+        return NotImplemented
+    return ufunc(*(cast(x, np.bool_) for x in operands))
 
 
 def _rounded(x: Any) -> Any:
@@ -275,6 +286,14 @@ def to_python_int(x: Any) -> Any:
     return SymInt(cast(x, np.int64).value.dim)  # type: ignore[arg-type]
 
 
+def as_python_number(x: Any) -> Any:
+    """Return a traced scalar as the Python number that it stands for, which is weak."""
+    if isinstance(x, Tracer) and x.dtype.kind in "ifc":
+        x = tracer_of(x.value)
+        x.weak = True
+    return x
+
+
 def _erf(name: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         x = as_tracer(x)
@@ -326,6 +345,7 @@ def astype(x: Any, dtype: Any, copy: bool = True, **kwargs: Any) -> Any:
 
 
 METHODS["astype"] = astype
-METHODS["item"] = lambda x: x
+METHODS["item"] = lambda x, *at: as_python_number(x[at[0] if len(at) == 1 and isinstance(at[0], tuple)
+                                                   else at] if at else x.reshape(()))
 METHODS["__round__"] = round_
 PROPERTIES["itemsize"] = lambda x: x.dtype.itemsize

@@ -378,7 +378,6 @@ def kron(a: Any, b: Any) -> Any:
     return product.reshape((as_operand(a.dims[0] * b.dims[0]), as_operand(a.dims[1] * b.dims[1])))
 
 
-METHODS["outer"] = outer
 
 
 # --- SciPy, by name: importing it here would cost 0.3 s -------------------------------------------

@@ -309,4 +309,3 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 REDUCTIONS.update({np.add: _sum, np.multiply: _prod, np.maximum: _max, np.minimum: _min,
                    np.logical_and: _all, np.logical_or: _any})
 ACCUMULATIONS.update({np.add: cumsum, np.multiply: cumprod})
-METHODS["ptp"] = ptp

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim, Expr, floor_div, product
+from tracejit.ir.core import Span
+from tracejit.ir.dims import Dim, Expr, floor_div, maximum, mod, product
 from tracejit.numpy_api.creation import filled
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
@@ -15,7 +16,7 @@ from tracejit.trace.dispatch import METHODS, PROPERTIES, captures
 from tracejit.trace.emit import apply, as_operand, cast, same_dim, to_dim, to_dims
 from tracejit.trace.indexing import view
 from tracejit.trace.tracer import Tracer, of_dim, python_dims
-from tracejit.trace.views import ReshapeStep, TransposeStep
+from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
 __all__ = ["normalize_axes", "normalize_axis"]
 
@@ -287,7 +288,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Tracer:
     return concatenate([arr, values], axis)
 
 
-@captures(np.split, np.array_split)
+@captures(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     """Return views of consecutive parts."""
     ary = as_tracer(ary)
@@ -299,6 +300,16 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
         ends = [as_operand(part * k) for k in range(int(indices_or_sections) + 1)]
     before = (slice(None),) * axis
     return [ary[(*before, slice(a, b))] for a, b in zip(ends, ends[1:], strict=False)]
+
+
+@captures(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
+    """Return views of consecutive parts, the first ones longer where they cannot be equal."""
+    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        return split(ary, indices_or_sections, axis)
+    ary, sections = as_tracer(ary), int(indices_or_sections)
+    n = as_operand(ary.dims[normalize_axis(axis, len(ary.dims))])
+    return split(ary, [(n * k + sections - 1) // sections for k in range(1, sections)], axis)
 
 
 @captures(np.flip)
@@ -319,15 +330,16 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
     a = as_tracer(a)
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), python_dims(a.dims))
-    for k, s in zip(normalize_axes(axis, len(a.dims)), _tuple(shift), strict=True):
-        n = as_operand(a.dims[k])
-        start = (n - s % n) % n if not isinstance(s, int) or s < 0 or not isinstance(n, int) else -s % n
-        if isinstance(s, int) and not isinstance(n, int):
-            start = -s if s <= 0 else n - s
-            if s == 0:
-                continue
-        before = (slice(None),) * k
-        a = concatenate([a[(*before, slice(start, None))], a[(*before, slice(None, start))]], k)
+    axes, shifts = normalize_axes(axis, len(a.dims)), _tuple(shift)
+    for k, s in zip(axes, shifts * len(axes) if len(shifts) == 1 else shifts, strict=True):
+        n = a.dims[k]
+        start = mod(-to_dim(s), maximum(n, 1, current().builder.known))
+        if start == 0:
+            continue
+        before, after = whole(a.dims[:k]), whole(a.dims[k + 1:])
+        parts = [apply("index", a, at=(*before, Span(first, count), *after))
+                 for first, count in ((start, n - start), (0, start))]
+        a = apply("concatenate", *parts, axis=k)
     return a
 
 

@@ -13,6 +13,7 @@ from tracejit.ir.optable import OPS
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block
 from tracejit.ops.kinds import only, structural
+from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
 from tracejit.trace.emit import apply, atom_of, emit, lift
 from tracejit.trace.source import describe_line
@@ -118,7 +119,7 @@ def _registered_rule(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     inputs = tuple(map(sweep.operand, eqn.inputs))
     operation = Operation(eqn, inputs, tuple(map(sweep.operand, eqn.outputs)))
     grads = [sweep.dense(ct, v.aval) for ct, v in zip(cts, eqn.outputs, strict=True)]
-    results = GRADIENTS[eqn.op.name](operation, *grads)
+    results = call_function(GRADIENTS[eqn.op.name], (operation, *grads), {})
     if not isinstance(results, (tuple, list)):
         results = (results,)
     if len(results) != len(inputs):

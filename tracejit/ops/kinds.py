@@ -23,6 +23,7 @@ from tracejit.ir.lowering import Lowering, Pointwise
 from tracejit.ir.optable import add_op
 from tracejit.ir.types import Aval, Type
 from tracejit.trace.dispatch import UFUNCS
+from tracejit.trace.emit import apply
 
 __all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "structural"]
 
@@ -118,6 +119,9 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
             if tangent is not None and d is not None:
                 term = apply_derivative(d, tangent)
                 total = term if total is None else total + term
+        shape = eqn.output.aval.shape
+        if total is not None and total.aval.shape != shape:  # only operands that repeat have tangents
+            total = apply("broadcast_to", total, shape=shape)
         return [total]
 
     return jvp

@@ -108,7 +108,7 @@ class Specialisation:
         for k, output in self.program.written:
             np.copyto(leaves[k], outputs[output])
         kept = len(outputs) - len(self.program.written)
-        boxed = [x.item() if weak else x
+        boxed = [np.asarray(x).item() if weak else x
                  for x, weak in zip(outputs[:kept], self.program.weak, strict=True)]
         rest = iter(boxed)
         result = [next(rest) if c is None else c[0] for c in self.program.constants]

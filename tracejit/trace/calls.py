@@ -218,6 +218,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
     if not isinstance(x, Tracer):
         return round(x, ndigits)
     result = FUNCTIONS[np.round](x, ndigits or 0)
+    result.weak = x.weak
     return result if ndigits is not None else _int(result)
 
 
@@ -239,8 +240,8 @@ def _isinstance(x: Any, kinds: Any) -> bool:
 
 
 def _list_of(kind: type) -> Callable[..., Any]:
-    def function(*args: Any) -> Any:
-        result = kind(*args)
+    def function(*args: Any, **items: Any) -> Any:
+        result = kind(*args, **items)
         frames = current().frames
         if frames:
             frames[-1].created[id(result)] = result

@@ -18,7 +18,8 @@ from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
 from tracejit.trace.tracer import Traced, Tracer
 
-__all__ = ["Captures", "Guarded", "Holder", "Leaf", "Path", "is_same_object"]
+__all__ = ["Captures", "FixedCaptures", "Guarded", "Holder", "Leaf", "Path",
+           "is_same_object"]
 
 
 class Holder:
@@ -108,6 +109,10 @@ class Shape:
         return Shape(type(x), tuple(x) if isinstance(x, dict) else len(x))
 
 
+_FIXED = {"math", "numpy", "scipy"}
+"""Modules whose numbers never change: `np.pi` is a constant of the program, not an input."""
+
+
 class Captures:
     """What one capture reads from outside."""
 
@@ -181,10 +186,11 @@ class Captures:
 
     def attribute(self, owner: Any, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
-        if id(owner) not in self.paths or isinstance(owner, ModuleType) and not isinstance(
-                getattr(owner, name), (float, complex, np.ndarray, list, dict)):
-            return getattr(owner, name)
-        getattr(owner, name)
+        content = getattr(owner, name)
+        if id(owner) not in self.paths or isinstance(owner, ModuleType) and (
+                owner.__name__.partition(".")[0] in _FIXED
+                or not isinstance(content, (float, complex, np.ndarray, list, dict))):
+            return content
         return self.read(self.paths[id(owner)][1].step("attr", name))
 
     def own(self, owner: Any, path: Path) -> None:
@@ -204,6 +210,25 @@ class Captures:
         if id(x) in self.containers or id(x) in self.paths:
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
                          "Return the new value instead, or work on a copy made inside")
+
+
+class FixedCaptures(Captures):
+    """What a registered gradient reads from outside, after the capture proper: guarded, no input."""
+
+    def __init__(self, guards: list[Guarded]) -> None:
+        super().__init__(_no_input)
+        self.guards = guards
+
+    def _enter(self, path: Path, content: Any) -> Any:
+        if isinstance(content, (float, complex, np.inexact)):
+            self.guards.append(Guarded(path, content))
+            return content
+        return super()._enter(path, content)
+
+
+def _no_input(content: Any, path: Path, name: str) -> Any:
+    raise refuse(f"a gradient function reads the array {name!r} from outside",
+                 "Make it an input of the op")
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def lift(x: Any) -> Any:
 
 def dtype_of(x: Any) -> np.dtype:
     """Return the dtype that an operand has on its own."""
-    if isinstance(x, (Tracer, SymInt, np.generic)):
+    if isinstance(x, (Tracer, SymInt, np.generic, np.ndarray)):
         return x.dtype
     return np.dtype(type(x))
 
@@ -217,12 +217,8 @@ def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
 def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     """Return `ufunc(*operands)`, computed in the dtypes in which NumPy would."""
     operands = tuple(lift(x) for x in operands)
-    if ufunc in COMPOSITES:
-        result = COMPOSITES[ufunc](*operands)
-        if result is not NotImplemented:
-            return result
     op = UFUNCS.get(ufunc)
-    if op is None:
+    if op is None and ufunc not in COMPOSITES:
         raise refuse(f"np.{ufunc.__name__} cannot be captured",
                      "docs/coverage.md lists what can; tracejit.register_op makes new ops")
     try:
@@ -230,13 +226,31 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     except TypeError:
         kinds = " and ".join(describe(x) for x in operands)
         raise TypeError(f"np.{ufunc.__name__} is not defined for {kinds}") from None
-    if any(t not in SUPPORTED for t in dtypes):
-        raise refuse(f"np.{ufunc.__name__} of {describe(operands[0])} is computed in {dtypes[-1]}",
-                     "Convert the operand with .astype(np.float64) first")
+    for t in dtypes:
+        if t not in SUPPORTED:
+            raise refuse(f"np.{ufunc.__name__} of {describe(operands[0])} is computed in {t}",
+                         "Convert the operand with .astype(np.float64) first")
+    if ufunc in COMPOSITES:
+        result = _composed(ufunc, operands, dtypes)
+        if result is not NotImplemented:
+            return result
+    assert op is not None
     shape = broadcast_dims([dims_of(x) for x in operands])
     op = VARIANTS.get((op.name, dtypes[0].kind), op)
     atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
     return tracer_of(emit_value(op, atoms))
+
+
+def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
+    """Return what a ufunc that is written with others gives, in the dtypes of the ufunc's own loop."""
+    given = [cast(x, t) if isinstance(x, Traced) and x.dtype != t else x
+             for x, t in zip(operands, dtypes, strict=False)]
+    result = COMPOSITES[ufunc](*given)
+    if result is NotImplemented:
+        return result
+    parts = result if isinstance(result, tuple) else (result,)
+    typed = [cast(x, t) for x, t in zip(parts, dtypes[len(operands):], strict=True)]
+    return tuple(typed) if isinstance(result, tuple) else typed[0]
 
 
 VARIANTS: dict[tuple[str, str], Op] = {}

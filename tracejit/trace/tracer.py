@@ -85,10 +85,7 @@ class Traced:
     __lt__, __le__ = _ufunc_operator(np.less), _ufunc_operator(np.less_equal)
     __gt__, __ge__ = _ufunc_operator(np.greater), _ufunc_operator(np.greater_equal)
     __neg__, __invert__ = _unary(np.negative), _unary(np.invert)
-    __abs__ = _unary(np.absolute)
-
-    def __pos__(self) -> Any:
-        return self
+    __pos__, __abs__ = _unary(np.positive), _unary(np.absolute)
 
     def __eq__(self, other: object) -> Any:
         if other is None or isinstance(other, str):
@@ -105,6 +102,8 @@ class Traced:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from tracejit.trace.emit import call_ufunc
 
+        # NumPy hands on its scalars as arrays: `np.float64(0.0) >= x`
+        inputs = tuple(x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
         return call_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -288,6 +287,9 @@ class SymInt(Traced):
 
     def __neg__(self) -> Any:
         return of_dim(-self.dim)
+
+    def __pos__(self) -> Any:
+        return self
 
     def __abs__(self) -> Any:
         from tracejit.ir.dims import maximum

@@ -87,7 +87,7 @@ class Gradient:
         chosen = self._chosen(structure)
         wrt = [inputs[k] for _, _, numbers in chosen for k in numbers]
         kept = list(range(len(c.graph.outputs)))[0 if self.with_value else 1:]
-        graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]")
+        graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]", c.guards)
         return self._program(c, graph, chosen, specs, aux, wrt, kept)
 
     def _program(self, c: Capture, graph: Graph, chosen: Any, specs: Sequence[ArgSpec],

@@ -13,7 +13,9 @@ from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.trace.capture import ArgSpec, capture_function
-from tracejit.trace.emit import atom_of, cast, is_weak, lift
+from tracejit.ir.core import Atom
+from tracejit.trace.context import current
+from tracejit.trace.emit import apply, atom_of, cast, dims_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Jit, Options
@@ -134,7 +136,7 @@ class Pullback:
             """Return the cotangents of the arguments."""
             cts = flatten(ct)[0]
             whole = pullback_block(block, list(range(len(wrt))))
-            atoms = [atom_of(cast(lift(t), r.dtype)) for t, r in zip(cts, results, strict=True)]
+            atoms = [_conforming("cotangent", t, r) for t, r in zip(cts, results, strict=True)]
             found = inline_region(whole, [*operands, *atoms])[len(results):]
             by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k])) for k, a in zip(wrt, found, strict=True)}
             return unflatten(grads, iter([by_leaf.get(k) for k in numbers]))
@@ -166,7 +168,7 @@ class _Backward:
         outputs = len(specs) - count
         block = type(c.graph.block)(c.graph.inputs, c.graph.eqns, c.graph.outputs[:outputs])
         graph = pullback_graph(type(c.graph)(c.graph.name, c.graph.sizes, block, c.graph.notes), wrt,
-                               f"vjp[{c.graph.name}]")
+                               f"vjp[{c.graph.name}]", c.guards)
         sources = (*c.arg_leaves, *c.leaves, *range(count, len(specs)))
         weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
         constants: list[Any] = [None if k in floats else (None,) for k in numbers]
@@ -200,7 +202,7 @@ class Tangent:
         c = capture_function(self.fn, specs[:count], call, None if leaves is None else leaves[:count])
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = _differentiable([s.dtype for s in specs[:count]])
-        graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]")
+        graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]", c.guards)
         sources = (*c.arg_leaves, *c.leaves, *(count + k for k in floats))
         kinds = [a.aval.dtype.kind in "fc" for a in c.graph.outputs]
         outputs = iter(range(len(kinds)))
@@ -222,7 +224,7 @@ class Tangent:
         block, weak, out_structure, constants = capture_block(self.fn, leaves, structure, floats)
         whole = forward_block(block, block.inputs, range(len(block.outputs)))
         operands = [atom_of(leaves[k]) for k in floats]
-        operands += [atom_of(cast(lift(dots[k]), dtype_of_leaf(leaves[k]))) for k in floats]
+        operands += [_conforming("tangent", dots[k], leaves[k]) for k in floats]
         results = inline_region(whole, operands)
         kinds = [a.aval.dtype.kind in "fc" for a in block.outputs]
         values = [tracer_of_atom(a, w) for a, w in zip(results, weak, strict=False)]
@@ -237,6 +239,18 @@ class Tangent:
             made.append(unflatten(out_structure, iter([next(it) if c is None else c[0]
                                                        for c in fixed])))
         return tuple(made)
+
+
+def _conforming(what: str, t: Any, x: Any) -> Atom:
+    """Return a traced tangent or cotangent with the dtype and shape of its primal."""
+    t = cast(lift(t), dtype_of_leaf(x))
+    dims, expected = dims_of(t), dims_of(x)
+    same = len(dims) == len(expected) and all(
+        a == b or current().unify(a, b) for a, b in zip(dims, expected, strict=True))
+    if not same:
+        raise ValueError(f"a {what} has shape {tuple(map(str, dims))}, but its primal has shape "
+                         f"{tuple(map(str, expected))}")
+    return atom_of(t if dims == expected else apply("reshape", t, shape=expected))
 
 
 def _pair(structure: Structure) -> tuple[tuple[Structure, Structure], Structure]:

@@ -1,0 +1,230 @@
+"""Users' own ops and gradients: `register_op` and `custom_gradient`, TensorFlow's names.
+
+An op type that is registered is one equation with its body as a region, so that the gradient pass
+meets it whole; afterwards the body is compiled with the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Block, Op, Params, Value
+from tracejit.ir.lowering import Inline
+from tracejit.ir.optable import OPS, find_op
+from tracejit.ir.types import Aval, is_differentiable
+from tracejit.ops.kinds import only, structural
+from tracejit.trace.calls import call_function
+from tracejit.trace.context import current, is_tracing, refuse
+from tracejit.trace.emit import atom_of, lift
+from tracejit.trace.tracer import Traced, Tracer, tracer_of
+
+__all__ = ["CustomGradient", "RegisteredOp", "custom_gradient", "register_op"]
+
+
+def _is_operand(x: Any) -> bool:
+    """Whether an argument is data; others, such as an axis, are attributes."""
+    return isinstance(x, (Tracer, np.ndarray, np.generic, float, complex))
+
+
+# --- op types -----------------------------------------------------------------------------------
+
+
+def _body_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    return only(*(a.aval for a in regions[0].outputs))
+
+
+def _body_reference(*operands: Any, regions: Any, **attributes: Any) -> Any:
+    return tuple(regions[0](*operands))
+
+
+class RegisteredOp:
+    """A new op type, as `register_op` returns it: call it like the function that it was made of."""
+
+    def __init__(self, op: Op, fn: Callable[..., Any], num_outputs: int) -> None:
+        self.op, self.fn, self.num_outputs = op, fn, num_outputs
+        functools.update_wrapper(self, getattr(fn, "py_func", fn))
+
+    def __repr__(self) -> str:
+        return f"<op {self.op.name!r}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply the op: in captured code as one equation, elsewhere by calling its function."""
+        if not is_tracing():
+            return self._checked(self.fn(*args, **kwargs))
+        names, values = self._bind(args, kwargs)
+        operands = [lift(x) for x in values if _is_operand(x)]
+        attributes = {n: x for n, x in zip(names, values, strict=True)
+                      if not (_is_operand(x) or isinstance(x, Traced))}
+        builder = current().builder
+        atoms = [atom_of(x) for x in operands]
+        inputs = tuple(Value(a.aval) for a in atoms)
+        with builder.block(inputs) as scope:
+            tracers = iter([_as_tracer(v, x) for v, x in zip(inputs, operands, strict=True)])
+            result = call_function(self.fn, tuple(next(tracers) if _is_operand(x) else x
+                                                  for x in values), {})
+            outputs = [atom_of(lift(y)) for y in _listed(self._checked(result))]
+            region = scope.close(outputs)
+        made = builder.emit(self.op, atoms, attributes, [region])
+        results = tuple(map(tracer_of, made))
+        return results[0] if self.num_outputs == 1 else results
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any]]:
+        try:
+            bound = inspect.signature(self.fn).bind(*args, **kwargs)
+        except ValueError:  # a builtin without a signature
+            return [f"arg{k}" for k in range(len(args))], list(args)
+        bound.apply_defaults()
+        names: list[str] = []
+        values: list[Any] = []
+        for name, x in bound.arguments.items():
+            several = bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+            names += [f"{name}{k}" for k in range(len(x))] if several else [name]
+            values += x if several else [x]
+        return names, values
+
+    def _checked(self, result: Any) -> Any:
+        count = len(result) if isinstance(result, (tuple, list)) else 1
+        if count != self.num_outputs:
+            raise ValueError(f"op {self.op.name!r} was registered with num_outputs="
+                             f"{self.num_outputs}, but its function returned {count}")
+        return result
+
+
+def _listed(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def _as_tracer(v: Value, like: Any) -> Tracer:
+    tracer = tracer_of(v)
+    tracer.weak = like.weak if isinstance(like, Tracer) else isinstance(like, (float, complex))
+    return tracer
+
+
+def register_op(op_type: str, fn: Callable[..., Any], num_outputs: int = 1) -> RegisteredOp:
+    """Register a new op type and return what applies it.
+
+    op_type     -- its name, under which `RegisterGradient` and `no_gradient` know it
+    fn          -- a NumPy function, captured and compiled with the rest, or an `@njit` function
+    num_outputs -- how many arrays `fn` returns, in a tuple if more than one
+
+    The gradient pass sees one operation and never looks inside: without a registered gradient or
+    a `no_gradient` mark, asking for a gradient through it is a `LookupError`. Arrays and floats
+    among the arguments are its inputs; ints, strings and the like its attributes.
+
+    Raises `TypeError` if the op type is no string or `fn` cannot be called, `KeyError` if there is
+    an op of that type already.
+
+    >>> import numpy as np, tracejit
+    >>> softplus = tracejit.register_op("DocSoftplus", lambda x: np.log1p(np.exp(x)))
+    >>> @tracejit.RegisterGradient("DocSoftplus")
+    ... def softplus_grad(op, grad):
+    ...     return grad / (1.0 + np.exp(-op.inputs[0]))
+    >>> float(tracejit.grad(lambda x: softplus(x))(0.0))
+    0.5
+    """
+    if not isinstance(op_type, str):
+        raise TypeError(f"register_op takes the name of an op type as a string, not {op_type!r}")
+    if not callable(fn):
+        raise TypeError(f"register_op takes a function, not {fn!r}")
+    if op_type in OPS:
+        raise KeyError(f"op type {op_type!r} is registered already")
+    op = structural(op_type, _body_reference, _body_infer, Inline("region"))
+    return RegisteredOp(op, fn, num_outputs)
+
+
+# --- gradients of one's own ---------------------------------------------------------------------
+
+
+class CustomGradient:
+    """A function with a gradient of its own, as `custom_gradient` returns it."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the function's result."""
+        if not is_tracing():
+            return _split(self.fn(*args, **kwargs), self.fn)[0]
+        operands = [x for x in args if _is_operand(x)]
+        self._refuse_closure(operands)
+        result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
+        ys = [lift(y) for y in _listed(result)]
+        atoms = [*(atom_of(y) for y in ys), *(atom_of(lift(x)) for x in operands)]
+        inputs = tuple(Value(a.aval) for a in atoms[:len(ys)])
+        with current().builder.block(inputs) as scope:
+            grads = _listed(call_function(grad_fn, tuple(map(tracer_of, inputs)), {}))
+            region = scope.close(self._checked(grads, args))
+        made = current().builder.emit(find_op("with_gradient"), atoms, {"count": len(ys)}, [region])
+        results = [_as_tracer(v, y) for v, y in zip(made, ys, strict=True)]
+        return type(result)(results) if isinstance(result, (tuple, list)) else results[0]
+
+    def _checked(self, grads: list[Any], args: tuple[Any, ...]) -> list[Any]:
+        """Return one gradient per operand, of its type."""
+        name = getattr(self.fn, "__name__", "a function")
+        if len(grads) != len(args):
+            raise ValueError(f"the gradient function of {name} returned {len(grads)} values, but "
+                             f"{name} takes {len(args)} arguments")
+        found = []
+        for k, (g, x) in enumerate(zip(grads, args, strict=True)):
+            if not _is_operand(x):
+                continue
+            aval = atom_of(lift(x)).aval
+            assert isinstance(aval, Aval)
+            atom = atom_of(np.zeros((), aval.dtype)[()]) if g is None else atom_of(lift(g))
+            if atom.aval != aval and g is not None:
+                raise ValueError(f"the gradient function of {name} returned {atom.aval} for "
+                                 f"argument {k}, which is {aval}")
+            found.append(atom if atom.aval == aval else _zeros(aval))
+        return found
+
+    def _refuse_closure(self, operands: Sequence[Any]) -> None:
+        """Refuse a function that reads traced data which is not among its arguments."""
+        for cell in getattr(self.fn, "__closure__", None) or ():
+            x = cell.cell_contents
+            if isinstance(x, Tracer) and is_differentiable(x.dtype) and not any(
+                    x is given for given in operands):
+                name = getattr(self.fn, "__name__", "a function")
+                raise refuse(f"{name}, which has a gradient of its own, reads a traced value from "
+                             "outside: that would get no gradient", "Pass it as an argument")
+
+
+def _zeros(aval: Aval) -> Value:
+    (v,) = current().builder.emit(find_op("full"), [atom_of(aval.dtype.type(0))],
+                                  {"shape": aval.shape})
+    return v
+
+
+def _split(pair: Any, fn: Any) -> tuple[Any, Any]:
+    if not (isinstance(pair, tuple) and len(pair) == 2 and callable(pair[1])):
+        raise TypeError(f"{getattr(fn, '__name__', fn)} has @custom_gradient, so it must return its "
+                        "result and the function that takes the result's gradients to the arguments'")
+    return pair
+
+
+def custom_gradient(fn: Callable[..., Any]) -> CustomGradient:
+    """Give a function a gradient of its own.
+
+    fn -- returns `(result, grad)`; `grad(*upstream)` takes one gradient per array of the result
+          and returns one per argument of `fn`: an array of its shape and dtype, or None
+
+    Raises `TypeError` if `fn` cannot be called or returns anything else.
+
+    >>> import numpy as np, tracejit
+    >>> @tracejit.custom_gradient
+    ... def log1pexp(x):
+    ...     e = np.exp(x)
+    ...     def grad(upstream):
+    ...         return upstream * (1 - 1 / (1 + e))
+    ...     return np.log(1 + e), grad
+    >>> float(tracejit.grad(log1pexp)(100.0))
+    1.0
+    """
+    if not callable(fn):
+        raise TypeError(f"custom_gradient takes a function, not {fn!r}")
+    return CustomGradient(fn)

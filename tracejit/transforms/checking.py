@@ -1,0 +1,121 @@
+"""`check_grads`: derivatives against central differences, in both modes, to any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.transforms.public import jvp, vjp
+from tracejit.tree import flatten, unflatten
+
+__all__ = ["check_grads"]
+
+
+def check_grads(f: Callable[..., Any], args: tuple[Any, ...], order: int = 1,
+                modes: Sequence[str] | str = ("fwd", "rev"), *, atol: float | None = None,
+                rtol: float | None = None, eps: float = 1e-6) -> None:
+    """Check a function's derivatives against central differences at a point.
+
+    f     -- a function of arrays, numbers and nests of them, with a result of the same kind
+    args  -- where to check; the floating arrays and floats in it are varied
+    order -- how many times to differentiate
+    modes -- "fwd" (`jvp`), "rev" (`vjp`) or both
+    atol, rtol -- tolerances; by default 1e-5 per order for float64, 1e-2 for float32
+    eps   -- the step of the differences; for float32 at least 1e-2
+
+    A direction v is drawn at random (always the same ones). Forward mode must give
+    (f(x + eps v) - f(x - eps v)) / (2 eps), reverse mode <w, Jv> = <J'w, v> for a random w.
+
+    Raises `AssertionError` that shows the mode, the order and both numbers; `TypeError` where
+    there is nothing to vary; `ValueError` for another mode or order.
+
+    >>> import numpy as np, tracejit
+    >>> tracejit.check_grads(lambda x: np.sum(np.sin(x) ** 2), (np.array([0.3, 1.0]),), order=2)
+    """
+    chosen = (modes,) if isinstance(modes, str) else tuple(modes)
+    if not chosen or any(m not in ("fwd", "rev") for m in chosen):
+        raise ValueError(f"modes are 'fwd' and 'rev', not {modes!r}")
+    if order < 1:
+        raise ValueError(f"order must be 1 or more, not {order}")
+    if not isinstance(args, tuple):
+        raise TypeError(f"args is the tuple of the function's arguments, not {args!r}")
+    _check(f, args, order, chosen, atol, rtol, eps, "")
+
+
+def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tuple[str, ...],
+           atol: float | None, rtol: float | None, eps: float, what: str) -> None:
+    leaves, structure = flatten(args)
+    varied = [k for k, x in enumerate(leaves) if _is_varied(x)]
+    if not varied:
+        raise TypeError("none of the arguments is a float or an array of floats")
+    single = any(np.asarray(leaves[k]).dtype in (np.float32, np.complex64) for k in varied)
+    step = max(eps, 1e-2) if single else eps
+    tolerance = 1e-2 if single else 1e-5
+    at = tolerance if atol is None else atol
+    rt = tolerance if rtol is None else rtol
+    rng = np.random.default_rng(0)
+    points = [np.asarray(leaves[k]) for k in varied]
+    direction = [_normal(rng, x) for x in points]
+
+    def of(*xs: Any) -> Any:
+        full = list(leaves)
+        for k, x in zip(varied, xs, strict=True):
+            full[k] = x
+        return f(*unflatten(structure, iter(full)))
+
+    def moved(h: float) -> list[np.ndarray]:
+        result = of(*(_like(x + h * v, x) for x, v in zip(points, direction, strict=True)))
+        return [np.asarray(y) for y in flatten(result)[0]]
+
+    below, above = moved(-step), moved(step)
+    numeric = [(b - a) / (2 * step) for a, b in zip(below, above, strict=True)]
+    weights = [_like(_normal(rng, y), y) for y in above]
+    expected = _inner(weights, numeric)
+    tangents = tuple(_like(v, x) for v, x in zip(direction, points, strict=True))
+    point = tuple(_like(x, x) for x in points)
+
+    def forward(*xs: Any) -> Any:
+        return jvp(of, xs, tangents)[1]
+
+    def backward(*xs: Any) -> Any:
+        result, pullback = vjp(of, *xs)
+        return pullback(unflatten(flatten(result)[1], iter(weights)))
+
+    if "fwd" in modes:
+        found = _inner(weights, [np.asarray(y) for y in flatten(forward(*point))[0]])
+        _compare(found, expected, at, rt, f"{what}fwd")
+        if order > 1:
+            _check(forward, point, order - 1, modes, atol, rtol, eps, f"{what}fwd of ")
+    if "rev" in modes:
+        found = _inner(direction, [np.asarray(y) for y in flatten(backward(*point))[0]])
+        _compare(found, expected, at, rt, f"{what}rev")
+        if order > 1:
+            _check(backward, point, order - 1, modes, atol, rtol, eps, f"{what}rev of ")
+
+
+def _is_varied(x: Any) -> bool:
+    return isinstance(x, (float, complex, np.ndarray, np.generic)) and (
+        np.asarray(x).dtype.kind in "fc")
+
+
+def _normal(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    v = rng.normal(size=x.shape)
+    return v + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else np.asarray(v)
+
+
+def _like(v: Any, x: np.ndarray) -> Any:
+    """Return numbers as an array of `x`'s dtype, or as a scalar where it is one."""
+    return np.asarray(v, x.dtype)[()]
+
+
+def _inner(a: Sequence[Any], b: Sequence[np.ndarray]) -> float:
+    """Return the real inner product of two lists of arrays."""
+    return float(sum(np.real(np.vdot(x, y)) for x, y in zip(a, b, strict=True)))
+
+
+def _compare(found: float, expected: float, atol: float, rtol: float, what: str) -> None:
+    if not abs(found - expected) <= atol + rtol * abs(expected):
+        raise AssertionError(f"{what}: the derivative along a random direction is {found!r}, but "
+                             f"central differences give {expected!r}")

@@ -1,0 +1,34 @@
+"""What a bug report needs: the versions of everything that plays a part."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+__all__ = ["show_versions"]
+
+PACKAGES = ("tracejit", "numpy", "numba", "llvmlite", "scipy")
+
+
+def show_versions() -> None:
+    """Print the versions of Python, tracejit and what it stands on, and the processor.
+
+    >>> import tracejit
+    >>> tracejit.show_versions()  # doctest: +ELLIPSIS
+    python ...
+    """
+    lines = [("python", sys.version.split()[0]), ("platform", platform.platform())]
+    for name in PACKAGES:
+        try:
+            lines.append((name, version(name)))
+        except PackageNotFoundError:
+            lines.append((name, "not installed"))
+    try:
+        import llvmlite.binding as llvm
+
+        lines.append(("processor", llvm.get_host_cpu_name()))
+    except ImportError:
+        pass
+    width = max(len(name) for name, _ in lines)
+    print("\n".join(f"{name:<{width}} {text}" for name, text in lines))
