@@ -1,0 +1,586 @@
+"""NumPy as users write it: values and types are NumPy's own, derivatives those of differences.
+
+Each case is a function and arguments for it. The tables of what is captured say which cases must
+exist, so that a function added to them without a case here fails a test.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import operator
+import warnings
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.special
+from oracles import TOLERANCES, random_like
+
+import tracejit
+import tracejit.api  # noqa: F401  (fills the tables)
+from tracejit.trace.calls import BUILTINS
+from tracejit.trace.dispatch import FOREIGN, FUNCTIONS, METHODS, PROPERTIES, UFUNCS
+from tracejit.trace.emit import COMPOSITES
+
+RNG = np.random.default_rng(20)
+V = RNG.uniform(0.2, 0.9, 5)
+W = RNG.uniform(-0.9, -0.2, 5) * np.array([1.0, -1.0, 1.0, 1.0, -1.0])
+A = RNG.uniform(-1.0, 1.0, (3, 4))
+B = RNG.uniform(-1.0, 1.0, (4, 3))
+C = RNG.uniform(-1.0, 1.0, (2, 3, 4))
+SQUARE = RNG.uniform(-1.0, 1.0, (3, 3)) + 2.0 * np.eye(3)
+SPD = SQUARE @ SQUARE.T + np.eye(3)
+B3 = RNG.uniform(-1.0, 1.0, 3)
+IDX = np.array([2, 0, 2, 1])
+MASK = np.array([True, False, True, True, False])
+INTS = np.array([3, -1, 4, 1, 5])
+Z = RNG.uniform(-1.0, 1.0, 5) + 1j * RNG.uniform(-1.0, 1.0, 5)
+F32 = V.astype(np.float32)
+HOLES = np.array([1.0, np.nan, 0.5, 2.0, np.nan])
+
+Pair = namedtuple("Pair", ["left", "right"])
+
+
+@dataclasses.dataclass
+class Layer:
+    """Two arrays and a number, as users group parameters."""
+
+    weights: Any
+    bias: Any
+    scale: float = 2.0
+
+
+# --- what equal means ---------------------------------------------------------------------------
+
+
+def leaves(x: Any) -> list[Any]:
+    """Return the numbers and arrays in nested containers."""
+    if isinstance(x, (list, tuple)):
+        return [leaf for part in x for leaf in leaves(part)]
+    if isinstance(x, dict):
+        return [leaf for part in x.values() for leaf in leaves(part)]
+    if dataclasses.is_dataclass(x):
+        return [leaf for f in dataclasses.fields(x) for leaf in leaves(getattr(x, f.name))]
+    return [x]
+
+
+def mapped(fn: Callable[[Any], Any], x: Any) -> Any:
+    """Return nested containers with a function applied to what they hold."""
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(mapped(fn, part) for part in x))
+    if isinstance(x, (list, tuple)):
+        return type(x)(mapped(fn, part) for part in x)
+    if isinstance(x, dict):
+        return {k: mapped(fn, part) for k, part in x.items()}
+    if dataclasses.is_dataclass(x):
+        return dataclasses.replace(x, **{f.name: mapped(fn, getattr(x, f.name))
+                                         for f in dataclasses.fields(x)})
+    return fn(x)
+
+
+def copied(x: Any) -> Any:
+    """Return arguments whose arrays may be written to."""
+    return mapped(lambda a: a.copy() if isinstance(a, np.ndarray) else a, x)
+
+
+def is_floating(x: Any) -> bool:
+    """Whether a leaf has derivatives."""
+    return isinstance(x, (float, complex, np.ndarray, np.generic)) and np.asarray(x).dtype.kind in "fc"
+
+
+def assert_identical(actual: Any, expected: Any, what: str = "the result") -> None:
+    """Assert that a result is what NumPy's is: structure, types, dtypes, shapes, numbers."""
+    if not isinstance(expected, bool):  # a truth value that depends on data is NumPy's
+        assert type(actual) is type(expected), f"{what}: {type(actual)} is not {type(expected)}"
+    if isinstance(expected, (list, tuple, dict)) or dataclasses.is_dataclass(expected):
+        if isinstance(expected, dict):
+            assert list(actual) == list(expected), what
+        parts = zip(leaves(actual), leaves(expected), strict=True)
+        for k, (a, e) in enumerate(parts):
+            assert_identical(a, e, f"{what}, leaf {k}")
+        return
+    if not isinstance(expected, (int, float, complex, np.ndarray, np.generic)):
+        assert actual == expected, what
+        return
+    a, e = np.asarray(actual), np.asarray(expected)
+    assert a.dtype == e.dtype, f"{what}: {a.dtype} is not {e.dtype}"
+    assert a.shape == e.shape, f"{what}: {a.shape} is not {e.shape}"
+    if e.dtype.kind not in "fc":
+        np.testing.assert_array_equal(a, e, what)
+        return
+    tolerance = TOLERANCES[e.dtype.str[1:]]
+    np.testing.assert_allclose(a, e, rtol=tolerance, atol=tolerance, err_msg=what)
+
+
+def _wide(x: Any) -> Any:
+    """Return a leaf in double precision."""
+    wide = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}
+    dtype = getattr(x, "dtype", None)
+    return x.astype(wide[dtype]) if dtype in wide else x
+
+
+def check_case(fn: Callable[..., Any], args: tuple[Any, ...], *, forward: bool = True) -> None:
+    """Check values, types and derivatives of a function in both modes, along one direction."""
+    expected = fn(*copied(args))
+    value, pullback = tracejit.vjp(fn, *copied(args))
+    assert_identical(value, expected)
+    if not any(map(is_floating, leaves(args))) or not any(map(is_floating, leaves(expected))):
+        return
+    rng = np.random.default_rng(1)
+    cts = mapped(lambda y: random_like(rng, y) if is_floating(y) else np.zeros_like(y), expected)
+    dots = mapped(lambda x: random_like(rng, x) if is_floating(x) else np.zeros_like(x), args)
+    wide = mapped(_wide, args)
+
+    def moved(t: float) -> list[np.ndarray]:
+        steps = iter(leaves(dots))
+
+        def move(x: Any) -> Any:
+            d = next(steps)
+            return type(x)(x + t * d) if type(x) in (float, complex) else (
+                x + t * _wide(d) if is_floating(x) else x)
+
+        return [np.asarray(y) for y in leaves(fn(*copied(mapped(move, wide))))]
+
+    step = 1e-4
+    near, far = zip(moved(step), moved(-step), strict=True), zip(moved(2 * step), moved(-2 * step), strict=True)
+    slopes = [(8 * (a - b) - (c - d)) / (12 * step) if a.dtype.kind in "fc" else None
+              for (a, b), (c, d) in zip(near, far, strict=True)]
+    single = any(np.asarray(x).dtype in (np.float32, np.complex64) for x in leaves((args, expected)))
+    tolerance = 3e-4 if single else 1e-7
+    bars = pullback(cts)
+    got = sum(np.real(np.vdot(bar, dot)) for bar, dot in zip(leaves(bars), leaves(dots), strict=True)
+              if bar is not None)
+    wanted = sum(np.real(np.vdot(ct, s)) for ct, s in zip(leaves(cts), slopes, strict=True)
+                 if s is not None)
+    np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance, err_msg="the pullback")
+    for bar, x in zip(leaves(bars), leaves(args), strict=True):
+        if is_floating(x):
+            assert_type_like(bar, x)
+    if forward:
+        value, tangent = tracejit.jvp(fn, copied(args), dots)
+        assert_identical(value, expected, "the value beside the tangent")
+        for t, s in zip(leaves(tangent), slopes, strict=True):
+            if s is not None:
+                np.testing.assert_allclose(t, s, rtol=tolerance, atol=tolerance, err_msg="the tangent")
+
+
+def assert_type_like(bar: Any, x: Any) -> None:
+    """Assert that a cotangent has the type, dtype and shape of what it belongs to."""
+    assert type(bar) is type(x) or np.ndim(x) == 0
+    assert np.asarray(bar).dtype == np.asarray(x).dtype
+    assert np.shape(bar) == np.shape(x)
+
+
+# --- ufuncs: generated from the table -----------------------------------------------------------
+
+DOMAINS = {np.arccosh: (1.1, 3.0), np.arcsin: (-0.9, 0.9), np.arccos: (-0.9, 0.9),
+           np.arctanh: (-0.9, 0.9), np.log: (0.2, 3.0), np.log2: (0.2, 3.0), np.log10: (0.2, 3.0),
+           np.log1p: (-0.5, 3.0), np.sqrt: (0.2, 3.0), np.power: (0.2, 2.0),
+           np.float_power: (0.2, 2.0), np.fmod: (0.6, 2.0), np.remainder: (0.6, 2.0),
+           np.floor_divide: (0.6, 2.0), np.divmod: (0.6, 2.0),
+           np.divide: (0.6, 2.0)}
+"""Where to test ufuncs that are not defined, or not smooth, everywhere on (-2, 2)."""
+
+OPERANDS = {"f8": float, "f4": np.float32, "i8": np.int64, "c16": complex, "b": bool}
+
+
+def operand(ufunc: Any, dtype: Any, k: int, shape: Any = (4,)) -> Any:
+    """Return an operand in the domain of a ufunc."""
+    low, high = DOMAINS.get(ufunc, (-2.0, 2.0))
+    rng = np.random.default_rng(7 + k)
+    x = rng.uniform(low, high, shape)
+    if dtype is bool:
+        return x > 0
+    if dtype is complex:
+        return x + 1j * rng.uniform(-1.0, 1.0, shape)
+    if dtype is np.int64:
+        return rng.integers(1, 5, shape)
+    return x.astype(dtype)
+
+
+def ufunc_cases() -> Iterator[Any]:
+    """Yield each captured ufunc with each dtype that NumPy takes, and mixtures of operands."""
+    for ufunc in sorted({*UFUNCS, *COMPOSITES}, key=lambda u: u.__name__):
+        if ufunc is np.matmul:
+            continue  # among the functions below
+        for name, dtype in OPERANDS.items():
+            for label, operands in _mixtures(ufunc, dtype):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    try:
+                        results = ufunc(*operands)
+                    except (TypeError, RuntimeWarning):  # not defined for these operands
+                        continue
+                if any(np.asarray(y).dtype == np.float16 for y in leaves(results)) or (
+                        ufunc is np.signbit and dtype is bool):
+                    continue  # computed in float16: refused, see test_messages.py
+                yield pytest.param(ufunc, operands, id=f"{ufunc.__name__}-{name}-{label}")
+
+
+def _mixtures(ufunc: Any, dtype: Any) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    x, y = operand(ufunc, dtype, 0), operand(ufunc, dtype, 1, (3, 1))
+    scalar = operand(ufunc, dtype, 2)[1]
+    if ufunc.nin == 1:
+        yield from (("array", (x,)), ("scalar", (scalar,)), ("number", (scalar.item(),)))
+        return
+    yield from (("arrays", (x, y)), ("array-scalar", (x, scalar)), ("number-array", (scalar.item(), x)))
+    if dtype is not bool:
+        yield "array-int", (x, 2)
+        yield "array-double", (x, operand(ufunc, np.float64, 4))
+
+
+@pytest.mark.parametrize(("ufunc", "operands"), list(ufunc_cases()))
+def test_ufuncs_are_numpys(ufunc: Any, operands: tuple[Any, ...]) -> None:
+    with tracejit.config(disable_jit=True):
+        check_case(lambda *xs: ufunc(*xs), operands)
+
+
+# --- functions, methods and attributes: a case for every entry of the tables ----------------------
+
+BUILTIN_AT = np.ufunc.at
+
+FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
+    # reductions
+    np.sum: [(lambda x: np.sum(x), A), (lambda x: np.sum(x, axis=0), A),
+             (lambda x: np.sum(x, axis=(0, 2), keepdims=True), C), (lambda x: np.sum(x, -1), C),
+             (lambda x: np.sum(x), INTS), (lambda x: np.sum(x), MASK), (lambda x: np.sum(x), F32),
+             (lambda x: np.sum(x, dtype=np.float64), F32), (lambda x: np.sum(x, initial=2.0), V),
+             (lambda x: np.sum(x, where=x > 0.0), A), (lambda x: np.sum(x), Z)],
+    np.prod: [(lambda x: np.prod(x), V), (lambda x: np.prod(x, axis=1), A),
+              (lambda x: np.prod(x), INTS)],
+    np.mean: [(lambda x: np.mean(x), A), (lambda x: np.mean(x, 1), A), (lambda x: np.mean(x), INTS),
+              (lambda x: np.mean(x, axis=0, keepdims=True), F32)],
+    np.average: [(lambda x: np.average(x), A), (lambda x, w: np.average(x, weights=w), V, V[::-1].copy()),
+                 (lambda x, w: np.average(x, axis=0, weights=w), A, V[:3].copy())],
+    np.var: [(lambda x: np.var(x), A), (lambda x: np.var(x, axis=0, ddof=1), A)],
+    np.std: [(lambda x: np.std(x), A), (lambda x: np.std(x, axis=1, keepdims=True), A)],
+    np.max: [(lambda x: np.max(x), A), (lambda x: np.max(x, axis=1), A), (lambda x: np.max(x), INTS),
+             (lambda x: np.max(x, axis=0, keepdims=True), A)],
+    np.min: [(lambda x: np.min(x), A), (lambda x: np.min(x, axis=0), A)],
+    np.amax: [(lambda x: np.amax(x, 0), A)], np.amin: [(lambda x: np.amin(x, 0), A)],
+    np.ptp: [(lambda x: np.ptp(x), A), (lambda x: np.ptp(x, axis=1), A)],
+    np.argmax: [(lambda x: np.argmax(x), A), (lambda x: np.argmax(x, axis=1), A)],
+    np.argmin: [(lambda x: np.argmin(x), A), (lambda x: np.argmin(x, axis=0), A)],
+    np.all: [(lambda x: np.all(x > -2.0), A), (lambda x: np.all(x > 0.0, axis=0), A)],
+    np.any: [(lambda x: np.any(x > 0.9), A), (lambda x: np.any(x > 0.0, axis=1), A)],
+    np.count_nonzero: [(lambda x: np.count_nonzero(x > 0.0), A),
+                       (lambda x: np.count_nonzero(x, axis=0), A)],
+    np.nansum: [(lambda x: np.nansum(x), HOLES)], np.nanmean: [(lambda x: np.nanmean(x), HOLES)],
+    np.nanmax: [(lambda x: np.nanmax(x), HOLES)], np.nanmin: [(lambda x: np.nanmin(x), HOLES)],
+    np.cumsum: [(lambda x: np.cumsum(x), V), (lambda x: np.cumsum(x, axis=1), A),
+                (lambda x: np.cumsum(x), A), (lambda x: np.cumsum(x), INTS)],
+    np.cumprod: [(lambda x: np.cumprod(x), V), (lambda x: np.cumprod(x, axis=0), A)],
+    np.diff: [(lambda x: np.diff(x), V), (lambda x: np.diff(x, axis=0), A),
+              (lambda x: np.diff(x, n=2), V)],
+    np.trapezoid: [(lambda y: np.trapezoid(y), V), (lambda y, x: np.trapezoid(y, x), V, np.cumsum(V)),
+                   (lambda y: np.trapezoid(y, dx=0.5, axis=0), A)],
+    np.gradient: [(lambda x: np.gradient(x), V), (lambda x: np.gradient(x, 0.5), V),
+                  (lambda x: np.gradient(x, axis=1), A), (lambda x: np.gradient(x), A)],
+    np.cov: [(lambda x: np.cov(x), A), (lambda x: np.cov(x, rowvar=False), A)],
+    np.median: [(lambda x: np.median(x), V), (lambda x: np.median(x, axis=1), A)],
+    # shapes
+    np.reshape: [(lambda x: np.reshape(x, (4, 3)), A), (lambda x: np.reshape(x, -1), A),
+                 (lambda x: np.reshape(x, (2, -1)), A), (lambda x: np.reshape(x, (4, 3), order="F"), A)],
+    np.ravel: [(lambda x: np.ravel(x), A), (lambda x: np.ravel(x, order="F"), A)],
+    np.expand_dims: [(lambda x: np.expand_dims(x, 1), A), (lambda x: np.expand_dims(x, (0, -1)), A)],
+    np.squeeze: [(lambda x: np.squeeze(x[None]), A), (lambda x: np.squeeze(x[:, None], axis=1), V)],
+    np.atleast_1d: [(lambda x: np.atleast_1d(x), 0.5), (lambda x: np.atleast_1d(x), V)],
+    np.atleast_2d: [(lambda x: np.atleast_2d(x), V), (lambda x: np.atleast_2d(x), 0.5)],
+    np.transpose: [(lambda x: np.transpose(x), A), (lambda x: np.transpose(x, (1, 2, 0)), C)],
+    np.permute_dims: [(lambda x: np.permute_dims(x, (2, 0, 1)), C)],
+    np.swapaxes: [(lambda x: np.swapaxes(x, 0, 2), C)],
+    np.moveaxis: [(lambda x: np.moveaxis(x, 0, -1), C), (lambda x: np.moveaxis(x, (0, 1), (-1, 0)), C)],
+    np.broadcast_to: [(lambda x: np.broadcast_to(x, (3, 5)), V),
+                      (lambda x: np.broadcast_to(x[:, None], (5, 2)), V)],
+    np.concatenate: [(lambda x, y: np.concatenate([x, y]), V, W),
+                     (lambda x: np.concatenate([x, x[:1]], axis=0), A),
+                     (lambda x, y: np.concatenate((x, y.T), axis=1), A, B),
+                     (lambda x: np.concatenate((x, x), axis=None), A),
+                     (lambda x, y: np.concatenate([x, y]), V, INTS),
+                     (lambda x, y: np.concatenate([x, y]), V, F32)],
+    np.stack: [(lambda x, y: np.stack([x, y]), V, W), (lambda x, y: np.stack((x, y), axis=1), V, W),
+               (lambda x, y: np.stack([x, y], axis=-1), V, INTS)],
+    np.vstack: [(lambda x, y: np.vstack([x, y]), V, W)],
+    np.hstack: [(lambda x, y: np.hstack([x, y]), V, W), (lambda x: np.hstack([x, x]), A)],
+    np.column_stack: [(lambda x, y: np.column_stack([x, y]), V, W)],
+    np.append: [(lambda x, y: np.append(x, y), V, W), (lambda x: np.append(x, 1.0), V)],
+    np.split: [(lambda x: np.split(x, 2, axis=1), A), (lambda x: np.split(x, [1, 3]), V)],
+    np.array_split: [(lambda x: np.array_split(x, [2]), V), (lambda x: np.array_split(x, 2), V)],
+    np.flip: [(lambda x: np.flip(x), A), (lambda x: np.flip(x, axis=1), A)],
+    np.fliplr: [(lambda x: np.fliplr(x), A)], np.flipud: [(lambda x: np.flipud(x), A)],
+    np.roll: [(lambda x: np.roll(x, 2), V), (lambda x: np.roll(x, -1, axis=1), A),
+              (lambda x: np.roll(x, 3), A), (lambda x: np.roll(x, 12), V), (lambda x: np.roll(x, 0), V),
+              (lambda x: np.roll(x, 1, axis=(0, 1)), A), (lambda x, k: np.roll(x, k), V, 3),
+              (lambda x: x[:0] + np.roll(x[:0], 1), V), (lambda x: np.roll(x, 1) * x, V),
+              (lambda x: np.roll(x, (1, 2), axis=(0, 1)), A)],
+    np.pad: [(lambda x: np.pad(x, 2), V), (lambda x: np.pad(x, ((1, 0), (2, 1))), A),
+             (lambda x: np.pad(x, (1, 2), mode="edge"), V), (lambda x: np.pad(x, 2, mode="wrap"), V),
+             (lambda x: np.pad(x, 2, mode="reflect"), V), (lambda x: np.pad(x, 2, mode="symmetric"), V),
+             (lambda x: np.pad(x, 1, constant_values=3.0), V)],
+    np.tile: [(lambda x: np.tile(x, 3), V), (lambda x: np.tile(x, (2, 2)), A)],
+    np.repeat: [(lambda x: np.repeat(x, 2), A), (lambda x: np.repeat(x, 2, axis=0), A)],
+    np.shape: [(lambda x: np.shape(x), A)], np.ndim: [(lambda x: np.ndim(x) * x, V)],
+    np.size: [(lambda x: np.size(x) * x, A), (lambda x: np.size(x, 1) * x, A)],
+    # creation
+    np.zeros: [(lambda x: np.zeros(3) + x, 0.5), (lambda x: np.zeros((2, len(x))) + x, V),
+               (lambda n: np.zeros(n, dtype=np.int64), 3), (lambda x: np.zeros(x.shape, np.float32), A)],
+    np.ones: [(lambda x: np.ones((len(x), 2)) * x[:, None], V), (lambda x: np.ones(3, int), 1.0)],
+    np.empty: [(lambda x: _filled(np.empty(5), x), V)],
+    np.full: [(lambda x: np.full((2, 3), x), 0.5), (lambda x: np.full(3, 7), 0.5),
+              (lambda x: np.full((2, 5), x), V), (lambda x: np.full(2, 1, dtype=float), 0.5)],
+    np.zeros_like: [(lambda x: np.zeros_like(x) + x, A), (lambda x: np.zeros_like(x), INTS),
+                    (lambda x: np.zeros_like(x, dtype=np.float32), A)],
+    np.ones_like: [(lambda x: np.ones_like(x) * x, A)],
+    np.full_like: [(lambda x: np.full_like(x, 2.5) * x, A), (lambda x: np.full_like(x, 2.5), INTS)],
+    np.empty_like: [(lambda x: _filled(np.empty_like(x), x), V)],
+    np.array: [(lambda x: np.array([x, 2.0 * x, 1.0]), 0.5), (lambda x: np.array(x) * 2.0, V),
+               (lambda x: np.array([[x[0], 0.0], [1, x[1]]]), V), (lambda x: np.array([x, x]), V),
+               (lambda x: np.array([1, 2, 3]), V), (lambda x: np.array([1, x]), 0.5),
+               (lambda x: np.array(x, dtype=np.float32), V), (lambda x: np.array(x, ndmin=2), V)],
+    np.asarray: [(lambda x: np.asarray(x) + 1.0, V), (lambda x: np.asarray([x[0], x[1]]), V)],
+    np.asanyarray: [(lambda x: np.asanyarray(x), V)],
+    np.ascontiguousarray: [(lambda x: np.ascontiguousarray(x.T), A)],
+    np.asfortranarray: [(lambda x: np.asfortranarray(x) * 2.0, A)],
+    np.copy: [(lambda x: _filled(np.copy(x), 2.0 * x), V)],
+    np.copyto: [(lambda x: _copyto(np.zeros(5), x), V),
+                (lambda x: _copyto(np.ones(5), x, where=x > 0.5), V)],
+    np.arange: [(lambda x: np.arange(len(x)) * x, V), (lambda x: np.arange(1.0, 2.0, 0.25), 0.5),
+                (lambda x: np.arange(2, 9, 3), 1.0), (lambda n: np.arange(n, 0, -1), 4),
+                (lambda n: np.arange(n), 4), (lambda n: np.arange(n, dtype=float), 4),
+                (lambda x: np.arange(3.0), 0.5)],
+    np.linspace: [(lambda x: np.linspace(0.0, x, 5), 2.0), (lambda x: np.linspace(x, 1.0, 4, endpoint=False), 0.5),
+                  (lambda x: np.linspace(0, 1, len(x)) * x, V),
+                  (lambda x: np.linspace(0.0, x, 3, retstep=True), 2.0)],
+    np.eye: [(lambda x: np.eye(3) * x, 0.5), (lambda x: np.eye(2, 4, k=1) * x, 0.5),
+             (lambda x: np.eye(len(x)) @ x, V), (lambda x: np.eye(2, dtype=int), 0.5)],
+    np.identity: [(lambda x: np.identity(3) * x, 0.5)],
+    np.tri: [(lambda x: np.tri(5) @ x, V), (lambda x: np.tri(2, 3, 1), V)],
+    np.indices: [(lambda x: np.indices((2, 3)) * x, 0.5)],
+    np.fromfunction: [(lambda x: np.fromfunction(lambda i, j: x * i + j, (2, 3)), 0.5)],
+    np.meshgrid: [(lambda x, y: np.meshgrid(x, y), V, B3), (lambda x, y: np.meshgrid(x, y, indexing="ij"), V, B3)],
+    # elementwise with more to say
+    np.where: [(lambda x: np.where(x > 0.0, x, 2.0 * x), A), (lambda x: np.where(x > 0.0, 1, 0), A),
+               (lambda x, y: np.where(x > 0.5, x, y), V, F32), (lambda x: np.where(x > 0.5, x, 0.0), F32),
+               (lambda x: np.where(x[:, None] > 0.5, x, -x), V),
+               (lambda x: np.where(x > 0.0, np.log(np.where(x > 0.0, x, 1.0)), 0.0), A)],
+    np.clip: [(lambda x: np.clip(x, -0.5, 0.5), A), (lambda x: np.clip(x, 0.0, None), A),
+              (lambda x: np.clip(x, None, x.mean()), A), (lambda x: np.clip(x, 0, 3), INTS)],
+    np.round: [(lambda x: np.round(x), A), (lambda x: np.round(x, 1), A), (lambda x: np.round(x), INTS)],
+    np.around: [(lambda x: np.around(x, 1), A)],
+    np.nan_to_num: [(lambda x: np.nan_to_num(x), HOLES), (lambda x: np.nan_to_num(x, nan=3.0), HOLES)],
+    np.sinc: [(lambda x: np.sinc(x), V)],
+    np.real: [(lambda x: np.real(x), Z), (lambda x: np.real(x), V)],
+    np.imag: [(lambda x: np.imag(x), Z), (lambda x: np.imag(x), V)],
+    np.angle: [(lambda x: np.angle(x), Z)],
+    np.isclose: [(lambda x, y: np.isclose(x, y), V, V + 1e-12), (lambda x: np.isclose(x, 0.5), V)],
+    np.allclose: [(lambda x, y: np.allclose(x, y), V, V + 1e-12), (lambda x, y: np.allclose(x, y), V, W)],
+    # linear algebra
+    np.dot: [(lambda x, y: np.dot(x, y), V, W), (lambda x, y: np.dot(x, y), A, B),
+             (lambda x, y: np.dot(x, y), A, V[:4].copy()), (lambda x: np.dot(x, 2.0), A)],
+    np.matmul: [(lambda x, y: np.matmul(x, y), A, B), (lambda x, y: np.matmul(x, y), C, B),
+                (lambda x, y: np.matmul(x, y), B3, A), (lambda x, y: np.matmul(x, y), V, W)],
+    np.vdot: [(lambda x, y: np.vdot(x, y), V, W), (lambda x, y: np.vdot(x, y), Z, Z[::-1].copy())],
+    np.inner: [(lambda x, y: np.inner(x, y), V, W), (lambda x: np.inner(x, x), A)],
+    np.outer: [(lambda x, y: np.outer(x, y), V, B3)],
+    np.tensordot: [(lambda x, y: np.tensordot(x, y, 1), A, B),
+                   (lambda x, y: np.tensordot(x, y, axes=([1, 2], [1, 0])), C, B)],
+    np.einsum: [(lambda x, y: np.einsum("ij,jk->ik", x, y), A, B), (lambda x: np.einsum("ii", x), SQUARE),
+                (lambda x: np.einsum("ij->j", x), A), (lambda x, y: np.einsum("ij,ji", x, y), A, B),
+                (lambda x, y: np.einsum("bij,jk->bik", x, y), C, B), (lambda x: np.einsum("ij->ji", x), A),
+                (lambda x, y: np.einsum("...j,jk->...k", x, y), C, B),
+                (lambda x: np.einsum("ii->i", x), SQUARE),
+                (lambda x, y, z: np.einsum("i,ij,j->", x, y, z), B3, A, V[:4].copy())],
+    np.trace: [(lambda x: np.trace(x), SQUARE), (lambda x: np.trace(x, offset=1), A)],
+    np.diag: [(lambda x: np.diag(x), SQUARE), (lambda x: np.diag(x), V), (lambda x: np.diag(x, 1), B3)],
+    np.diagonal: [(lambda x: np.diagonal(x), A), (lambda x: np.diagonal(x, 1), A)],
+    np.tril: [(lambda x: np.tril(x), SQUARE), (lambda x: np.tril(x, -1), SQUARE)],
+    np.triu: [(lambda x: np.triu(x), A), (lambda x: np.triu(x, 1), A)],
+    np.linalg.norm: [(lambda x: np.linalg.norm(x), V), (lambda x: np.linalg.norm(x), A),
+                     (lambda x: np.linalg.norm(x, axis=1), A), (lambda x: np.linalg.norm(x, 1), V),
+                     (lambda x: np.linalg.norm(x, np.inf), V), (lambda x: np.linalg.norm(x, ord=3), V),
+                     (lambda x: np.linalg.norm(x, "fro"), A)],
+    np.linalg.cholesky: [(lambda x: np.linalg.cholesky((x + x.T) / 2.0), SPD)],
+    np.linalg.solve: [(lambda a, b: np.linalg.solve(a, b), SQUARE, B3),
+                      (lambda a, b: np.linalg.solve(a, b), SQUARE, A)],
+    np.linalg.inv: [(lambda a: np.linalg.inv(a), SQUARE)],
+    np.linalg.det: [(lambda a: np.linalg.det(a), SQUARE)],
+    np.linalg.slogdet: [(lambda a: np.linalg.slogdet(a)[1], SQUARE),
+                        (lambda a: tuple(np.linalg.slogdet(a)), SQUARE)],
+    np.cross: [(lambda x, y: np.cross(x, y), B3, V[:3].copy()), (lambda x: np.cross(x[:, :3], x[:, 1:]), A)],
+    np.kron: [(lambda x, y: np.kron(x, y), A, SQUARE)],
+    # selection
+    BUILTIN_AT: [(lambda x: _add_at(np.zeros(3), IDX, x), V[:4].copy()),
+                 (lambda x: _add_at(np.zeros(3), (np.array([0, 0, 1]),), x), B3),
+                 (lambda x: _add_at(np.zeros((3, 4)), IDX, x), A[0].copy())],
+    np.take: [(lambda x: np.take(x, IDX), V), (lambda x: np.take(x, IDX, axis=1), A),
+              (lambda x: np.take(x, 2, axis=0), A), (lambda x: np.take(x, IDX + 1, mode="wrap"), B3)],
+    np.take_along_axis: [(lambda x: np.take_along_axis(x, np.argsort(x, axis=1), axis=1), A)],
+    np.argsort: [(lambda x: np.argsort(x), V), (lambda x: np.argsort(x, axis=0), A)],
+    np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A), (lambda x: np.sort(x), INTS)],
+    np.interp: [(lambda x, fp: np.interp(x, np.arange(5.0), fp), np.array([0.3, 2.7, -1.0, 9.0]), V)],
+    np.searchsorted: [(lambda x: np.searchsorted(np.array([0.1, 0.4, 0.8]), x), V),
+                      (lambda x: np.searchsorted(x, 0.5, side="right"), np.sort(V))],
+}
+
+MATH_CASES: dict[Any, list[tuple[Any, ...]]] = {
+    f: [(lambda x, f=f: f(x), 1.5 if f is math.acosh else 0.4)] for f in (
+        math.acos, math.acosh, math.asin, math.asinh, math.atan, math.atanh, math.cbrt, math.ceil,
+        math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.exp2, math.expm1,
+        math.fabs, math.floor, math.isfinite, math.isinf, math.isnan, math.log, math.log10,
+        math.log1p, math.log2, math.radians, math.sin, math.sinh, math.sqrt, math.tan, math.tanh,
+        math.trunc) if f in FUNCTIONS}
+MATH_CASES.update({
+    f: [(lambda x, y, f=f: f(x, y), 0.7, 1.6)] for f in (
+        math.atan2, math.copysign, math.fmod, math.hypot, math.pow)})
+MATH_CASES[math.log] += [(lambda x: math.log(x, 2), 3.0)]
+FUNCTION_CASES.update(MATH_CASES)
+
+METHOD_CASES: dict[str, list[tuple[Any, ...]]] = {
+    "__round__": [(lambda x: round(x, 1), 0.26)],
+    "__array_copy__": [(lambda x: x.copy() + 1.0, V)],
+    "all": [(lambda x: (x > 0.0).all(), V)], "any": [(lambda x: (x > 0.0).any(axis=1), A)],
+    "argmax": [(lambda x: x.argmax(), A), (lambda x: x[x.argmax()], V)],
+    "argmin": [(lambda x: x.argmin(axis=1), A)], "argsort": [(lambda x: x[x.argsort()], V)],
+    "astype": [(lambda x: x.astype(np.float32), V), (lambda x: x.astype(int), A),
+               (lambda x: x.astype(float) * 0.5, INTS), (lambda x: x.astype("complex128"), V)],
+    "clip": [(lambda x: x.clip(0.0, 0.5), A)],
+    "conj": [(lambda x: x.conj() * x, Z)], "conjugate": [(lambda x: x.conjugate(), Z)],
+    "copy": [(lambda x: _filled(x.copy(), x * x), V)],
+    "cumprod": [(lambda x: x.cumprod(), V)], "cumsum": [(lambda x: x.cumsum(axis=0), A)],
+    "diagonal": [(lambda x: x.diagonal(), A)], "dot": [(lambda x, y: x.dot(y), A, B)],
+    "fill": [(lambda x: _fill(np.zeros(3), x), 0.5)], "flatten": [(lambda x: x.flatten(), A)],
+    "item": [(lambda x: x.sum().item(), A), (lambda x: x.item(2), V)],
+    "max": [(lambda x: x.max(), A), (lambda x: x.max(axis=0, keepdims=True), A)],
+    "mean": [(lambda x: x.mean(axis=1), A)], "min": [(lambda x: x.min(1), A)],
+    "prod": [(lambda x: x.prod(), V)],
+    "ravel": [(lambda x: x.ravel(), A)], "repeat": [(lambda x: x.repeat(2), V)],
+    "reshape": [(lambda x: x.reshape(4, 3), A), (lambda x: x.reshape(-1, 2), A),
+                (lambda x: x.reshape((2, 6)), A)],
+    "round": [(lambda x: x.round(1), A)], "sort": [(lambda x: _sorted(x.copy()), V)],
+    "squeeze": [(lambda x: x[None].squeeze(), V)], "std": [(lambda x: x.std(axis=0), A)],
+    "sum": [(lambda x: x.sum(), A), (lambda x: x.sum(axis=-1), C)],
+    "swapaxes": [(lambda x: x.swapaxes(0, 1), A)], "take": [(lambda x: x.take(IDX), V)],
+    "trace": [(lambda x: x.trace(), SQUARE)],
+    "transpose": [(lambda x: x.transpose(), A), (lambda x: x.transpose(2, 0, 1), C),
+                  (lambda x: x.transpose((1, 0)), A)],
+    "var": [(lambda x: x.var(), A)],
+}
+
+PROPERTY_CASES: dict[str, list[tuple[Any, ...]]] = {
+    "T": [(lambda x: x.T, A), (lambda x: x.T, C)], "mT": [(lambda x: x.mT, C)],
+    "real": [(lambda x: x.real, Z)], "imag": [(lambda x: x.imag, Z)],
+    "size": [(lambda x: x.sum() / x.size, A)], "itemsize": [(lambda x: x.itemsize * x, V)],
+}
+
+FOREIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
+    "solve_triangular": [(lambda a, b: scipy.linalg.solve_triangular(a, b, lower=True), np.tril(SQUARE), B3),
+                         (lambda a, b: scipy.linalg.solve_triangular(a, b), np.triu(SQUARE), B3),
+                         (lambda a, b: scipy.linalg.solve_triangular(a, b, trans=1, lower=True), np.tril(SQUARE), A)],
+    "logsumexp": [(lambda x: scipy.special.logsumexp(x), V), (lambda x: scipy.special.logsumexp(x, axis=1), A)],
+    "softmax": [(lambda x: scipy.special.softmax(x), V), (lambda x: scipy.special.softmax(x, axis=0), A)],
+    "log_softmax": [(lambda x: scipy.special.log_softmax(x, axis=1), A)],
+    "cholesky": [(lambda x: scipy.linalg.cholesky((x + x.T) / 2.0, lower=True), SPD),
+                 (lambda x: scipy.linalg.cholesky((x + x.T) / 2.0), SPD)],
+    "solve": [(lambda a, b: scipy.linalg.solve(a, b), SQUARE, B3)],
+    "inv": [(lambda a: scipy.linalg.inv(a), SQUARE)], "det": [(lambda a: scipy.linalg.det(a), SQUARE)],
+    "norm": [(lambda x: np.float64(scipy.linalg.norm(x)), V)],
+}
+FOREIGN_CASES.update({name: [(lambda x, f=getattr(scipy.special, name): f(x), V)] for name in (
+    "erf", "erfc", "expit", "logit", "log_expit", "entr", "ndtr", "cbrt", "exp2", "expm1", "log1p")})
+FOREIGN_CASES.update({name: [(lambda x, y, f=getattr(scipy.special, name): f(x, y), V, np.abs(W))]
+                      for name in ("xlogy", "xlog1py")})
+
+
+def _plus(x: Any, y: Any) -> Any:
+    return x + y
+
+
+BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
+    range: [(lambda x: [x * k for k in range(3)], 0.5), (lambda x: [x[k] for k in range(1, 5, 2)], V)],
+    enumerate: [(lambda x: [k * a for k, a in enumerate([x, x * x])], 0.5)],
+    zip: [(lambda x, y: [a * b for a, b in zip([x, y], [y, y], strict=True)], 0.5, 0.7)],
+    reversed: [(lambda x: [a for a in reversed([x, x * x])], 0.5)],
+    len: [(lambda x: len(x) * x, A), (lambda x: len([x, x]) * x, 0.5)],
+    max: [(lambda x, y: max(x, y), 0.5, 0.7), (lambda x: max(x[0], x[1], 0.1), V), (lambda x: max(x), V),
+          (lambda x: max(0.0, x), -0.5), (lambda x: max([x, 2 * x]), 0.5)],
+    min: [(lambda x, y: min(x, y), 0.5, 0.7), (lambda x: min(x), V)],
+    sum: [(lambda x: sum(x), V), (lambda x: sum([x, x * x], 1.0), 0.5), (lambda x: sum(x), A),
+          (lambda x: sum(a * a for a in x), V)],
+    int: [(lambda x: int(x) * x, 2.7), (lambda x: int(x[0] * 10.0), V)],
+    float: [(lambda x: float(x) * 2.0, 0.5), (lambda x: float(x[0]), V), (lambda n: float(n) / 2.0, 3)],
+    bool: [(lambda x: bool(x > 0.1), 0.5)],
+    round: [(lambda x: round(x), 2.7), (lambda x: round(x, 1) + x, 2.74)],
+    isinstance: [(lambda x: x if isinstance(x, np.ndarray) else 2 * x, V),
+                 (lambda x: x if isinstance(x, float) else 2 * x, 0.5),
+                 (lambda n: n if isinstance(n, int) else 2 * n, 3)],
+    list: [(lambda x: list((x, x * x)), 0.5)], dict: [(lambda x: dict(a=x, b=2.0 * x), 0.5)],
+    set: [(lambda x: x * len(set([1, 2])), 0.5)],
+    divmod: [(lambda x, y: divmod(x, y), 5.3, 2.0), (lambda x: divmod(x, 2), INTS)],
+    any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]), 0.5)],
+    abs: [(lambda x: abs(x), A), (lambda x: abs(x), -0.5), (lambda x: abs(x), Z)],
+    pow: [(lambda x: pow(x, 3), 0.5), (lambda x, y: pow(x, y), V, 2.5)],
+    map: [(lambda x: list(map(lambda a: a * a, [x, 2.0 * x])), 0.5)],
+    functools.reduce: [(lambda x: functools.reduce(_plus, [x, x, x * x]), 0.5),
+                       (lambda x: functools.reduce(operator.mul, [x, x], 2.0), 0.5)],
+    math.prod: [(lambda x: math.prod([x, x, 3.0]), 0.5)], math.fsum: [(lambda x: math.fsum([x, x * x]), 0.5)],
+}
+
+
+def _filled(x: Any, value: Any) -> Any:
+    x[:] = value
+    return x
+
+
+def _fill(x: Any, value: Any) -> Any:
+    x.fill(value)
+    return x
+
+
+def _sorted(x: Any) -> Any:
+    x.sort()
+    return x
+
+
+def _copyto(x: Any, value: Any, where: Any = True) -> Any:
+    np.copyto(x, value, where=where)
+    return x
+
+
+def _add_at(x: Any, index: Any, value: Any) -> Any:
+    np.add.at(x, index, value)
+    return x
+
+
+def _name(key: Any) -> str:
+    return key if isinstance(key, str) else getattr(key, "__name__", str(key))
+
+
+def table_cases() -> list[Any]:
+    """Return the cases of all tables."""
+    tables = [FUNCTION_CASES, METHOD_CASES, PROPERTY_CASES, FOREIGN_CASES, BUILTIN_CASES]
+    labels = ["np", "method", "property", "scipy", "builtin"]
+    return [pytest.param(fn, args, id=f"{label}-{_name(key)}-{k}")
+            for label, table in zip(labels, tables, strict=True) for key, cases in table.items()
+            for k, (fn, *args) in enumerate(cases)]
+
+
+@pytest.mark.parametrize(("fn", "args"), table_cases())
+def test_functions_are_numpys(fn: Callable[..., Any], args: list[Any]) -> None:
+    with tracejit.config(disable_jit=True):
+        check_case(fn, tuple(args))
+
+
+@pytest.mark.parametrize(("table", "cases"), [
+    (FUNCTIONS, FUNCTION_CASES), (METHODS, METHOD_CASES), (PROPERTIES, PROPERTY_CASES),
+    (FOREIGN, FOREIGN_CASES), (BUILTINS, BUILTIN_CASES)],
+    ids=["functions", "methods", "properties", "scipy", "builtins"])
+def test_everything_captured_has_a_case(table: Any, cases: Any) -> None:
+    """Whoever adds a function to the tables adds a case for it."""
+    public = [key for key in table if not str(getattr(key, "__module__", "")).startswith("tracejit")
+              and "ADVANCED" not in str(key)]
+    assert [_name(key) for key in public if not cases.get(key)] == []
