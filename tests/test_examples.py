@@ -45,8 +45,8 @@ def test_the_regression_tells_tumours_apart() -> None:
 
 def test_the_process_explains_patients_that_it_has_not_seen() -> None:
     quality = _fit("gaussian").quality
-    assert quality["log marginal likelihood"] > -127
-    assert quality["R^2 on 342 held-out rows"] > 0.35
+    assert quality["log marginal likelihood"] > -117
+    assert quality["R^2 on 342 held-out rows"] > 0.45
 
 
 def test_the_rates_are_those_published() -> None:

@@ -1,0 +1,228 @@
+"""The tree: its packages are those that are installed, its imports point down, its files say why.
+
+Each check is a function from files to complaints, and is shown a fault that it has to find.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tracejit
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
+
+# What each part of tracejit may import, besides itself, in the order in which data flows.
+BASE = {"errors", "configuration", "tree"}
+LAYERS = {
+    **{part: set[str]() for part in BASE},
+    "ir": BASE,
+    "trace": BASE | {"ir"},
+    "ops": BASE | {"ir", "trace"},
+    "numpy_api": BASE | {"ir", "trace", "ops"},
+    "autodiff": BASE | {"ir", "trace", "ops", "numpy_api"},
+    "passes": BASE | {"ir", "trace", "ops", "numpy_api"},
+    "codegen": {"ir", "errors", "configuration"},
+    "versions": set(),
+}
+LAYERS["runtime"] = set(LAYERS)
+LAYERS["transforms"] = set(LAYERS)
+LAYERS["api"] = set(LAYERS)
+LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
+
+
+# --- the checks ---------------------------------------------------------------------------------
+
+
+def packages_in(root: Path, folders: dict[str, str]) -> set[str]:
+    """Return the packages whose modules lie under the folders, each the home of a package."""
+    found = set()
+    for package, folder in folders.items():
+        for path in (root / folder).rglob("*.py"):
+            inner = path.parent.relative_to(root / folder).parts
+            found.add(".".join((package, *inner)))
+    return found
+
+
+def modules_in(root: Path, folders: dict[str, str]) -> dict[str, str]:
+    """Return the source of every module by its name; a package's own is named `...__init__`."""
+    found = {}
+    for package, folder in folders.items():
+        for path in sorted((root / folder).rglob("*.py")):
+            inner = path.relative_to(root / folder).with_suffix("").parts
+            found[".".join((package, *inner))] = path.read_text(encoding="utf-8")
+    return found
+
+
+def _layer(module: str) -> str:
+    part = module.split(".")[1] if "." in module else ""
+    return "" if part == "__init__" else part
+
+
+def _imported(module: str, source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of every tracejit module that is imported, within functions too."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            base = ".".join(module.split(".")[:-node.level]) if node.level else ""
+            base = ".".join(filter(None, (base, node.module)))
+            names = [base] if "." in base else [f"{base}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.split(".")[0] == "tracejit":
+                public = _layer(name) not in LAYERS  # a function that tracejit exports
+                yield node.lineno, "tracejit" if public else name
+
+
+def imports_that_point_up(modules: dict[str, str]) -> list[str]:
+    """Return the imports for which there is no arrow in LAYERS."""
+    return [f"{module}:{line} imports {name}"
+            for module, source in modules.items() for line, name in _imported(module, source)
+            if _layer(name) not in {_layer(module), *LAYERS[_layer(module)]}]
+
+
+def modules_that_say_nothing(modules: dict[str, str]) -> list[str]:
+    """Return the modules whose docstring does not begin with one line that is a sentence."""
+    found = []
+    for module, source in modules.items():
+        first, _, rest = (ast.get_docstring(ast.parse(source)) or "").partition("\n")
+        if not first.endswith(".") or (rest and not rest.startswith("\n")):
+            found.append(module)
+    return found
+
+
+def modules_named_as_what_they_export(modules: dict[str, str]) -> list[str]:
+    """Return the modules that define a public name that is their own: one would hide the other."""
+    found = []
+    for module, source in modules.items():
+        name = module.split(".")[-1]
+        if any(isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
+               for node in ast.parse(source).body):
+            found.append(module)
+    return found
+
+
+# --- the tree -----------------------------------------------------------------------------------
+
+MODULES = modules_in(ROOT, SETUPTOOLS["package-dir"])
+
+
+def test_the_packages_listed_are_those_in_the_tree() -> None:
+    assert set(SETUPTOOLS["packages"]) == packages_in(ROOT, SETUPTOOLS["package-dir"])
+
+
+def test_every_package_has_a_module_of_its_own() -> None:
+    assert {f"{package}.__init__" for package in SETUPTOOLS["packages"]} <= set(MODULES)
+
+
+def test_the_link_for_editors_leads_to_codegen() -> None:
+    assert (ROOT / "tracejit" / "codegen").resolve() == (ROOT / "codegen").resolve()
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert tracejit.__version__ == PYPROJECT["project"]["version"]
+
+
+def test_every_part_has_its_layer() -> None:
+    assert {_layer(module) for module in MODULES} == set(LAYERS)
+
+
+@pytest.mark.parametrize("layer", [layer or "tracejit" for layer in LAYERS])
+def test_imports_only_point_down(layer: str) -> None:
+    part = {m: source for m, source in MODULES.items() if (_layer(m) or "tracejit") == layer}
+    assert part
+    assert imports_that_point_up(part) == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    assert modules_that_say_nothing(MODULES) == []
+
+
+def test_no_module_has_the_name_of_what_it_exports() -> None:
+    # one exception: the package tracejit.trace hands on no names, so that nothing is hidden yet
+    assert modules_named_as_what_they_export(MODULES) == ["tracejit.trace.emit"]
+
+
+def test_no_public_name_is_that_of_a_module() -> None:
+    parts = {module.split(".")[1] for module in MODULES}
+    assert parts & (set(tracejit.__all__) - {"__version__"}) == set()
+
+
+def test_every_public_name_is_there() -> None:
+    for name in tracejit.__all__:
+        assert getattr(tracejit, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'gradient'"):
+        tracejit.gradient
+
+
+def _loaded_by(statement: str) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", f"{statement}; import sys; print(*sys.modules)"],
+                          capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.split())
+
+
+def test_import_alone_loads_nothing_large() -> None:
+    loaded = _loaded_by("import tracejit")
+    assert "tracejit" in loaded
+    assert loaded & {"numba", "llvmlite", "numpy", "scipy"} == set()
+    assert {m for m in loaded if m.startswith("tracejit.")} == set()
+    assert "numpy" in _loaded_by("import tracejit; tracejit.grad")
+
+
+def test_codegen_is_not_found_under_another_name() -> None:
+    with pytest.raises(ImportError, match=r"this package is tracejit\.codegen"):
+        importlib.import_module("codegen")
+
+
+# --- planted faults -----------------------------------------------------------------------------
+
+
+def test_a_package_that_is_not_listed_is_found(tmp_path: Path) -> None:
+    for path in ("tracejit/__init__.py", "tracejit/new/deep/module.py", "codegen/__init__.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    found = packages_in(tmp_path, {"tracejit": "tracejit", "tracejit.codegen": "codegen"})
+    assert found == {"tracejit", "tracejit.new.deep", "tracejit.codegen"}
+
+
+@pytest.mark.parametrize(("module", "source"), [
+    ("tracejit.ir.core", "from tracejit.trace.tracer import Tracer"),
+    ("tracejit.ir.core", "import tracejit.trace.tracer"),
+    ("tracejit.ir.core", "from tracejit import trace"),
+    ("tracejit.ir.core", "from ..trace import tracer"),
+    ("tracejit.ir.core", "def f():\n    from tracejit.trace import tracer"),
+    ("tracejit.numpy_api.linalg", "import tracejit"),
+    ("tracejit.numpy_api.linalg", "from tracejit import grad"),
+    ("tracejit.codegen.lower", "from tracejit.ops.kinds import linear"),
+    ("tracejit.codegen.lower", "from tracejit.tree import flatten"),
+    ("tracejit.autodiff.reverse", "from tracejit.passes.pipeline import PASSES"),
+    ("tracejit.passes.rules", "from tracejit.codegen.lower import lower_graph"),
+    ("tracejit.errors", "from tracejit.configuration import settings"),
+])
+def test_an_import_that_points_up_is_found(module: str, source: str) -> None:
+    assert len(imports_that_point_up({module: source})) == 1
+    assert imports_that_point_up({"tracejit.api": source.replace("..", "tracejit.")}) == [
+        f"tracejit.api:{source.count(chr(10)) + 1} imports tracejit"] * (
+            source in ("import tracejit", "from tracejit import grad"))
+
+
+def test_a_module_without_a_sentence_is_found() -> None:
+    modules = {"none": "x = 1", "two": '"""One line\nand another."""', "stop": '"""No stop"""',
+               "right": '"""What it is for.\n\nMore."""'}
+    assert modules_that_say_nothing(modules) == ["none", "two", "stop"]
+
+
+def test_a_module_named_as_its_function_is_found() -> None:
+    modules = {"tracejit.capture": "def capture(): ...", "tracejit.other": "def capture(): ..."}
+    assert modules_named_as_what_they_export(modules) == ["tracejit.capture"]
