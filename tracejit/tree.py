@@ -38,7 +38,7 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
         return (tuple(x), list(x.values()))
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return (None, list(x))
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+    if dataclasses.is_dataclass(x) and not isinstance(x, type) and not hasattr(kind, "is_leaf"):
         names = tuple(f.name for f in dataclasses.fields(x))
         return (names, [getattr(x, name) for name in names])
     return None

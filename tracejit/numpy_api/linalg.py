@@ -300,17 +300,22 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
     if unit_diagonal:
         raise refuse("solve_triangular with unit_diagonal=True cannot be captured",
                      "Set the diagonal to ones")
-    a, b = _require_square(_floating(a)), _floating(b)
-    dtype = np.result_type(a.dtype, b.dtype)
-    a, b = cast(a, dtype), cast(b, dtype)
+    a, b = _system(a, b)
     return _on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
                                        transposed=trans in (1, "T")), a, b)
 
 
+def _system(a: Any, b: Any) -> tuple[Tracer, Tracer]:
+    """Return matrix and right-hand side of a system in one dtype, of sizes that agree."""
+    a, b = _floating(a), _floating(b)
+    if a.dims and b.dims and not same_dim(a.dims[0], b.dims[0]):
+        raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
+    dtype = np.result_type(a.dtype, b.dtype)
+    return cast(_require_square(a), dtype), cast(b, dtype)
+
+
 def _on_columns(solve: Any, a: Tracer, b: Tracer) -> Any:
     """Call a solver of matrices, also for a vector on the right-hand side."""
-    if not same_dim(a.dims[0], b.dims[0]):
-        raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
     n = a.dims[0]
     matrix = b if len(b.dims) == 2 else apply("reshape", b, shape=(n, 1))
     if matrix.aval.shape[0] != n:
@@ -322,9 +327,7 @@ def _on_columns(solve: Any, a: Tracer, b: Tracer) -> Any:
 @captures(np.linalg.solve)
 def solve(a: Any, b: Any) -> Any:
     """Solve a linear system."""
-    a, b = _require_square(_floating(a)), _floating(b)
-    dtype = np.result_type(a.dtype, b.dtype)
-    a, b = cast(a, dtype), cast(b, dtype)
+    a, b = _system(a, b)
     lu, pivots = _factorized(a)
     return _on_columns(lambda m: apply("solve", a, m, lu, pivots, transposed=False), a, b)
 

@@ -10,7 +10,7 @@ from tracejit.ir.dims import product
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
 from tracejit.ops.reductions import flatten_axes
-from tracejit.trace.context import refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, captures
 from tracejit.trace.emit import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
 from tracejit.trace.loops import trace_loop
@@ -76,7 +76,7 @@ def _extremum(op: str, combine: Any) -> Any:
                                  "so to use a where mask one has to specify 'initial'")
             a = np.where(where, a, initial)
         axes = normalize_axes(axis, len(a.dims))
-        if any(a.dims[k] == 0 for k in axes):
+        if initial is None and any(current().decide(a.dims[k], "==") is True for k in axes):
             raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
                              "no identity")
         result = reduce(op, a, axis, bool(keepdims))

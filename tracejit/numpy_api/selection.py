@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Alias, Index, View
@@ -19,6 +20,7 @@ from tracejit.trace.emit import (apply, as_operand, atom_of, broadcast_dims, cas
                                  fit, lift)
 from tracejit.trace.indexing import (ADVANCED_GET, ADVANCED_SET, basic_key, broadcast_value,
                                      is_advanced, normalize, view, write_cell)
+from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import Tracer, tracer_of
 from tracejit.trace.views import At, IndexStep, whole
 
@@ -30,6 +32,12 @@ class MaskedArray:
 
     def __init__(self, data: Tracer, mask: Tracer) -> None:
         self.data, self.mask = data, mask
+        self.site = find_site()
+
+    def refusal_as_result(self) -> Exception:
+        """Return the refusal of a selection as what the function returns."""
+        return Refusal(f"{describe_line(self.site)}: x[mask] as a result has a size that depends on "
+                       "data. Return np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
 
     def _map(self, function: Any, *others: Any) -> MaskedArray:
         operands = []

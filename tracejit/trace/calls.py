@@ -115,7 +115,8 @@ def _is_standard(file: str) -> bool:
 
 
 def _impure(fn: Any) -> Exception:
-    return refuse(f"{getattr(fn, '__module__', '')}.{getattr(fn, '__name__', fn)} gives another value "
+    module = getattr(fn, "__module__", None) or type(getattr(fn, "__self__", None)).__module__
+    return refuse(f"{module}.{getattr(fn, '__name__', fn)} gives another value "
                   "at every call, and a captured function would keep the first",
                   "Call it outside and pass the value as an argument")
 
@@ -200,8 +201,14 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return builtins.sum(iterable, start)
 
 
+def _require_scalar(x: Tracer) -> None:
+    if x.dims:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+
+
 def _int(x: Any = 0, *args: Any) -> Any:
     if isinstance(x, Tracer):
+        _require_scalar(x)
         return SymInt(cast(x, np.int64).value.dim)  # type: ignore[arg-type]
     return x if isinstance(x, SymInt) else int(x, *args)
 
@@ -209,6 +216,8 @@ def _int(x: Any = 0, *args: Any) -> Any:
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, Traced):
         return float(x)
+    if isinstance(x, Tracer):
+        _require_scalar(x)
     result = cast(x, np.float64)
     result.weak = True
     return result
@@ -306,6 +315,8 @@ def _make_instance(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if str(getattr(fn, "__module__", "")).startswith("numpy.random"):
+        raise _impure(fn)
     call = type(fn).__call__ if callable(fn) else None
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         return convert(call)(fn, *args, **kwargs)

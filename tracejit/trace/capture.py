@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from tracejit.trace.captured import Captures, Guarded, Leaf, Path
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
 from tracejit.trace.emit import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.places import MaybeUnset, Poison
-from tracejit.trace.source import describe_line
+from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
@@ -45,6 +45,9 @@ class ArgSpec:
     ndim: int = 0
     content: Any = None
     sizes: tuple[Any, ...] | None = None
+
+    is_leaf: ClassVar[bool] = True
+    """Where a spec stands for an argument it is one leaf, not a dataclass of several."""
 
     @property
     def is_traced(self) -> bool:
@@ -159,6 +162,13 @@ class _Attempt:
                 key = self.origin[need.value]
                 _LAST["pin"] = (key, trace.actual[need.value])
                 raise
+            except RecursionError as e:
+                raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or never, "
+                              "cannot be captured. Write a loop, or let it end on a size") from None
+            except Exception as e:
+                if not isinstance(e, Refusal):
+                    e.add_note(f"while tracejit captured {line_of_error(e, self.fn)}")
+                raise
             leaves, structure = flatten(result)
             outputs, constants, weak = self._outputs(leaves)
             written = self._written(tracers, outputs, weak) if self.writes_back else []
@@ -261,6 +271,8 @@ class _Attempt:
                 outputs.append(atom_of(cast(t, dtype_of(t))))
                 weak.append(isinstance(x, (float, complex)) and not isinstance(x, np.generic))
                 constants.append(None)
+            elif hasattr(type(x), "refusal_as_result"):
+                raise x.refusal_as_result()
             else:
                 constants.append((x,))
         return outputs, constants, weak

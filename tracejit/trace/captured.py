@@ -168,6 +168,7 @@ class Captures:
         if id(content) not in self.arrays:
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
+            tracer.cell.constant = "writing to an array from outside of the captured function"
             self.arrays[id(content)] = (content, tracer)
         else:  # one array under two names: one storage, as long as both names hold it
             first = next(leaf.path for leaf in self.leaves if leaf.content is content)
@@ -201,9 +202,7 @@ class Captures:
         """Return an array from outside as an input that holds on to it."""
         if id(array) in self.arrays:
             return self.arrays[id(array)][1]
-        tracer = self._array(Path(Holder(array), "constant"), array)
-        tracer.cell.constant = "writing to an array from outside of the captured function"
-        return tracer
+        return self._array(Path(Holder(array), "constant"), array)
 
     def refuse_change(self, x: Any) -> None:
         """Refuse to change a container or object that came from outside."""

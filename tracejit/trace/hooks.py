@@ -76,7 +76,7 @@ class Hooks:
         """Read an item."""
         if isinstance(container, np.ndarray):
             container = lift(container)
-        if isinstance(container, (list, tuple)) and isinstance(key, Tracer):
+        if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
             raise refuse(f"a {type(container).__name__} is indexed by a traced value",
                          "Make it an array: np.array(...)[i]")
         return container[key]
@@ -255,7 +255,8 @@ class Hooks:
                              lambda i: body(), lambda i: condition(), flags=flags)
         except loops.Unroll as e:
             raise refuse(f"this `while` on data cannot be captured: {e.why}",
-                         "Give every name that it changes one kind of value before it") from None
+                         "Fill an array that is made before it, and give every name that it changes "
+                         "one kind of value") from None
 
     def _turns_traced(self, condition: FunctionType, body: FunctionType,
                       places: Sequence[NamePlace]) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import inspect
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -38,6 +39,9 @@ def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
     None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured.
     """
     code = fn.__code__
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise Refusal(f"{code.co_filename}:{code.co_firstlineno}: async code cannot be captured. "
+                      "Call the compiled function from async code instead")
     if code not in _CODES:
         source = find_source(fn)
         _CODES[code] = None if source is None else _compile(source, fn)
@@ -79,7 +83,8 @@ def _compile(source: FunctionSource, fn: FunctionType) -> CodeType:
     compiled = compile(module, source.file, "exec", dont_inherit=True)
     factory_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
     code = next(c for c in factory_code.co_consts if isinstance(c, CodeType)
-                and c.co_name == tree.name).replace(co_name=fn.__name__)
+                and c.co_name == tree.name).replace(
+                    co_name=fn.__name__, co_qualname=fn.__qualname__)
     _register(code, source)
     return code
 

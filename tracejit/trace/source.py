@@ -13,7 +13,8 @@ from typing import Any
 
 from tracejit.ir.core import Site
 
-__all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source"]
+__all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source",
+           "line_of_error"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -87,7 +88,7 @@ def _is_internal(file: str) -> bool:
     if known is None:
         path = os.path.abspath(file)
         known = _INTERNAL[file] = (
-            path.startswith((PACKAGE, _CODEGEN)) or f"{os.sep}numpy{os.sep}" in path
+            path.startswith((PACKAGE, _CODEGEN)) or f"{os.sep}numpy{os.sep}" in path or f"{os.sep}scipy{os.sep}" in path
             or file.startswith("<frozen") or path.startswith(os.path.dirname(os.__file__) + os.sep)
             and "site-packages" not in path)
     return known
@@ -99,6 +100,20 @@ def describe_line(site: Site | None) -> str:
         return "<unknown line>"
     file, line, _ = site.location
     return f"{file}:{line}"
+
+
+def line_of_error(error: BaseException, fn: Any) -> str:
+    """Return `file:line` of the user's line that raised an error; else where `fn` is defined."""
+    code = getattr(fn, "__code__", None)
+    where = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "<unknown line>"
+    tb = error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if code in REWRITTEN or not (code.co_filename == "<string>"
+                                     or _is_internal(code.co_filename)):
+            where = f"{code.co_filename}:{tb.tb_lineno}"
+        tb = tb.tb_next
+    return where
 
 
 # --- finding the tree ---------------------------------------------------------------------------

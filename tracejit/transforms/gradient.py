@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -51,15 +52,20 @@ class Gradient:
                 if dtype is None or dtype.kind not in "fc":
                     what = "no number" if dtype is None else f"of dtype {dtype}"
                     raise TypeError(
-                        f"{self.name} needs floats to differentiate by, but argument {leaf_name!r} "
-                        f"is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments "
+                        f"{self._where()}: {self.name} needs floats to differentiate by, but argument "
+                        f"{leaf_name!r} is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments "
                         "with argnums")
+
+    def _where(self) -> str:
+        """Return the line on which the function is defined."""
+        code = getattr(inspect.unwrap(self.fn), "__code__", None)
+        return self.name if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
     def _require_scalar(self, aval: Any, fn_name: str) -> None:
         if not isinstance(aval, Aval) or aval.shape or aval.dtype.kind != "f":
-            what = "None" if aval is None else str(aval)
+            what = aval if isinstance(aval, str) else str(aval)
             raise TypeError(
-                f"{self.name} needs a function with a real scalar result, but {fn_name} returns "
+                f"{self._where()}: {self.name} needs a function with a real scalar result, but {fn_name} returns "
                 f"{what}. Sum or average the result (np.sum, np.mean), or use tracejit.vjp or "
                 "tracejit.jvp")
 
@@ -68,8 +74,8 @@ class Gradient:
         if not self.has_aux:
             return structure, None
         if structure.kind is not tuple or len(structure.parts) != 2:
-            raise TypeError(f"{self.name} with has_aux=True needs a function that returns a pair "
-                            "(value, auxiliary data)")
+            raise TypeError(f"{self._where()}: {self.name} with has_aux=True needs a function that "
+                            "returns a pair (value, auxiliary data)")
         return structure.parts[0], structure.parts[1]
 
     # --- compiled -------------------------------------------------------------------------------
@@ -81,7 +87,7 @@ class Gradient:
         c = capture_function(self.fn, specs, structure, leaves)
         value, aux = self._split(c.structure)
         if value != LEAF or c.constants[0] is not None:
-            self._require_scalar(None, c.graph.name)
+            self._require_scalar(_kind_of_result(value, c.constants), c.graph.name)
         self._require_scalar(c.graph.outputs[0].aval, c.graph.name)
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         chosen = self._chosen(structure)
@@ -126,7 +132,7 @@ class Gradient:
         value, aux = self._split(inner_structure)
         name = getattr(self.fn, "__name__", "the function")
         if value != LEAF or not block.outputs or constants[0] is not None:
-            self._require_scalar(None, name)
+            self._require_scalar(_kind_of_result(value, constants), name)
         self._require_scalar(block.outputs[0].aval, name)
         kept = list(range(len(block.outputs)))
         with_gradient = gradient_block(block, list(range(len(wrt))), kept)
@@ -160,3 +166,11 @@ def _rotated(program: Program, before: int, count: int) -> Program:
     weak = [program.weak[k] for k in order]
     constants = [*program.constants[before:], *program.constants[:before]]
     return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak)
+
+
+def _kind_of_result(value: Structure, constants: Sequence[Any]) -> str:
+    """Return in words what a function returns that is no number of the graph."""
+    if value.kind is type(None):
+        return "None"
+    kind = type(constants[0][0]) if value == LEAF else value.kind
+    return f"an object of type {kind.__name__}"

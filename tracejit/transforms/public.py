@@ -138,4 +138,9 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
 
     if fn is None:
         return make
-    return make(fn) if primals is None else make(fn)(primals, tangents)
+    if primals is None:
+        return make(fn)
+    if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
+        raise TypeError("jvp takes the arguments and their tangents as two tuples: "
+                        "jvp(f, (x, y), (x_dot, y_dot))")
+    return make(fn)(primals, tangents)
