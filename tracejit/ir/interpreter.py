@@ -60,7 +60,12 @@ def run_eqn(eqn: Eqn, env: Env) -> tuple[Any, ...]:
     keywords = concrete_params(eqn, env)
     if eqn.regions:
         keywords["regions"] = tuple(_callable(region, env) for region in eqn.regions)
-    results = eqn.op.reference(*args, **keywords)
+    try:
+        results = eqn.op.reference(*args, **keywords)
+    except Exception as e:  # the innermost equation tells whoever runs the graph where it failed
+        if not hasattr(e, "tracejit_site"):
+            e.tracejit_site = eqn.site  # type: ignore[attr-defined]
+        raise
     return results if isinstance(results, tuple) else (results,)
 
 

@@ -20,7 +20,7 @@ def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Site | 
     if site is None:
         raise exception
     file, line, _ = site.location
-    exception.add_note(f"raised by compiled code at {file}:{line}")
+    exception.add_note(f"raised by captured code at {file}:{line}")
     code = compile("\n" * (line - 1) + "raise _error", file, "exec")
     code = _named(code, getattr(site.function, "name", "function"))
     exec(code, {"_error": exception})

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.configuration import settings
+from tracejit.errors import RAISABLE
 from tracejit.ir.dims import evaluate
 from tracejit.ir.interpreter import bind_sizes, interpret
 from tracejit.ir.types import Aval
 from tracejit.runtime import layout
+from tracejit.runtime.failures import raise_at
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.capture import ArgSpec, spec_of_leaf
@@ -102,7 +104,7 @@ class Specialisation:
         values = self.values(leaves)
         assert values is not None
         if self.compiled is None:
-            outputs = list(interpret(self.traced.graph, *values))
+            outputs = self._run_interpreted(values)
         else:
             outputs = self._run_compiled(self.compiled, values)
         for k, output in self.program.written:
@@ -113,6 +115,17 @@ class Specialisation:
         rest = iter(boxed)
         result = [next(rest) if c is None else c[0] for c in self.program.constants]
         return unflatten(self.program.structure, result)
+
+    def _run_interpreted(self, values: Sequence[Any]) -> list[Any]:
+        """Run the interpreter; what equations raise comes from the user's line, as compiled."""
+        try:
+            return list(interpret(self.traced.graph, *values))
+        except tuple(RAISABLE.values()) as e:
+            site, kind = getattr(e, "tracejit_site", None), type(e).__name__
+            if site is None or RAISABLE.get(kind, np.linalg.LinAlgError) is not type(e):
+                raise
+            error, message = kind, str(e).replace("{", "{{").replace("}", "}}")
+        raise_at(error, message, (), site)
 
     def _run_compiled(self, compiled: Compiled, values: Sequence[Any]) -> list[Any]:
         plan = compiled.invocation.plan(values)

@@ -1,0 +1,550 @@
+"""What a user is told: each error names the user's own line and, where there is one, a remedy.
+
+A case is a function, marked by a comment `# <-- here` on the line to be named, with the exact text.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import tracejit
+from tracejit.errors import Refusal
+
+X = np.array([1.0, 2.0, 3.0])
+A = np.ones((3, 4))
+HERE = "# <-- here"
+OUTER = np.ones(3)
+ITEMS = [1.0]
+TOTAL = 0.0
+
+
+def marked_line(fn: Any) -> str:
+    """Return `file:line` of the line of a function that is marked; its first where none is."""
+    code = fn.__code__
+    with open(code.co_filename) as f:
+        lines = f.read().splitlines()
+    for number in range(code.co_firstlineno, len(lines) + 1):
+        if HERE in lines[number - 1]:
+            return f"{code.co_filename}:{number}"
+        if number > code.co_firstlineno and lines[number - 1].startswith(("def ", "class ", "@")):
+            break
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def error_of(call: Callable[[], Any]) -> BaseException:
+    """Return the exception that a call raises, having checked that nothing of Numba's is in it."""
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        call()
+    text = "".join(traceback.format_exception(caught.value))
+    assert "numba" not in text.lower().replace("docs/coverage.md", "")
+    assert "llvm" not in text.lower()
+    return caught.value
+
+
+def assert_refused(fn: Any, args: tuple[Any, ...], text: str, transform: Any = tracejit.jit) -> None:
+    """Assert that a capture is refused with exactly this text, at the marked line."""
+    error = error_of(lambda: transform(fn)(*args))
+    assert isinstance(error, Refusal)
+    assert isinstance(error, TypeError)
+    assert str(error) == f"{marked_line(fn)}: {text}"
+
+
+# --- constructs that are refused ------------------------------------------------------------------
+
+
+def generates(x: Any) -> Any:
+    for k in range(3):
+        yield x * k  # <-- here
+
+
+def tries(x: Any) -> Any:
+    try:  # <-- here
+        y = np.log(x)
+    except ValueError:
+        y = 0.0
+    return y
+
+
+def matches(x: Any) -> Any:
+    match x:  # <-- here
+        case 1.0:
+            return x
+        case _:
+            return 2.0 * x
+
+
+async def awaits(x: Any) -> Any:
+    return x
+
+
+def assigns_global(x: Any) -> Any:
+    global TOTAL  # <-- here
+    TOTAL = x
+    return x
+
+
+def grows(x: Any, n: Any) -> Any:
+    y = x
+    for _ in range(n):  # <-- here
+        y = np.concatenate([y, x])
+    return y
+
+
+def shrinks(x: Any, n: Any) -> Any:
+    for _ in range(n):  # <-- here
+        x = x[1:]
+    return x
+
+
+def appends(x: Any) -> Any:
+    found = []
+    while x < 10.0:  # <-- here
+        x = x * 2.0
+        found.append(x)
+    return found
+
+
+def differs(x: Any) -> Any:
+    if x > 0.0:
+        y = x
+    else:
+        y = None
+    return y * 2.0  # <-- here
+
+
+def writes_to_outer(x: Any) -> Any:
+    OUTER[0] = x  # <-- here
+    return x
+
+
+def appends_to_outer(x: Any) -> Any:
+    ITEMS.append(x)  # <-- here
+    return x
+
+
+def indexes_list(x: Any) -> Any:
+    return [1.0, 2.0, 3.0][np.argmax(x)]  # <-- here
+
+
+def indexes_dict(x: Any) -> Any:
+    return {0: 1.0}[np.argmax(x)]  # <-- here
+
+
+def sets_masked(x: Any) -> Any:
+    z = np.zeros(3)
+    z[x > 1.0] = x  # <-- here
+    return z
+
+
+def recurses(x: Any) -> Any:
+    return x if x < 1.0 else recurses(x - 1.0)  # <-- here
+
+
+def finds_root(x: Any) -> Any:
+    return scipy.optimize.brentq(lambda t: t - x, 0.0, 1.0)
+
+
+REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
+    "generator": (generates, (0.5,), "a generator cannot be captured. Fill an array in a loop and return it."),
+    "try": (tries, (0.5,), "`try` around captured operations, whose exceptions are not raised while they "
+            "are captured. Test with `if` before, or move the try outside"),
+    "match": (matches, (0.5,), "`match` on a traced value. Use if and elif"),
+    "async": (awaits, (0.5,), "async code cannot be captured. Call the compiled function from async code "
+              "instead"),
+    "global": (assigns_global, (0.5,), "assigning to a global cannot be captured. Return the new value and "
+               "assign it outside."),
+    "array that grows": (grows, (X, 3), "'y' has shape (n,) before an iteration of this loop and (2*n,) "
+                         "after it. Make it as large as it will get before the loop, and write to parts "
+                         "of it"),
+    "array that shrinks": (shrinks, (X, 2), "'x' has shape (n,) before an iteration of this loop and "
+                           "(max(n - 1, 0),) after it. Make it as large as it will get before the loop, "
+                           "and write to parts of it"),
+    "append in a while": (appends, (0.5,), "this `while` on data cannot be captured: list.append() needs "
+                          "its iterations one by one. Fill an array that is made before it, and give "
+                          "every name that it changes one kind of value"),
+    "kinds that differ": (differs, (0.5,), "'y' is a number in one branch and None in the other, depending "
+                          "on data, at {file}:{line-2}. Give it the same kind of value in both branches"),
+    "outer array": (writes_to_outer, (0.5,), "writing to an array from outside of the captured function. "
+                    "Work on a copy: x = x.copy()"),
+    "outer list": (appends_to_outer, (0.5,), "changing a list from outside of the captured function. "
+                   "Return the new value instead, or work on a copy made inside"),
+    "list at data": (indexes_list, (X,), "a list is indexed by a traced value. Make it an array: "
+                     "np.array(...)[i]"),
+    "dict at data": (indexes_dict, (X,), "a dict is indexed by a traced value. Make it an array: "
+                     "np.array(...)[i]"),
+    "masked array write": (sets_masked, (X,), "x[mask] = v with an array v has a size that depends on data. "
+                           "Use x[...] = np.where(mask, v, x)"),
+    "recursion on data": (recurses, (5.0,), "a recursion that ends on data, or never, cannot be captured. "
+                          "Write a loop, or let it end on a size"),
+    "mask as result": (lambda x: x[x > 1.0], (X,), "x[mask] as a result has a size that depends on data. "
+                       "Return np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]"),
+    "mask in dot": (lambda x: np.dot(x[x > 1.0], x[x > 1.0]), (X,), "np.dot of x[mask] has a size that "
+                    "depends on data. Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]"),
+    "where of one": (lambda x: np.where(x > 0.0), (X,), "np.where with one argument has a result whose size "
+                     "depends on data. Use np.where(condition, x, y)"),
+    "repeat by data": (lambda x: np.repeat(x, [1, 2, 1]), (X,), "np.repeat with one count per element has a "
+                       "size that depends on data. Use one count, or index with an array"),
+    "arange of floats": (lambda x: np.arange(0.0, x, 0.5), (1.0,), "np.arange with traced numbers that are "
+                         "no ints has a size that depends on data. Use np.linspace, or start + step * "
+                         "np.arange(n)"),
+    "function": (lambda x: np.fft.fft(x), (X,), "numpy.fft.fft cannot be captured. Write it with operations "
+                 "that are listed in docs/coverage.md, or make it an op with tracejit.register_op"),
+    "ufunc": (lambda x: np.spacing(x), (X,), "np.spacing cannot be captured. docs/coverage.md lists what "
+              "can; tracejit.register_op makes new ops"),
+    "method": (lambda x: x.tobytes(), (X,), "arrays have no captured attribute 'tobytes'. docs/coverage.md "
+               "lists the methods and attributes that are captured"),
+    "half precision": (lambda x: np.sin(x), (np.ones(3, bool),), "np.sin of bool array is computed in "
+                       "float16. Convert the operand with .astype(np.float64) first"),
+    "np.random": (lambda x: x * np.random.rand(), (X,), "numpy.random.rand gives another value at every "
+                  "call, and a captured function would keep the first. Call it outside and pass the value "
+                  "as an argument"),
+    "random": (lambda x: x * random.random(), (X,), "random.random gives another value at every call, and a "
+               "captured function would keep the first. Call it outside and pass the value as an argument"),
+    "time": (lambda x: x * time.time(), (X,), "time.time gives another value at every call, and a captured "
+             "function would keep the first. Call it outside and pass the value as an argument"),
+    "foreign library": (finds_root, (0.5,), "a Python decision depends on a traced value where it cannot be "
+                        "captured. Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit "
+                        "can see, or np.where"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_line_and_remedy(name: str) -> None:
+    fn, args, text = REFUSED[name]
+    file, _, line = marked_line(fn).rpartition(":")
+    if fn is finds_root:  # the line is that of the function's body
+        line = str(int(line) + 1)
+        error = error_of(lambda: tracejit.jit(fn)(*args))
+        assert str(error) == f"{file}:{line}: {text}"
+        return
+    text = text.replace("{file}", file).replace("{line-2}", str(int(line) - 4))
+    assert_refused(fn, args, text)
+
+
+def test_refusals_are_the_same_from_a_gradient() -> None:
+    assert_refused(matches, (0.5,), "`match` on a traced value. Use if and elif", tracejit.grad)
+
+
+@pytest.mark.parametrize("dtype", [object, np.float16, np.longdouble, "U1"])
+def test_arrays_of_other_dtypes_are_refused(dtype: Any) -> None:
+    array = np.zeros(3, dtype)
+    error = error_of(lambda: tracejit.jit(lambda x: x)(array))
+    assert isinstance(error, Refusal)
+    assert str(error) == (f"an argument is an array of dtype {array.dtype}, which cannot be captured. Use "
+                          "float32, float64, complex64, complex128, integers or bool")
+
+
+def test_hasattr_sees_an_uncaptured_method_as_absent() -> None:
+    f = tracejit.jit(lambda x: x.tobytes() if hasattr(x, "tobytes") else x + 1.0)
+    np.testing.assert_array_equal(f(X), X + 1.0)
+
+
+# --- errors that NumPy raises too -----------------------------------------------------------------
+
+
+def misfits(x: Any, y: Any) -> Any:
+    z = x * 2.0
+    return z + y  # <-- here
+
+
+def writes_misfit(x: Any, y: Any) -> Any:
+    z = np.zeros(3)
+    z[:] = y  # <-- here
+    return z + x
+
+
+def adds_float_to_ints(x: Any) -> Any:
+    x += 0.5  # <-- here
+    return x
+
+
+def reads_nowhere(x: Any) -> Any:
+    return x * nowhere  # noqa: F821  # <-- here
+
+
+def unpacks(x: Any) -> Any:
+    a, b = x  # <-- here
+    return a + b
+
+
+CAPTURE_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
+    "add": (misfits, (X, np.ones(4)), ValueError,
+            "operands could not be broadcast together with shapes (3,) (4,)"),
+    "write": (writes_misfit, (X, np.ones(4)), ValueError,
+              "could not broadcast input array from shape (4,) into shape (3,)"),
+    "matmul": (lambda x, y: x @ y, (A, X), ValueError,
+               "matmul: shapes (3,4) and (3,) do not match in the summed dimension 'j'"),
+    "reshape": (lambda x: x.reshape(2, 2), (X,), ValueError, "cannot reshape array of size 3 into shape (2, 2)"),
+    "stack": (lambda x, y: np.stack([x, y]), (X, np.ones(4)), ValueError,
+              "all the input array dimensions except for the concatenation axis must match exactly"),
+    "square": (lambda x: np.linalg.cholesky(x), (A,), np.linalg.LinAlgError,
+               "Last 2 dimensions of the array must be square"),
+    "axis": (lambda x: np.sum(x, axis=2), (A,), np.exceptions.AxisError,
+             "axis 2 is out of bounds for array of dimension 2"),
+    "empty": (lambda x: np.max(x), (np.zeros(0),), ValueError,
+              "zero-size array to reduction operation maximum which has no identity"),
+    "indices": (lambda x: x[0, 0], (X,), IndexError,
+                "too many indices for array: array is 1-dimensional, but 2 were indexed"),
+    "float index": (lambda x, t: x[t], (X, 1.0), IndexError,
+                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                    "boolean arrays are valid indices"),
+    "float of array": (lambda x: float(x), (X,), TypeError,
+                       "only 0-dimensional arrays can be converted to Python scalars"),
+    "truth of array": (lambda x: 1.0 if x > 0.0 else 2.0, (X,), ValueError,
+                       "The truth value of an array with more than one element is ambiguous. Use a.any() "
+                       "or a.all()"),
+    "in place": (adds_float_to_ints, (np.arange(3),), TypeError,
+                 "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with casting rule "
+                 "'same_kind'"),
+    "name": (reads_nowhere, (0.5,), NameError, "name 'nowhere' is not defined"),
+    "unpack": (unpacks, (X,), ValueError, "too many values to unpack (expected 2)"),
+    "arguments": (lambda x, y: x, (0.5,), TypeError,
+                  "<lambda>() missing 1 required positional argument: 'y'"),
+}
+
+
+@pytest.mark.parametrize("name", CAPTURE_ERRORS)
+def test_errors_of_a_capture_are_numpys_and_note_the_line(name: str) -> None:
+    fn, args, kind, text = CAPTURE_ERRORS[name]
+    error = error_of(lambda: tracejit.jit(fn)(*args))
+    assert type(error) is kind
+    assert str(error) == text
+    assert error.__notes__ == [f"while tracejit captured {marked_line(fn)}"]
+
+
+# --- errors at run time ---------------------------------------------------------------------------
+
+
+def reads_beyond(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i + 1]  # <-- here
+    return total
+
+
+def reads_at(x: Any, i: Any) -> Any:
+    return 2.0 * x[i]  # <-- here
+
+
+def writes_at(x: Any, i: Any) -> Any:
+    y = x * 1.0
+    y[i] = 1.0  # <-- here
+    return np.sum(y)
+
+
+def set_in_one_branch(x: Any) -> Any:
+    if x > 0.0:
+        y = 2.0 * x
+    return y  # <-- here
+
+
+def set_in_loop(x: Any) -> Any:
+    for _ in range(int(x)):
+        y = 2.0 * x
+    return y  # <-- here
+
+
+def asserts(x: Any) -> Any:
+    assert x > 0.0, "x must be positive"  # <-- here
+    return np.log(x)
+
+
+def raises(x: Any) -> Any:
+    if x < 0.0:
+        raise ValueError("no root of {this}")  # <-- here
+    return np.sqrt(x)
+
+
+def factors(x: Any) -> Any:
+    return np.sum(np.linalg.cholesky(x))  # <-- here
+
+
+def solves(x: Any) -> Any:
+    return np.sum(np.linalg.solve(x, np.ones(3)))  # <-- here
+
+
+UNSET = ("cannot access local variable 'y' where it is not associated with a value: it is set in only one "
+         "branch, or in a loop that did not run. Set it before")
+RUN_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
+    "index in a loop": (reads_beyond, (X,), IndexError, "index 3 is out of bounds for axis 0 with size 3"),
+    "index argument": (reads_at, (X, 7), IndexError, "index 7 is out of bounds for axis 0 with size 3"),
+    "negative index": (reads_at, (X, -4), IndexError, "index -4 is out of bounds for axis 0 with size 3"),
+    "index array": (reads_at, (X, np.array([0, 9])), IndexError,
+                    "index 9 is out of bounds for axis 0 with size 3"),
+    "write": (writes_at, (X, 5), IndexError, "index 5 is out of bounds for axis 0 with size 3"),
+    "branch": (set_in_one_branch, (-1.0,), UnboundLocalError, UNSET),
+    "loop": (set_in_loop, (0.5,), UnboundLocalError, UNSET),
+    "assert": (asserts, (-1.0,), AssertionError, "x must be positive"),
+    "raise": (raises, (-1.0,), ValueError, "no root of {this}"),
+    "cholesky": (factors, (-np.eye(3),), np.linalg.LinAlgError, "Matrix is not positive definite"),
+    "solve": (solves, (np.zeros((3, 3)),), np.linalg.LinAlgError, "Singular matrix"),
+}
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("name", RUN_ERRORS)
+def test_errors_at_run_time_end_at_the_users_line(name: str, interpreted: bool) -> None:
+    fn, args, kind, text = RUN_ERRORS[name]
+    with tracejit.config(disable_jit=interpreted):
+        error = error_of(lambda: tracejit.jit(fn)(*args))
+    assert type(error) is kind
+    assert str(error) == text
+    file, _, line = marked_line(fn).rpartition(":")
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.filename, last.lineno, last.name) == (file, int(line), fn.__name__)
+
+
+@pytest.mark.parametrize("name", ["index in a loop", "raise"])
+def test_errors_at_run_time_are_the_same_from_a_gradient(name: str) -> None:
+    fn, args, kind, text = RUN_ERRORS[name]
+    error = error_of(lambda: tracejit.grad(fn)(*args))
+    assert type(error) is kind
+    assert str(error) == text
+    assert traceback.extract_tb(error.__traceback__)[-1].lineno == int(marked_line(fn).rpartition(":")[2])
+
+
+def test_a_failed_call_leaves_the_function_usable() -> None:
+    f = tracejit.jit(raises)
+    error_of(lambda: f(-1.0))
+    assert f(4.0) == 2.0
+
+
+# --- transforms -----------------------------------------------------------------------------------
+
+
+SCALAR = ("{where}: grad needs a function with a real scalar result, but {name} returns {what}. Sum or "
+          "average the result (np.sum, np.mean), or use tracejit.vjp or tracejit.jvp")
+
+
+@pytest.mark.parametrize(("fn", "args", "what"), [
+    (lambda x: x * x, (X,), "f64[n]"), (lambda x: None, (X,), "None"), (lambda x: np.argmax(x), (X,), "i64[]"),
+    (lambda x: 3, (1.0,), "an object of type int"), (lambda x: (x, x), (1.0,), "an object of type tuple"),
+    (lambda x: np.sum(x * 1j), (X,), "c128[]")],
+    ids=["array", "None", "int64", "int", "tuple", "complex"])
+def test_grad_of_no_real_scalar(fn: Any, args: tuple[Any, ...], what: str) -> None:
+    error = error_of(lambda: tracejit.grad(fn)(*args))
+    assert type(error) is TypeError
+    assert str(error) == SCALAR.format(where=marked_line(fn), name="_lambda", what=what)
+
+
+@pytest.mark.parametrize(("argument", "what", "name"), [
+    (3, "of dtype int64", "x"), (np.arange(3), "of dtype int64", "x"), (np.ones(2, bool), "of dtype bool", "x"),
+    ("a", "no number", "x"), ({"w": 3}, "of dtype int64", "x['w']")],
+    ids=["int", "int array", "bool array", "str", "in a dict"])
+def test_grad_by_no_float(argument: Any, what: str, name: str) -> None:
+    def fn(x: Any) -> Any:
+        return 1.0
+
+    error = error_of(lambda: tracejit.grad(fn)(argument))
+    assert type(error) is TypeError
+    assert str(error) == (
+        f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}: grad needs floats to differentiate by, but "
+        f"argument {name!r} is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments with "
+        "argnums")
+
+
+SQUARE = lambda x: x * x  # noqa: E731
+USES: dict[str, tuple[Callable[[], Any], type, str]] = {
+    "argnums beyond": (lambda: tracejit.grad(SQUARE, argnums=1)(1.0), TypeError,
+                       "argnums has 1, but the call has 1 positional arguments"),
+    "argnums unknown": (lambda: tracejit.grad(SQUARE, argnums="z")(1.0), TypeError,
+                        "argnums names 'z', but the function's arguments are 'x'"),
+    "argnums float": (lambda: tracejit.grad(SQUARE, argnums=1.5), TypeError,
+                      "argnums are positions or names of arguments, not 1.5"),
+    "argnums empty": (lambda: tracejit.grad(SQUARE, argnums=()), TypeError,
+                      "argnums is empty: there is nothing to differentiate by"),
+    "no function": (lambda: tracejit.grad(3), TypeError, "a transform takes a function, not 3"),
+    "no function for vjp": (lambda: tracejit.vjp(3), TypeError, "a transform takes a function, not 3"),
+    "cotangent shape": (lambda: tracejit.vjp(SQUARE, X)[1](np.ones(4)), ValueError,
+                        "the cotangent of the result has shape (4,), but the result has shape (3,)"),
+    "cotangent structure": (lambda: tracejit.vjp(SQUARE, X)[1]((X, X)), TypeError,
+                            "the cotangent has another structure than the result"),
+    "cotangent complex": (lambda: tracejit.vjp(SQUARE, X)[1](X * 1j), TypeError,
+                          "a complex tangent or cotangent of something of dtype float64"),
+    "tangent structure": (lambda: tracejit.jvp(SQUARE, (X,), (X, X)), TypeError,
+                          "primals and tangents have different structures"),
+    "tangent shape": (lambda: tracejit.jvp(SQUARE, (X,), (np.ones(4),)), ValueError,
+                      "the tangent of argument[0] has shape (4,), but argument[0] has shape (3,)"),
+    "tangents bare": (lambda: tracejit.jvp(SQUARE, X, X), TypeError,
+                      "jvp takes the arguments and their tangents as two tuples: jvp(f, (x, y), (x_dot, "
+                      "y_dot))"),
+    "spec": (lambda: tracejit.spec("f65[n]"), ValueError,
+             "'f65[n]' is no spec: write a dtype (bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, "
+             "c128) with sizes in brackets, as in 'f64[n, 3]', or 'float', 'int', 'complex'"),
+    "RegisterGradient": (lambda: tracejit.RegisterGradient(3), TypeError,
+                         "RegisterGradient takes the name of an op type as a string, not 3"),
+    "no_gradient": (lambda: tracejit.no_gradient(3), TypeError,
+                    "no_gradient takes the name of an op type as a string, not 3"),
+}
+
+
+@pytest.mark.parametrize("name", USES)
+def test_misuse_is_told_what_is_wrong(name: str) -> None:
+    call, kind, text = USES[name]
+    error = error_of(call)
+    assert type(error) is kind
+    assert str(error) == text
+
+
+def test_has_aux_without_a_pair() -> None:
+    error = error_of(lambda: tracejit.grad(SQUARE, has_aux=True)(1.0))
+    assert str(error) == (f"{marked_line(SQUARE)}: grad with has_aux=True needs a function that returns a "
+                          "pair (value, auxiliary data)")
+
+
+def test_an_unknown_setting_is_an_error() -> None:
+    with pytest.raises(TypeError, match="colour"), tracejit.config(colour=True):
+        pass
+
+
+# --- ops of one's own -----------------------------------------------------------------------------
+
+OPAQUE = tracejit.register_op("MessagesOpaque", lambda x: np.sin(x))
+
+
+def through_opaque(x: Any) -> Any:
+    y = 2.0 * x
+    return np.sum(OPAQUE(y))  # <-- here
+
+
+@pytest.mark.parametrize("transform", [
+    tracejit.grad, tracejit.value_and_grad,
+    lambda f: lambda x: tracejit.vjp(f, x)[1](1.0),
+    lambda f: lambda x: tracejit.jvp(f, (x,), (x,))], ids=["grad", "value_and_grad", "vjp", "jvp"])
+def test_an_op_without_a_rule_is_a_lookup_error_naming_op_and_line(transform: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(through_opaque)(X) == np.sum(np.sin(2.0 * X))
+        error = error_of(lambda: transform(through_opaque)(X))
+    assert type(error) is LookupError
+    assert str(error).startswith(f"{marked_line(through_opaque)}: ")
+    assert "'MessagesOpaque'" in str(error)
+    assert "RegisterGradient" in str(error) or "use reverse mode" in str(error)
+
+
+def test_registering_twice_is_a_key_error() -> None:
+    tracejit.register_op("MessagesTwice", np.sin)
+    for again in (lambda: tracejit.register_op("MessagesTwice", np.cos),
+                  lambda: tracejit.register_op("tanh", np.tanh)):
+        with pytest.raises(KeyError, match="registered already"):
+            again()
+    tracejit.RegisterGradient("MessagesTwice")(lambda op, grad: grad)
+    with pytest.raises(KeyError, match="MessagesTwice"):
+        tracejit.RegisterGradient("MessagesTwice")(lambda op, grad: grad)
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: tracejit.register_op(3, np.sin), "register_op takes the name of an op type as a string, not 3"),
+    (lambda: tracejit.register_op("MessagesNone", 3), "register_op takes a function, not 3"),
+    (lambda: tracejit.custom_gradient(3), "custom_gradient takes a function, not 3")])
+def test_ops_of_the_wrong_type(call: Any, text: str) -> None:
+    error = error_of(call)
+    assert type(error) is TypeError
+    assert str(error) == text
