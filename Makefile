@@ -42,7 +42,7 @@ $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 	    f"tracejit needs Python 3.11 or newer, $(PYTHON) is {sys.version.split()[0]}; " \
 	    "try make PYTHON=python3.12")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/%.stamp: pyproject.toml | $(PY)
 	$(PY) -m pip install --quiet --disable-pip-version-check -e '.[$*]' $(EXTRA)
