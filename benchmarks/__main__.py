@@ -1,4 +1,4 @@
-"""The command: `python -m benchmarks [--only a,g] [--quick] [--json FILE]`."""
+"""The command: `python -m benchmarks [--only a,g] [--quick] [--json FILE] [--clock wall]`."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from benchmarks.compare import compare
 from benchmarks.first_calls import KEYS, first_calls
 from benchmarks.overheads import measure_overheads
 from benchmarks.table import aligned, machine, overhead_rows, workload_rows
+from benchmarks.timing import CLOCKS
 from benchmarks.workloads import WORKLOADS
 
+TIME = {"cpu": "processor time", "wall": "time on the wall"}
 RESULTS = Path(__file__).parent / "results.md"
 REPORT = """\
 # Benchmarks
 
-Value and gradient in float64, on one thread, medians of interleaved rounds; a ratio is the median
-of the rounds' own ratios. Every gradient was checked before it was timed: each peer's against the
-adjoint written by hand in Numba, and that one against JAX's (`agree to`: the largest relative
-difference found; a peer that is off by more than 1e-8 has that in place of a time). tracejit gets
-the plain NumPy function; peers that cannot take it get a form of their own, see `workloads/`. A
-first call is the time from function to first gradient in a fresh process, with an empty cache,
-after one unrelated compilation.
+Value and gradient in float64, on one thread: {clock}, medians of interleaved rounds; a ratio is
+the median of the rounds' own ratios. Every gradient was checked before it was timed: each peer's
+against the adjoint written by hand in Numba, and that one against JAX's (`agree to`: the largest
+relative difference found; a peer that is off by more than 1e-8 has that in place of a time).
+tracejit gets the plain NumPy function; peers that cannot take it get a form of their own, see
+`workloads/`. A first call is the time from function to first gradient in a fresh process, with an
+empty cache, after one unrelated compilation.
 
 {machine}
 
@@ -44,6 +46,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every round's times")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)),
                         help="the core to stay on")
+    parser.add_argument("--clock", choices=CLOCKS, default="cpu",
+                        help="processor time (the default) or time on the wall")
     return parser.parse_args()
 
 
@@ -61,22 +65,23 @@ def main() -> None:
     options = _arguments()
     os.sched_setaffinity(0, {options.core})
     rounds, batch = (5, 0.005) if options.quick else (15, 0.03)
+    clock = CLOCKS[options.clock]
     comparisons = []
     for key in _chosen(options.only):
         print(f"{key} ...", file=sys.stderr, flush=True)
-        comparisons.append(compare(WORKLOADS[key], rounds=rounds, batch=batch))
+        comparisons.append(compare(WORKLOADS[key], rounds=rounds, batch=batch, clock=clock))
     first = {}
     if not options.quick:
         for key in (c.workload.key for c in comparisons if c.workload.key in KEYS):
             print(f"first calls of {key} ...", file=sys.stderr, flush=True)
-            first[key] = first_calls(key, ("tracejit", "JAX"), repeats=5)
-    measures = [] if options.only else measure_overheads(rounds, batch)
+            first[key] = first_calls(key, ("tracejit", "JAX"), 3, options.clock)
+    measures = [] if options.only else measure_overheads(rounds, batch, clock)
     tables = (aligned(list(workload_rows(comparisons, first))),
               aligned(list(overhead_rows(measures))) if measures else "")
     print("\n\n".join(filter(None, tables)))
     if not (options.quick or options.only):
-        report = REPORT.format(machine=machine(), workloads=tables[0], overheads=tables[1])
-        RESULTS.write_text(report)
+        RESULTS.write_text(REPORT.format(clock=TIME[options.clock], machine=machine(),
+                                         workloads=tables[0], overheads=tables[1]))
     if options.json:
         found = {"machine": machine(), "first_calls": first,
                  "overheads": [asdict(m) for m in measures],

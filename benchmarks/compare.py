@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from benchmarks.peers import PEERS, results
-from benchmarks.timing import interleave
+from benchmarks.timing import Clock, interleave
 from benchmarks.workloads import Workload
 
 __all__ = ["Comparison", "compare"]
@@ -49,7 +48,7 @@ def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
     return max(of(a, b) for a, b in zip(found, expected, strict=True))
 
 
-def compare(workload: Workload, *, rounds: int, batch: float) -> Comparison:
+def compare(workload: Workload, *, rounds: int, batch: float, clock: Clock) -> Comparison:
     """Check all peers against the adjoint written by hand, and that against JAX; then time them."""
     made = Comparison(workload)
     calls: dict[str, Callable[[], Any]] = {}
@@ -60,9 +59,9 @@ def compare(workload: Workload, *, rounds: int, batch: float) -> Comparison:
             call = prepare(workload)
             if call is None:
                 continue
-            start = perf_counter()
+            start = clock()
             found[peer] = results(call())
-            slow[peer] = perf_counter() - start if peer in NOT_COMPILED else 0.0
+            slow[peer] = clock() - start if peer in NOT_COMPILED else 0.0
         except Exception as e:
             made.failures[peer] = f"fails ({type(e).__name__})"
             continue
@@ -71,7 +70,7 @@ def compare(workload: Workload, *, rounds: int, batch: float) -> Comparison:
             made.failures[peer] = f"> {PATIENCE:.0f} s"
     _check(made, found)
     timed = {p: calls[p] for p in found if p not in made.failures}
-    made.times = interleave(timed, slow, rounds=rounds, batch=batch)
+    made.times = interleave(timed, slow, rounds=rounds, batch=batch, clock=clock)
     return made
 
 

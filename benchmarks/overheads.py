@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import tracejit
-from benchmarks.timing import interleave
+from benchmarks.timing import Clock, interleave
 from benchmarks.workloads import WORKLOADS
 
 __all__ = ["Measure", "measure_overheads"]
@@ -34,9 +33,9 @@ class Measure:
         return None if self.at_most is None else self.value <= self.at_most
 
 
-def measure_overheads(rounds: int, batch: float) -> list[Measure]:
+def measure_overheads(rounds: int, batch: float, clock: Clock) -> list[Measure]:
     """Return call overheads, the number of compilations, and compile times of loops."""
-    return [*_calls(rounds, batch), *_sizes(), *_trips(rounds)]
+    return [*_calls(rounds, batch, clock), *_sizes(), *_trips(rounds, clock)]
 
 
 def _square(x: Any) -> Any:
@@ -47,7 +46,7 @@ def _product(x: Any, y: Any, z: Any) -> Any:
     return np.sum(x * y * z)
 
 
-def _calls(rounds: int, batch: float) -> Iterator[Measure]:
+def _calls(rounds: int, batch: float, clock: Clock) -> Iterator[Measure]:
     slope = tracejit.grad(_square)
     slopes = tracejit.grad(_product, argnums=(0, 1, 2))
     x, y, z = np.random.default_rng(0).normal(size=(3, 10))
@@ -56,7 +55,7 @@ def _calls(rounds: int, batch: float) -> Iterator[Measure]:
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     calls: dict[str, Callable[[], Any]] = {
         "scalar": lambda: slope(3.0), "arrays": lambda: slopes(x, y, z)}
-    times = interleave(calls, {}, rounds=rounds, batch=batch)
+    times = interleave(calls, {}, rounds=rounds, batch=batch, clock=clock)
     call = {name: 1e6 * median(times[name]) for name in calls}
     yield Measure("call of a compiled `grad` of one number", call["scalar"], "µs", 0.3)
     yield Measure("call of a compiled `grad` of three arrays of 10", call["arrays"], "µs", 0.6)
@@ -106,16 +105,16 @@ def _many(x: Any) -> Any:
     return x[9]
 
 
-def _trips(rounds: int) -> Iterator[Measure]:
+def _trips(rounds: int, clock: Clock) -> Iterator[Measure]:
     """Compile one loop nest with different numbers of trips, alternately."""
     tracejit.grad(_square)(1.0)
     times: dict[Callable[..., Any], list[float]] = {_few: [], _many: []}
     with tempfile.TemporaryDirectory() as empty, tracejit.config(cache_dir=empty):
         for _ in range(min(rounds, 7)):
             for fn, found in times.items():
-                start = perf_counter()
+                start = clock()
                 tracejit.grad(fn).trace(np.ones(10)).lower().compile()
-                found.append(perf_counter() - start)
+                found.append(clock() - start)
     few, many = (1e3 * median(times[fn]) for fn in (_few, _many))
     yield Measure("compiling a loop nest of 10 trips", few, "ms")
     yield Measure("compiling it with 1 000 000 trips", many, "ms", 1.1 * few)
