@@ -45,7 +45,7 @@ def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
 
     if [a.shape for a in found] != [b.shape for b in expected]:
         return float("inf")
-    return max(of(a, b) for a, b in zip(found, expected, strict=True))
+    return float(np.max([of(a, b) for a, b in zip(found, expected, strict=True)]))  # NaN wins
 
 
 def compare(workload: Workload, *, rounds: int, batch: float, clock: Clock) -> Comparison:
@@ -62,6 +62,9 @@ def compare(workload: Workload, *, rounds: int, batch: float, clock: Clock) -> C
             start = clock()
             found[peer] = results(call())
             slow[peer] = clock() - start if peer in NOT_COMPILED else 0.0
+        except ImportError:
+            made.failures[peer] = "not installed"
+            continue
         except Exception as e:
             made.failures[peer] = f"fails ({type(e).__name__})"
             continue
@@ -75,12 +78,12 @@ def compare(workload: Workload, *, rounds: int, batch: float, clock: Clock) -> C
 
 
 def _check(made: Comparison, found: dict[str, list[np.ndarray]]) -> None:
+    other = next(peer for peer in ("JAX", "PyTorch", "autograd", "tracejit") if peer in found)
     for peer, result in found.items():
+        reference = found[other if peer == "by hand" else "by hand"]
         if peer == "NumPy forward":
-            made.errors[peer] = difference(result, found["by hand"][:1])
-            continue
-        other = "JAX" if peer == "by hand" else "by hand"
-        made.errors[peer] = difference(result, found[other]) if other in found else float("inf")
+            reference = reference[:1]
+        made.errors[peer] = difference(result, reference)
     for peer, error in made.errors.items():
         if not error <= TOLERANCE:
             made.failures[peer] = f"wrong by {error:.0e}"
