@@ -188,7 +188,7 @@ class Buffers:
         """Memory of a size that is only known inside the kernel is got when it is needed."""
         aval = members[0].aval
         assert isinstance(aval, Aval)
-        known = all(v.is_size for d in aval.shape for v in dim_values(d))
+        known = all(v.is_size or v in self.fixed for d in aval.shape for v in dim_values(d))
         return "arena" if known else "dynamic"
 
     def _make(self, kind: str, members: list[Value], number: int) -> Buffer:

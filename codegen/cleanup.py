@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tracejit.codegen.loop_ir import (Assign, Do, If, Let, Loop, Node, Return, Store, While, children,
-                                      texts)
+                                      substituted, texts)
 
 __all__ = ["drop_unread", "inline_once", "names_in"]
 
@@ -123,26 +123,10 @@ def _length(node: Node) -> int:
 
 
 def _substitute(node: Let | Assign | Store, name: str, let: Let) -> None:
-    pattern = re.compile(rf"\b{name}\b")
-
-    def replace(text: str) -> str:
-        if text == name:
-            return let.expression
-        bare = _stands_alone(text, name)
-        compound = " " in let.expression or let.expression.startswith("-")
-        return pattern.sub(lambda m: f"({let.expression})" if compound and not bare
-                           else let.expression, text)
-
-    node.expression = replace(node.expression)
+    node.expression = substituted(node.expression, rf"\b{name}\b", let.expression)
     if isinstance(node, Store):
-        node.index = replace(node.index)
+        node.index = substituted(node.index, rf"\b{name}\b", let.expression)
     node.comment = _joined(let.comment, node.comment)
-
-
-def _stands_alone(text: str, name: str) -> bool:
-    """Whether a name is a whole argument of a call or a whole index."""
-    m = re.search(rf"(?<=[(\[,]) ?{name}(?=[)\],])", text)
-    return m is not None
 
 
 def _joined(a: str, b: str) -> str:

@@ -84,6 +84,10 @@ def _has_margin(d: Dim, size: Dim) -> bool:
     return any(isinstance(d - x, int) and 0 <= d - x <= MARGIN for x in candidates)
 
 
+CALL_COST = 10.0
+"""What the cheapest function that has a vector variant costs, in additions."""
+
+
 class Elements:
     """The element-wise view of a graph.
 
@@ -198,6 +202,17 @@ class Elements:
             return 0.0
         eqn = self.makers[a]
         return eqn.op.cost + sum(self.cost(x) for x in eqn.inputs)
+
+    def has_call(self, a: Atom) -> bool:
+        """Return whether computing an element of an operand calls a function such as `exp`."""
+        if isinstance(a, Literal) or not self.is_virtual(a):
+            return False
+        return self.makes_call(a)  # type: ignore[arg-type]
+
+    def makes_call(self, v: Value) -> bool:
+        """Return whether computing an element of a value from its operands calls such a function."""
+        eqn = self.makers[v]
+        return eqn.op.cost >= CALL_COST or any(map(self.has_call, eqn.inputs))
 
     def computes(self, a: Atom) -> bool:
         """Return whether a virtual operand is more than a view of something stored or constant."""

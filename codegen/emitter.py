@@ -15,7 +15,7 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
-from tracejit.codegen.loop_ir import Assign, If, Let, Node
+from tracejit.codegen.loop_ir import Assign, If, Let, Node, filled
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import Call, Dim, Expr, dim_values
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
@@ -197,9 +197,8 @@ class Emitter:
         if how.integer is not None and eqn.inputs[0].aval.dtype.kind in "iu":
             template = how.integer
         own = eqn.inputs[0].aval.dtype
-        parts = [f"({x})" if _is_compound(x) else x for x in operands]
-        text = template.format(*parts, t=_constructor(dtype), zero=literal_text(Literal(0, own)),
-                               one=literal_text(Literal(1, own)))
+        text = filled(template, operands, t=_constructor(dtype), zero=literal_text(Literal(0, own)),
+                      one=literal_text(Literal(1, own)))
         if dtype_name(dtype) in ("f64", "i64", "bool", "c128") or template.startswith("{t}"):
             return text
         return f"{_constructor(dtype)}({text})"
@@ -372,13 +371,3 @@ def _plus(text: str, term: str) -> str:
 def _constructor(dtype: np.dtype) -> str:
     """The name of the cast to a dtype in emitted source."""
     return "bool_" if dtype == np.bool_ else dtype_name(dtype)
-
-
-def _is_compound(text: str) -> bool:
-    """Whether source needs parentheses as an operand of an operator."""
-    depth = 0
-    for k, c in enumerate(text):
-        depth += (c in "([") - (c in ")]")
-        if depth == 0 and (c == " " or (c in "-~" and k == 0)):
-            return True
-    return False

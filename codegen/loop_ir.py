@@ -5,13 +5,15 @@ Expressions are source text already, since every target is Python. Names are uni
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
 from tracejit.ir.core import Block
 
 __all__ = ["Assign", "Do", "If", "Let", "Loop", "Node", "Return", "Store", "While", "children",
-           "texts"]
+           "filled", "grouped", "substituted", "texts"]
 
 
 @dataclass(slots=True)
@@ -117,3 +119,62 @@ def children(node: Node) -> list[list[Node]]:
     if isinstance(node, While):
         return [node.head, node.body]
     return [node.then, node.other] if isinstance(node, If) else []
+
+
+# --- source text --------------------------------------------------------------------------------
+
+
+ATOM, PRODUCT, SUM, COMPARISON = 9, 3, 2, 1
+"""How tightly source holds together: names and calls, `* / %`, `+ -`, all else."""
+
+_TIGHTNESS = {"+": SUM, "-": SUM, **dict.fromkeys(("*", "/", "%", "//"), PRODUCT), **dict.fromkeys(
+    ("<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "and", "or", "if", "else"), COMPARISON)}
+
+
+def tightness(text: str) -> int:
+    """Return how tightly source holds together: that of its loosest operator outside of brackets."""
+    level, depth = (PRODUCT if text[:1] in "-~" else ATOM), 0
+    for k, c in enumerate(text):
+        depth += (c in "([") - (c in ")]")
+        if depth == 0 and c == " ":
+            level = min(level, _TIGHTNESS.get(text[k + 1:].partition(" ")[0], ATOM))
+    return level
+
+
+def grouped(text: str, least: int = ATOM) -> str:
+    """Return source in parentheses unless it holds together as tightly as its place needs."""
+    if text.startswith("not "):
+        return f"({text})"
+    return text if tightness(text) >= least else f"({text})"
+
+
+def filled(template: str, operands: Sequence[str], **names: str) -> str:
+    """Return a template of source with operands put in, in parentheses where they need them."""
+    for k, x in enumerate(operands):
+        template = substituted(template, rf"\{{{k}\}}", x)
+    for name, text in names.items():
+        template = template.replace(f"{{{name}}}", text)
+    return template
+
+
+def substituted(text: str, pattern: str, part: str) -> str:
+    """Return source with what matches a pattern replaced by an expression, in parentheses if need be."""
+    def replace(m: re.Match[str]) -> str:
+        before, after = _BEFORE.search(text[:m.start()]), _AFTER.match(text[m.end():])
+        if before is None and after is None:
+            return part
+        if before is not None and (part.startswith("-") or before[1] is None):
+            return grouped(part)
+        least = SUM
+        for neighbour, extra in ((before, 1), (after, 0)):
+            level = 0 if neighbour is None else _TIGHTNESS.get(neighbour[1], ATOM)
+            least = max(least, min(level + extra, ATOM) if level > COMPARISON else 0)
+        return grouped(part, least)
+
+    return re.sub(pattern, replace, text)
+
+
+_BEFORE = re.compile(r"(?:([^\s,(\[]+) |[-~])$")
+"""An operator before a place, or a sign."""
+
+_AFTER = re.compile(r" (\S+)")

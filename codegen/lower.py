@@ -16,7 +16,7 @@ from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.emitter import Emitter, Failure, literal_text
 from tracejit.codegen.liveness import Liveness
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While, filled, grouped
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block
@@ -107,9 +107,10 @@ def identity_of(combine: str, dtype: np.dtype) -> str:
 def combined(combine: str, dtype: np.dtype, a: str, b: str) -> str:
     """Return one step of a fold as source."""
     name = "f32" if dtype == np.float32 else ""
-    texts = {"add": f"radd({a}, {b})" if dtype.kind in "fc" else f"{a} + {b}", "mul": f"{a} * {b}",
-             "max": f"maximum({a}, {b})", "min": f"minimum({a}, {b})", "and": f"{a} & {b}",
-             "or": f"{a} | {b}"}
+    texts = {"add": f"radd({a}, {b})" if dtype.kind in "fc" else filled("{0} + {1}", (a, b)),
+             "mul": filled("{0} * {1}", (a, b)),
+             "max": f"maximum({a}, {b})", "min": f"minimum({a}, {b})", "and": f"{a} & {grouped(b)}",
+             "or": f"{a} | {grouped(b)}"}
     text = texts[combine]
     if dtype.kind in "iu" and dtype != np.int64:
         return f"{dtype_name(dtype)}({text})"
@@ -355,7 +356,7 @@ class _Lowerer(Emitter):
         elif s.kind == "running":
             (a, index), = s.operands
             name = self.folds[s]
-            self.nodes.append(Assign(name, f"{name} + {self.element(a, index)}", comment))
+            self.nodes.append(Assign(name, filled("{0} + {1}", (name, self.element(a, index))), comment))
             assert s.buffer is not None
             self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), name))
         else:
@@ -364,8 +365,7 @@ class _Lowerer(Emitter):
     def _product(self, s: Statement) -> str:
         """Return the operand of a statement; of a contraction, the product of two."""
         texts = [self.element(a, index) for a, index in s.operands]
-        return texts[0] if len(texts) == 1 else " * ".join(
-            f"({t})" if " " in t and not t.endswith(")") else t for t in texts)
+        return texts[0] if len(texts) == 1 else filled("{0} * {1}", texts)
 
     def _add(self, s: Statement, comment: str) -> None:
         assert s.buffer is not None
@@ -373,7 +373,7 @@ class _Lowerer(Emitter):
         old = f"{s.buffer.name}[{place}]"
         dtype = s.target.aval.dtype
         value = self._product(s)
-        text = f"{old} + {value}" if s.combine == "add" else combined(s.combine, dtype, old, value)
+        text = filled("{0} + {1}", (old, value)) if s.combine == "add" else combined(s.combine, dtype, old, value)
         self.nodes.append(Store(s.buffer.name, place, text, comment))
 
     def _argument(self, s: Statement, comment: str) -> None:
@@ -401,7 +401,8 @@ class _Lowerer(Emitter):
         assert s.buffer is not None
         place = self.place_in(s.buffer, target, s.target_shape)
         value = self.element(part, index)
-        text = value if s.combine == "set" else f"{s.buffer.name}[{place}] + {value}"
+        text = value if s.combine == "set" else filled(
+            "{0} + {1}", (f"{s.buffer.name}[{place}]", value))
         self.nodes.append(Store(s.buffer.name, place, text, comment))
 
     # --- folds ----------------------------------------------------------------------------------

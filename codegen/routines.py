@@ -46,7 +46,8 @@ def _check_bounds(self: _Lowerer, eqn: Eqn) -> None:
     first, last, size = self.dim(p["first"]), self.dim(p["last"]), self.dim(p["size"])
     message = f"index {{0:.0f}} is out of bounds for axis {p['axis']} with size {{1:.0f}}"
     if p["first"] == p["last"]:
-        self.fail(f"not 0 <= {first} < {size}", "IndexError", message, [first, size], eqn)
+        is_number = isinstance(p["first"], int) and p["first"] >= 0
+        self.fail(f"not {first} < {size}" if is_number else f"not 0 <= {first} < {size}", "IndexError", message, [first, size], eqn)
         return
     count = self.dim(p["count"])
     low, high = f"imin({first}, {last})", f"imax({first}, {last})"

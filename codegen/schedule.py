@@ -166,6 +166,10 @@ def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers
         depth += 1
         last = current.body[-1]
         current = last if isinstance(last, Nest) else None
+    while levels and _spoils_vectors(levels[-1], statement, depth, elements):
+        del mapping[statement.vars[depth - 1]]
+        levels.pop()
+        depth -= 1
     if not levels:
         return False
     statement.rename(mapping)
@@ -173,12 +177,17 @@ def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers
     return True
 
 
+def _spoils_vectors(nest: Nest, statement: Statement, depth: int, elements: Elements) -> bool:
+    """Whether a loop would hold both a loop and calls that could be vectorised without that."""
+    if depth == len(statement.vars):
+        return statement.has_call(elements) and any(isinstance(p, Nest) for p in nest.body)
+    return any(isinstance(p, Statement) and p.has_call(elements) for p in nest.body)
+
+
 def _may_share(nest: Nest, statement: Statement, accesses: list[Access], uses: set[Value],
                mapping: dict[Value, Value], shared: list[Value], elements: Elements,
                buffers: Buffers) -> bool:
     """Whether an iteration of the shared loops touches only what the same one of the other does."""
-
-
     dims = {v: w.dim for v, w in mapping.items()}
     mine = [(a, None if a.index is None else tuple(substitute(i, dims) for i in a.index))
             for a in accesses]

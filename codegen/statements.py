@@ -89,6 +89,11 @@ class Statement:
             found.append(Access(self.buffer, self.target_shape, None if data else self.index, True))
         return found
 
+    def has_call(self, elements: Elements) -> bool:
+        """Return whether it calls functions that have vector variants."""
+        asks = elements.makes_call if self.makes_operand else elements.has_call
+        return any(asks(a) for a, _ in self.operands)  # type: ignore[arg-type]
+
     def scalars(self, elements: Elements) -> set[Value]:
         """Return the scalars that it reads, sizes and indices among them."""
         found = {v for a, _ in self.operands

@@ -33,6 +33,10 @@ RECOMPUTE_WEIGHT = 0.04
 """What one addition computed again costs, in stores of eight bytes."""
 
 
+LOAD_COST = 2.0
+"""What a load costs, in additions."""
+
+
 @dataclass(eq=False, slots=True)
 class Store:
     """Storage for residuals: a stack of one value, or a Log of several of one region and dtype."""
@@ -40,6 +44,8 @@ class Store:
     type: Type
     home: Home
     values: tuple[Value, ...]
+    has_last: bool = False
+    """Whether a stack of a carried value ends with its last one, after the last iteration."""
 
     @property
     def is_log(self) -> bool:
@@ -54,6 +60,8 @@ class Plan:
     nest: Nest
     stored: set[Value] = field(default_factory=set)
     recomputed: set[Value] = field(default_factory=set)
+    ahead: dict[Value, Value] = field(default_factory=dict)
+    """What an iteration hands to the next, which has it on the stack of the carried value."""
     stores: list[Store] = field(default_factory=list)
     handles: dict[Store, Value] = field(default_factory=dict)
 
@@ -173,16 +181,45 @@ def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
     for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
         if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(nest, v, stored - {v}):
             plan.stored.discard(v)
+    plan.recomputed = _recomputed(nest, plan.stored, needed, nodes)
+    _read_ahead(plan, needed, nodes)
+    _make_stores(plan)
+    return plan
+
+
+def _recomputed(nest: Nest, given: set[Value], needed: set[Value],
+                nodes: Mapping[Value, Node]) -> set[Value]:
+    """Return what has to be computed again where some values are given."""
+    found: set[Value] = set()
     pending = list(needed)
     while pending:
         v = pending.pop()
-        if v in plan.stored or v in plan.recomputed or v not in nodes:
+        if v in given or v in found or v not in nodes:
             continue
-        plan.recomputed.add(v)
+        found.add(v)
         pending += [w for w in nest.maker[v].uses()
                     if nest.contains(w) and not nest.is_loop_index(w)]
-    _make_stores(plan)
-    return plan
+    return found
+
+
+def _read_ahead(plan: Plan, needed: set[Value], nodes: Mapping[Value, Node]) -> None:
+    """Take what an iteration yields from the stack of what the next one began with."""
+    nest = plan.nest
+    for block, home in nest.homes.items():
+        loop = home.path[-1][0]
+        if region_kind(loop) != "for" or loop.params["reversed"]:
+            continue
+        for v, w in zip(block.inputs[1:], block.outputs, strict=True):
+            if v not in plan.stored or not nest.is_rectangular(v) or w not in nest.maker or (
+                    w in plan.ahead or nest.home[w].block is not block):
+                continue
+            given = plan.stored | set(plan.ahead) | {w}
+            rest = _recomputed(nest, given, needed, nodes)
+            saved = sum(nest.maker[u].op.cost for u in plan.recomputed - rest)
+            if w in plan.stored or saved >= LOAD_COST:
+                plan.stored.discard(w)
+                plan.ahead[w] = v
+                plan.recomputed = rest
 
 
 def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node]:
@@ -241,8 +278,10 @@ def _make_stores(plan: Plan) -> None:
     for v in sorted(plan.stored, key=lambda v: v.uid):
         home = plan.nest.home[v]
         if plan.nest.is_rectangular(v):
-            trips = tuple(trip_count(e) for e in home.loops)
-            plan.stores.append(Store(Aval(v.aval.dtype, (*trips, *v.aval.shape)), home, (v,)))
+            *outer, last = (trip_count(e) for e in home.loops)
+            has_last = v in plan.ahead.values()
+            shape = (*outer, last + has_last, *v.aval.shape)
+            plan.stores.append(Store(Aval(v.aval.dtype, shape), home, (v,), has_last))
         else:
             logs.setdefault((home.block, v.aval.dtype), []).append(v)
     for (block, dtype), values in logs.items():
@@ -273,8 +312,9 @@ class _ForwardRewriter:
             (log,) = builder.emit(find_op("log_new"), [], {"dtype": dtype}, site=eqn.site)
             handles.update(dict.fromkeys(group, log))
         new, handles = self.rewrite(eqn, handles)
-        self.plan.handles.update(handles)
-        return [*builder.scope.eqns, new]
+        builder.append(new)
+        self.plan.handles.update(self._save_last(builder, eqn, handles))
+        return builder.scope.eqns
 
     def rewrite(self, eqn: Eqn, handles: dict[Store, Value]) -> tuple[Eqn, dict[Store, Value]]:
         """Return an equation that takes and returns the handles of the stores inside it."""
@@ -302,6 +342,19 @@ class _ForwardRewriter:
         ends = dict(zip(carried, results, strict=True))
         return new, {s: ends.get(handle, handle) for s, handle in handles.items()}
 
+    def _save_last(self, builder: Builder, loop: Eqn,
+                   handles: dict[Store, Value]) -> dict[Store, Value]:
+        """Store what carried values are after the last iteration, where the way back reads that."""
+        handles = dict(handles)
+        for store in self.plan.stores:
+            if store.has_last and store.home.path[-1][0] is loop:
+                k = loop.regions[-1].inputs.index(store.values[0]) - 1
+                *outer, _ = _place_of(store, 0)[:len(store.home.loops)]
+                at = (*outer, trip_count(loop), *_whole(store.values[0]))
+                (handles[store],) = builder.emit(find_op("update"), [handles[store], loop.outputs[k]],
+                                                 {"at": at}, site=loop.site)
+        return handles
+
     def _rewrite_block(self, region: Block,
                        handles: dict[Store, Value]) -> tuple[Block, dict[Store, Value]]:
         builder = Builder()
@@ -315,7 +368,7 @@ class _ForwardRewriter:
                     store = stacks[v]
                     site = eqn.site if eqn is not None else self.plan.nest.top.site
                     (handles[store],) = builder.emit(find_op("update"), [handles[store], v],
-                                                     {"at": _place(store)}, site=site)
+                                                     {"at": _place_of(store)}, site=site)
 
         save(region.inputs, None)
         extras = self._stored_extras(region)
@@ -324,13 +377,17 @@ class _ForwardRewriter:
             if eqn is not None:
                 new, handles = self.rewrite(eqn, handles)
                 builder.append(new)
+                handles = self._save_last(builder, eqn, handles)
                 defined.update(eqn.outputs)
                 save(eqn.outputs, eqn)
-            for extra in [e for e in extras if self._is_ready(e, region, defined)]:
+            for extra in list(extras):
+                if not self._is_ready(extra, region, defined):
+                    continue
                 extras.remove(extra)
                 builder.append(extra)
                 defined.update(extra.outputs)
                 save(extra.outputs, extra)
+        assert not extras, f"operands of {extras[0].op} are missing"
         for store in here:
             if store.is_log:
                 old = handles[store]
@@ -356,15 +413,19 @@ class _ForwardRewriter:
         return all(v in defined for v in eqn.uses() if v in home and home[v].block is region)
 
 
-def _place(store: Store) -> tuple[Dim | Span, ...]:
-    """Return where a stack keeps the value of the present iteration."""
-    v = store.values[0]
+def _place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
+    """Return where a stack keeps the value of the present iteration, or of the next one."""
     places: list[Dim | Span] = []
     for loop in store.home.loops:
         index = store.home.index_of(loop).dim
         places.append(index - loop.params.get("lo", 0))
+    places[-1] = places[-1] + ahead  # type: ignore[operator]
+    return (*places, *_whole(store.values[0]))
+
+
+def _whole(v: Value) -> tuple[Span, ...]:
     assert isinstance(v.aval, Aval)
-    return (*places, *(Span(0, d) for d in v.aval.shape))
+    return tuple(Span(0, d) for d in v.aval.shape)
 
 
 # --- the way back -------------------------------------------------------------------------------
@@ -444,9 +505,12 @@ class _BackwardRewriter:
             env.update(zip(store.values, values, strict=True))
         for store in here:
             if not store.is_log:
-                at = tuple(_copy_place(p, env) for p in _place(store))
-                (env[store.values[0]],) = builder.emit(
-                    find_op("index"), [plan.handles[store]], {"at": at}, site=plan.nest.top.site)
+                v = store.values[0]
+                nexts = [w for w, first in plan.ahead.items() if first is v]
+                for target, ahead in ((v, 0), *((w, 1) for w in nexts)):
+                    at = tuple(_copy_place(p, env) for p in _place_of(store, ahead))
+                    (env[target],) = builder.emit(
+                        find_op("index"), [plan.handles[store]], {"at": at}, site=plan.nest.top.site)
         marked = [_as_backward(e, e) for e in builder.scope.eqns]
         return marked
 

@@ -20,7 +20,7 @@ from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Frame, NeedStatic, Place, current, refuse
-from tracejit.trace.emit import atom_of, dims_of, dtype_of, emit, emit_value, is_weak, lift
+from tracejit.trace.emit import atom_of, dims_of, dtype_of, emit, emit_value, fit, is_weak, lift
 from tracejit.trace.places import (UNSET, MaybeUnset, NamePlace, is_number, map_content,
                                    same_structure)
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of
@@ -325,7 +325,7 @@ def _numbers(guess: Any) -> list[Any]:
 
 def _yielded(g: Any, x: Any) -> Any:
     """Return a leaf as a carried value of the guessed type; None if it is not carried."""
-    return atom_of(lift(x), g.aval.dtype) if isinstance(g, Number) else None
+    return atom_of(fit(lift(x), g.aval.shape), g.aval.dtype) if isinstance(g, Number) else None
 
 
 def _blank(g: Any) -> Any:
@@ -367,7 +367,10 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
     dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
     dims = dims_of(x)
-    if dims != g.aval.shape:
+    trace = current()
+    if len(dims) != len(g.aval.shape) or not all(
+            trace.canonical(a) == trace.canonical(b) or trace.unify(a, b)
+            for a, b in zip(dims, g.aval.shape, strict=True)):
         raise refuse(f"{name!r} has shape {_shape(g.aval.shape)} before an iteration of this loop "
                      f"and {_shape(dims)} after it",
                      "Make it as large as it will get before the loop, and write to parts of it")
