@@ -181,20 +181,19 @@ def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
     for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
         if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(nest, v, stored - {v}):
             plan.stored.discard(v)
-    plan.recomputed = _recomputed(nest, plan.stored, needed, nodes)
-    _read_ahead(plan, needed, nodes)
+    plan.recomputed = _recomputed(nest, plan.stored, needed)
+    _read_ahead(plan, needed)
     _make_stores(plan)
     return plan
 
 
-def _recomputed(nest: Nest, given: set[Value], needed: set[Value],
-                nodes: Mapping[Value, Node]) -> set[Value]:
+def _recomputed(nest: Nest, given: set[Value], needed: set[Value]) -> set[Value]:
     """Return what has to be computed again where some values are given."""
     found: set[Value] = set()
     pending = list(needed)
     while pending:
         v = pending.pop()
-        if v in given or v in found or v not in nodes:
+        if v in given or v in found or v not in nest.maker:
             continue
         found.add(v)
         pending += [w for w in nest.maker[v].uses()
@@ -202,7 +201,7 @@ def _recomputed(nest: Nest, given: set[Value], needed: set[Value],
     return found
 
 
-def _read_ahead(plan: Plan, needed: set[Value], nodes: Mapping[Value, Node]) -> None:
+def _read_ahead(plan: Plan, needed: set[Value]) -> None:
     """Take what an iteration yields from the stack of what the next one began with."""
     nest = plan.nest
     for block, home in nest.homes.items():
@@ -214,7 +213,7 @@ def _read_ahead(plan: Plan, needed: set[Value], nodes: Mapping[Value, Node]) -> 
                     w in plan.ahead or nest.home[w].block is not block):
                 continue
             given = plan.stored | set(plan.ahead) | {w}
-            rest = _recomputed(nest, given, needed, nodes)
+            rest = _recomputed(nest, given, needed)
             saved = sum(nest.maker[u].op.cost for u in plan.recomputed - rest)
             if w in plan.stored or saved >= LOAD_COST:
                 plan.stored.discard(w)
