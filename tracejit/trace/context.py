@@ -135,11 +135,12 @@ class Trace:
 
     def record(self, place: Place, depth: int) -> None:
         """Note in every open region inside which `depth` is not that a place is about to change."""
+        content = place.get()
         for frame in reversed(self.frames):
             if frame.depth <= depth:
                 break
-            if place.key not in frame.written:
-                frame.written[place.key] = (place, place.get())
+            # a loop gave the place what an iteration begins with; around it, it has what was before
+            content = frame.written.setdefault(place.key, (place, content))[1]
 
     def note(self, text: str, site: Site | None = None) -> None:
         """Add a line to what `.why()` tells."""
@@ -181,14 +182,18 @@ class Trace:
         self.checks.append((a, b, find_site()))
         return True
 
-    def decide(self, d: Dim, relation: str) -> bool | None:
-        """Decide `d relation 0` from sizes, leaving a guard; None where data comes into it."""
+    def decide(self, d: Dim, relation: str, why: str = "") -> bool | None:
+        """Decide `d relation 0` from sizes, leaving a guard; None where data comes into it.
+
+        With a reason, int arguments decide too.
+        """
         if isinstance(d, int):
             return _RELATIONS[relation](d)
-        if not self.is_known(d) or not all(v.is_size for v in dim_values(d)):
+        if not self.is_known(d) or not (why or all(v.is_size for v in dim_values(d))):
             return None
         truth = _RELATIONS[relation](self.number(d))
-        reason = f"a branch at {describe_line(find_site())} depends on sizes alone"
+        where = describe_line(find_site())
+        reason = f"{where}: {why}" if why else f"a branch at {where} depends on sizes alone"
         guard = Guard(d, relation, truth, reason)
         if guard not in self.guards:
             self.guards.append(guard)

@@ -48,11 +48,11 @@ def get_item(x: Tracer, key: Any) -> Any:
 
 def set_item(x: Tracer, key: Any, value: Any) -> None:
     """Carry out `x[key] = value`."""
-    value = lift(value)
     parts = normalize(key)
     if any(map(is_advanced, parts)):
         FUNCTIONS[ADVANCED_SET](x, parts, value)
         return
+    value = lift(value)
     if dtype_kind(value) == "c" and x.dtype.kind != "c":
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
     basic = basic_key(x.dims, parts)
@@ -246,9 +246,12 @@ def slice_end(bound: Any, size: Dim, low: Dim | None = None, high: Dim | None = 
     """
     ranges = current().builder.known
     d = to_dim(bound)
-    if is_nonneg(d, ranges):
+    why = "a slice counts from the end where a bound is negative"
+    sign = False if is_nonneg(d, ranges) else True if is_nonneg(-d - 1, ranges) else (
+        current().decide(d, "<", why))
+    if sign is False:
         return d if high is None else minimum(d, high, ranges)
-    if is_nonneg(-d - 1, ranges):
+    if sign:
         return d + size if low is None else maximum(d + size, low, ranges)
     index = as_operand(d)
     wrapped = np.where(index < 0, index + as_operand(size), index)
