@@ -277,9 +277,11 @@ def _make_stores(plan: Plan) -> None:
     for v in sorted(plan.stored, key=lambda v: v.uid):
         home = plan.nest.home[v]
         if plan.nest.is_rectangular(v):
-            *outer, last = (trip_count(e) for e in home.loops)
+            trips = [trip_count(e) for e in home.loops]  # none for a branch outside of all loops
             has_last = v in plan.ahead.values()
-            shape = (*outer, last + has_last, *v.aval.shape)
+            if has_last:
+                trips[-1] = trips[-1] + 1
+            shape = (*trips, *v.aval.shape)
             plan.stores.append(Store(Aval(v.aval.dtype, shape), home, (v,), has_last))
         else:
             logs.setdefault((home.block, v.aval.dtype), []).append(v)
@@ -418,7 +420,8 @@ def _place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
     for loop in store.home.loops:
         index = store.home.index_of(loop).dim
         places.append(index - loop.params.get("lo", 0))
-    places[-1] = places[-1] + ahead  # type: ignore[operator]
+    if ahead:
+        places[-1] = places[-1] + ahead  # type: ignore[operator]
     return (*places, *_whole(store.values[0]))
 
 

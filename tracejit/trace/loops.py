@@ -235,7 +235,7 @@ class _LoopTracer:
                 outputs.append(end)
             elif c.guess is not UNSET:
                 map_content(lambda g, x: outputs.append(_yielded(g, x)), c.guess, end)
-        return outputs
+        return [a for a in outputs if a is not None]
 
     # --- better guesses -------------------------------------------------------------------------
 
