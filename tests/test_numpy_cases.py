@@ -12,7 +12,7 @@ import math
 import operator
 import warnings
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -584,3 +584,556 @@ def test_everything_captured_has_a_case(table: Any, cases: Any) -> None:
     public = [key for key in table if not str(getattr(key, "__module__", "")).startswith("tracejit")
               and "ADVANCED" not in str(key)]
     assert [_name(key) for key in public if not cases.get(key)] == []
+
+
+# --- the language ---------------------------------------------------------------------------------
+
+LANGUAGE: dict[str, tuple[Any, tuple[Any, ...]]] = {}
+
+
+def case(*args: Any) -> Callable[[Any], Any]:
+    """Enter a function and arguments for it."""
+
+    def enter(fn: Any) -> Any:
+        LANGUAGE[fn.__name__] = (fn, args)
+        return fn
+
+    return enter
+
+
+def cases(*names_and_rest: tuple[Any, ...]) -> None:
+    """Enter (name, function, *arguments)."""
+    for name, fn, *args in names_and_rest:
+        LANGUAGE[name] = (fn, tuple(args))
+
+
+cases(
+    # operators, either side
+    ("add_either_side", lambda x: (x + 1.0) * (1.0 + x) + (x + 1) * (1 + x), V),
+    ("sub_either_side", lambda x: (x - 1.0) * (2 - x), V),
+    ("div_either_side", lambda x: x / 2 + 2 / x, V),
+    ("pow_either_side", lambda x: x ** 2 + x ** 3 + x ** 0.5 + x ** -1 + x ** 2.5 + 2.0 ** x + 2 ** x, V),
+    ("pow_of_arrays", lambda x, y: x ** y, V, W),
+    ("floor_and_mod", lambda x: x // 0.4 + x % 0.3 + 1.7 // x + 1.7 % x, V),
+    ("matmul_operator", lambda x, y: x @ y + (y.T @ x.T).T, A, B),
+    ("negation_and_plus", lambda x: -x + +x * 3.0 + abs(-x), V),
+    ("comparisons", lambda x: (x > 0.5, x < 0.5, 0.5 >= x, x <= x, x == x, x != 0.5), V),
+    ("masks_combined", lambda x: np.where((x > 0.3) & (x < 0.8) | ~(x > 0.2), x, 2.0 * x), V),
+    ("int_operators", lambda n: (n + 2, n - 2, n * 3, n // 2, n % 3, -n, n ** 2, n / 2, 2 ** n, 7 // n), 5),
+    ("int_array_operators", lambda n: (n & 3, n | 1, n ^ 2, ~n, n << 1, n >> 1, n // 2, n % 3, n / 2), INTS),
+    ("int_by_float", lambda n, x: n * x + x / n - n, INTS, V),
+    ("bool_arithmetic", lambda m, x: m * x + (m + m) * 1.0 + x[m].sum(), MASK, V),
+    ("numpy_scalars", lambda x: np.float32(2.0) * x + np.int64(3) + np.float64(0.5) / x, V),
+    ("python_scalars", lambda x, y: (x + y) * x / y - x ** y + x // y + x % y, 2.5, 1.5),
+    ("scalar_of_array", lambda x: x[0] * x[1] + x.sum() / x[-1], V),
+    ("complex_arithmetic", lambda z: (z * z.conjugate() + 1j * z - 2.0) / (z + 3.0), Z),
+    ("complex_from_real", lambda x: np.exp(1j * x) * (1.0 + 2.0j), V),
+    ("complex_parts", lambda z: z.real ** 2 + z.imag * 3.0 + np.abs(z), Z),
+    ("complex64", lambda z: z * (2.0 + 1.0j) + abs(z), Z.astype(np.complex64)),
+    # promotion
+    ("float32_stays", lambda x: np.sin(x * 2.0) + 1 + x ** 2, F32),
+    ("float32_with_array", lambda x, y: x * y, F32, V),
+    ("float32_with_numpy_scalar", lambda x: x * np.float64(2.0), F32),
+    ("float32_with_ints", lambda x, n: x * n, F32, INTS),
+    ("float32_with_int32", lambda x, n: x * n + n, F32, INTS.astype(np.int32)),
+    ("small_ints", lambda n: (n + n, n.sum(), n * 2, n / 2, n.mean()), INTS.astype(np.int16)),
+    ("bytes", lambda n: (n + n, n.sum(), n // 3), np.array([250, 3, 9], np.uint8)),
+    ("int32_and_int64", lambda n, m: n * m, INTS.astype(np.int32), INTS),
+    # indexing
+    ("slices", lambda x: x[1:3] + x[:2] * x[-2:] + x[2:4], V),
+    ("negative_steps", lambda x: x[::-1] * x + x[::-2].sum() + x[3:0:-1].sum(), V),
+    ("steps", lambda x: x[::2].sum() * x[1::2], V),
+    ("slices_beyond_the_end", lambda x: x[2:99].sum() + x[-99:3].sum() + x[4:2].sum(), V),
+    ("newaxis", lambda x, y: x[:, None] * y[None, :] + x[:, np.newaxis], V, B3),
+    ("ellipsis", lambda x: x[..., 0] + x[0, ..., 1].sum() + x[...].sum(), C),
+    ("rows_and_columns", lambda x: x[0] * x[-1] + x[:, 1].sum() + x[1, 2], A),
+    ("blocks", lambda x: x[1:, :-1] * x[:-1, 1:], A),
+    ("index_array", lambda x, i: x[i] * 2.0, V, IDX), ("index_list", lambda x: x[[0, 0, 3]], V),
+    ("index_array_on_an_axis", lambda x, i: x[:, i], A, IDX), ("index_array_2d", lambda x: x[np.array([[0, 1], [2, 2]])], V),
+    ("index_arrays_together", lambda x: x[np.array([0, 2, 1]), np.array([1, 1, 3])], A),
+    ("index_array_and_slice", lambda x: x[np.array([1, 0]), 1:3], A),
+    ("index_array_and_int", lambda x: x[np.array([2, 0]), 1], A),
+    ("index_negative_array", lambda x: x[np.array([-1, -2])], V),
+    ("mask_folds", lambda x: x[x > 0.4].sum() + x[x > 0.4].mean() * x[x > 0.4].max(), V),
+    ("traced_index", lambda x, i: x[i] * x[-i] + x[i - 1], V, 2),
+    ("index_by_argmax", lambda x: x[np.argmax(x)] * x[np.argmin(x)], V),
+    ("traced_slice", lambda x, i: x[i:i + 2] * x[:2], V, 2),
+    ("shape_arithmetic", lambda x: x.reshape(x.shape[1], x.shape[0]).sum(axis=1) / x.shape[0] + x.ndim, A),
+    # builtins and math
+    ("math_functions", lambda x: math.sin(x) * math.exp(x) + math.sqrt(x) + math.pi * math.pow(x, 2), 0.5),
+    ("math_floor_ceil", lambda x: math.floor(x * 7.0) + math.ceil(x) + x, 0.5),
+    ("chained_comparison", lambda x: x if 0.0 < x < 1.0 else 2.0 * x, 0.5),
+    ("ternary_nested", lambda x: 1.0 * x if x > 2.0 else (2.0 * x if x > 0.2 else 3.0 * x), 0.5),
+    ("and_or_not", lambda x, y: x if x > 0.2 and (y > 9.0 or not y > 8.0) else y, 0.5, 0.7),
+    ("comprehension", lambda x: sum([a * k for k, a in enumerate(x)]), V),
+    ("comprehension_to_array", lambda x: np.array([x[i] * x[i + 1] for i in range(len(x) - 1)]), V),
+    ("comprehension_nested", lambda x: sum(x[i] * x[j] for i in range(3) for j in range(i)), V),
+    ("dict_comprehension", lambda x: {name: x * k for k, name in enumerate("abc")}, 0.5),
+    ("lambda_in_lambda", lambda x: (lambda y: y * x)(x + 1.0), 0.5),
+    ("starred_call", lambda x: np.sum(np.stack([*(x, x * x), x]), *(0,)), V),
+    ("einsum_of_three", lambda x, y, z: np.einsum("ij,jk,k->i", x, y, z), A, B, B3),
+    ("out_argument", lambda x: _out(x), V),
+    ("ufunc_methods", lambda x: np.add.reduce(x) + np.multiply.outer(x, x)[0] + np.add.accumulate(x), V),
+    ("gaussian_likelihood", lambda k, y: _likelihood(k, y), SPD, B3),
+)
+
+
+def _out(x: Any) -> Any:
+    y = np.empty_like(x)
+    np.multiply(x, 2.0, out=y)
+    np.exp(y, out=y)
+    return y
+
+
+def _likelihood(k: Any, y: Any) -> Any:
+    low = np.linalg.cholesky((k + k.T) / 2.0)
+    z = np.linalg.solve(low, y)
+    return -0.5 * z @ z - np.sum(np.log(np.diag(low)))
+
+
+# in-place
+
+
+@case(V)
+def augmented_names(x: Any) -> Any:
+    y = x * 1.0
+    y += x
+    y -= 0.5
+    y *= x
+    y /= 2.0
+    y **= 2
+    y %= 0.7
+    return y
+
+
+@case(V)
+def augmented_elements(x: Any) -> Any:
+    y = x.copy()
+    y[0] += x[1]
+    y[1:3] *= 2.0
+    y[-1] /= x[0]
+    y[::2] -= x[:3]
+    return y
+
+
+@case(A)
+def writes_of_rows_and_blocks(x: Any) -> Any:
+    z = np.zeros_like(x)
+    z[0] = x[1]
+    z[:, 1] = x[:, 2] * 2.0
+    z[1:, 2:] += x[:-1, :2]
+    z[-1, -1] = 3.0
+    z[..., 0] = 1.0
+    return z
+
+
+@case(V)
+def views_write_through(x: Any) -> Any:
+    z = np.zeros((2, 5))
+    row = z[1]
+    row[2] = x[0]
+    row += x
+    z.T[4, 0] = x[1]
+    flat = z.reshape(-1)
+    flat[3] = x[2]
+    z[:, ::-1][0, 1] = x[3]
+    return z
+
+
+@case(V)
+def aliases_see_writes(x: Any) -> Any:
+    y = x * 2.0
+    alias = y
+    copy = y.copy()
+    y[0] = 7.0
+    positive = +y
+    positive[1] = 9.0
+    return alias[0] * x[0] + copy[0] + y[1]
+
+
+@case(V)
+def overlapping_source(x: Any) -> Any:
+    y = x.copy()
+    y[1:] = y[:-1]
+    y[:-2] += y[2:]
+    y[:] = y[::-1]
+    return y
+
+
+@case(V, IDX)
+def scatters(x: Any, i: Any) -> Any:
+    z = np.zeros(5)
+    z[i] = x[:4]
+    np.add.at(z, i, x[1:])
+    np.subtract.at(z, i, 0.5)
+    z[[3, 4]] += x[:2]
+    return z
+
+
+@case(V)
+def masked_writes(x: Any) -> Any:
+    y = x.copy()
+    y[y > 0.6] = 0.0
+    y[x < 0.4] *= 3.0
+    return y
+
+
+@case(A)
+def swapped_elements(x: Any) -> Any:
+    y = x.copy()
+    y[0, 0], y[1, 1] = y[1, 1], y[0, 0]
+    a, b = y[0, 1], y[1, 0]
+    a, b = b, a
+    return y * a + b
+
+
+@case(A)
+def writes_to_the_argument(x: Any) -> Any:
+    x[0] = x[1] * 2.0
+    x += 1.0
+    return x.sum()
+
+
+@case(V)
+def float_writes_to_ints(x: Any) -> Any:
+    n = np.zeros(5, dtype=np.int64)
+    n[:] = x * 10.0
+    return n * x
+
+
+# control flow
+
+
+@case(0.7)
+def branches(x: Any) -> Any:
+    if x > 1.0:
+        y = x * x
+    elif x > 0.5:
+        y = np.sin(x)
+        y = y * 2.0
+    else:
+        y = 3.0
+    return y
+
+
+@case(V)
+def branches_in_a_loop(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            total += x[i] ** 2
+        elif i % 2 == 0:
+            total -= x[i]
+    return total
+
+
+@case(3.7)
+def while_loop(x: Any) -> Any:
+    steps = 0
+    while x > 0.5:
+        x = x / 2.0
+        steps += 1
+    return x * steps
+
+
+@case(2.0)
+def newton(a: Any) -> Any:
+    x = a
+    while abs(x * x - a) > 1e-13:
+        x = 0.5 * (x + a / x)
+    return x
+
+
+@case(V)
+def break_and_continue(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] < 0.3:
+            continue
+        total += x[i]
+        if total > 1.0:
+            break
+    return total * 2.0
+
+
+@case(V)
+def loop_else(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] > 5.0:
+            found = x[i]
+            break
+    else:
+        found = x[0] * 10.0
+    return found
+
+
+@case(0.3)
+def while_true(x: Any) -> Any:
+    count = 0
+    while True:
+        x = x * 1.5
+        count += 1
+        if x > 2.0:
+            break
+    return x + count
+
+
+@case(V)
+def early_return(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] > 0.6:
+            return x[i] * 3.0
+    return x[0]
+
+
+@case(0.5, 3)
+def counted_by_an_argument(x: Any, n: Any) -> Any:
+    y = 1.0
+    for k in range(n):
+        y = y * x + k
+    return y
+
+
+@case(A)
+def nested_and_triangular(x: Any) -> Any:
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(i, x.shape[1], 2):
+            total += x[i, j] * (i + j)
+    return total
+
+
+@case(V)
+def backwards(x: Any) -> Any:
+    y = x.copy()
+    for i in range(len(x) - 2, -1, -1):
+        y[i] += 0.5 * y[i + 1]
+    for i in reversed(range(1, 3)):
+        y[i] *= y[i - 1]
+    return y
+
+
+@case(A)
+def over_rows(x: Any) -> Any:
+    total = np.zeros(4)
+    for k, row in enumerate(x):
+        total = total * 0.5 + row * k
+    return total
+
+
+@case(V, W)
+def over_pairs(x: Any, y: Any) -> Any:
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        total += a * b
+    for a in reversed(x):
+        total = total * a
+    return total
+
+
+@case(V)
+def prefix_sums(x: Any) -> Any:
+    y = np.empty(len(x) + 1)
+    y[0] = 0.0
+    for i in range(len(x)):
+        y[i + 1] = y[i] + x[i]
+    return y
+
+
+@case(V)
+def swapped_buffers(x: Any) -> Any:
+    old, new = x.copy(), np.zeros_like(x)
+    for _ in range(3):
+        new[1:-1] = 0.5 * (old[:-2] + old[2:])
+        old, new = new, old
+    return old
+
+
+@case(V)
+def int_accumulator_becomes_float(x: Any) -> Any:
+    total = 0
+    for i in range(len(x)):
+        total += x[i]
+    return total
+
+
+@case(V)
+def walrus(x: Any) -> Any:
+    if (y := np.sum(x)) > 1.0:
+        return y * y
+    return y
+
+
+@case(5.2)
+def tuple_state(x: Any) -> Any:
+    pair = (x, 1.0)
+    while pair[0] > 1.0:
+        pair = (pair[0] / 2.0, pair[1] + pair[0])
+    return pair[0] * pair[1]
+
+
+@case(0.4)
+def list_state(x: Any) -> Any:
+    state = [x, 1.0]
+    for _ in range(4):
+        state[0] = state[0] * 1.5
+        if state[0] > 1.0:
+            state[1] = state[1] + state[0]
+    return state
+
+
+@case(V)
+def asserts_and_raises(x: Any) -> Any:
+    assert np.all(x > 0.0), "positive"
+    if x[0] < 0.0:
+        raise ValueError("negative")
+    return np.log(x)
+
+
+# functions and state
+
+
+def _square(x: Any) -> Any:
+    return x * x
+
+
+SCALE = 1.5
+OFFSETS = {"low": 0.25, "high": np.array([1.0, 2.0, 3.0, 4.0, 5.0])}
+
+
+@case(V)
+def calls_and_globals(x: Any) -> Any:
+    return _square(x) * SCALE + OFFSETS["low"] * OFFSETS["high"]
+
+
+@case(0.5)
+def nested_functions(x: Any) -> Any:
+    def inner(y: Any, k: Any = 2.0) -> Any:
+        return y * x + k
+
+    def twice(f: Any, y: Any) -> Any:
+        return f(f(y))
+
+    return twice(inner, 3.0) + inner(x, k=1.0)
+
+
+@case(0.5)
+def nonlocal_state(x: Any) -> Any:
+    total = 0.0
+
+    def add(y: Any) -> None:
+        nonlocal total
+        total = total + y * y
+
+    add(x)
+    add(2.0 * x)
+    return total
+
+
+@case(0.9)
+def recursion_on_an_int(x: Any) -> Any:
+    return _power(x, 5)
+
+
+def _power(x: Any, n: int) -> Any:
+    if n == 0:
+        return 1.0
+    return x * _power(x, n - 1)
+
+
+@case(V, 2)
+def keywords_and_stars(x: Any, n: Any) -> Any:
+    def f(*args: Any, scale: Any = 1.0, **rest: Any) -> Any:
+        return sum(args) * scale + rest["offset"]
+
+    return f(x, x * x, scale=n, **{"offset": 0.5})
+
+
+@case({"w": A, "b": B3, "deep": [V, (0.5, {"x": W})]}, A[0].copy())
+def dict_argument(p: Any, x: Any) -> Any:
+    h = np.tanh(p["w"] @ x + p["b"])
+    return np.sum(h) * p["deep"][1][0] + np.sum(p["deep"][0] * p["deep"][1][1]["x"])
+
+
+@case(Pair(V, (0.5, W)))
+def namedtuple_argument(p: Any) -> Any:
+    return Pair(p.left * p.right[0], p.right[1].sum())
+
+
+@case(Layer(A, B3, 1.5), A[0].copy())
+def dataclass_argument(layer: Any, x: Any) -> Any:
+    return np.tanh(layer.weights @ x + layer.bias) * layer.scale
+
+
+@case([V, W, 2.0])
+def list_argument(xs: Any) -> Any:
+    a, *rest = xs
+    return [a * rest[1], rest[0] + a]
+
+
+@case(V)
+def objects_made_inside(x: Any) -> Any:
+    layer = Layer(x, x[0], scale=3.0)
+    pair = Pair(layer.weights * layer.scale, layer.bias)
+    return pair.left * pair.right
+
+
+@case(V)
+def dict_built_inside(x: Any) -> Any:
+    parts = {"a": x}
+    parts["b"] = parts["a"] * 2.0
+    for name in ("a", "b"):
+        parts[name] = parts[name] + 1.0
+    return {k: v * v for k, v in parts.items()}
+
+
+@case(V)
+def list_built_in_a_loop(x: Any) -> Any:
+    found = []
+    for k in range(3):
+        found.append(x * k)
+    return np.stack(found)
+
+
+LEFT_EARLY = "the backward loop reads a value of the forward loop that is not stored"
+OPEN = {"early_return": LEFT_EARLY, "break_and_continue": LEFT_EARLY, "loop_else": LEFT_EARLY,
+        "traced_slice": "sizes that are computed again are not known to be equal to the first ones"}
+
+
+def named(names: Iterable[str]) -> list[Any]:
+    """Return cases by name, those with an open defect marked."""
+    return [pytest.param(n, marks=pytest.mark.xfail(reason=OPEN[n], strict=True) if n in OPEN else ())
+            for n in names]
+
+
+@pytest.mark.parametrize("name", named(LANGUAGE))
+def test_the_language_is_pythons(name: str) -> None:
+    fn, args = LANGUAGE[name]
+    with tracejit.config(disable_jit=True):
+        check_case(fn, args)
+
+
+@pytest.mark.parametrize("name", LANGUAGE)
+def test_jit_leaves_arguments_as_python_does(name: str) -> None:
+    fn, args = LANGUAGE[name]
+    here, there = copied(args), copied(args)
+    with tracejit.config(disable_jit=True):
+        assert_identical(tracejit.jit(fn)(*here), fn(*there))
+    assert_identical(here, there, "the arguments afterwards")
+
+
+COMPILED = [
+    "augmented_elements", "writes_of_rows_and_blocks", "views_write_through", "overlapping_source", "scatters",
+    "masked_writes", "writes_to_the_argument", "branches", "branches_in_a_loop", "while_loop", "newton",
+    "break_and_continue", "loop_else", "while_true", "early_return", "counted_by_an_argument",
+    "nested_and_triangular", "backwards", "over_rows", "over_pairs", "prefix_sums", "swapped_buffers",
+    "int_accumulator_becomes_float", "tuple_state", "calls_and_globals", "dict_argument", "dataclass_argument",
+    "complex_arithmetic", "float32_stays", "int_array_operators", "small_ints", "negative_steps",
+    "index_arrays_together", "mask_folds", "traced_slice", "pow_either_side", "math_functions",
+    "comprehension_to_array", "gaussian_likelihood", "slices_beyond_the_end"]
+
+
+@pytest.mark.parametrize("name", named(COMPILED))
+def test_kernels_compute_it_too(name: str) -> None:
+    fn, args = LANGUAGE[name]
+    check_case(fn, args, forward=False)

@@ -212,8 +212,12 @@ def _counts_to(index: Value, size: Dim) -> bool:
 def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
     """Carry out `x[key] = value` for a key that holds index arrays or a mask."""
     mask = _mask_of(parts)
+    selected = isinstance(value, MaskedArray) and mask is not None
+    value = value if selected else lift(value)
     if mask is not None:
-        if isinstance(value, MaskedArray):
+        if selected:
+            if value.mask.value is not _spread_mask(x, mask).value:
+                raise refuse("two selections by different masks meet", "Use np.where")
             value = value.data
         elif isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims):
             raise refuse("x[mask] = v with an array v has a size that depends on data",

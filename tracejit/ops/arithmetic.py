@@ -173,13 +173,13 @@ def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: An
                exact=cost == 1.0, kinds="c", samples=lambda n: [((n,), {}), ((2, n), {})])
 
 
-_complex_op("conj", np.conjugate, "{0}.conjugate()", "same",
+_complex_op("conj", np.conjugate, "({0}).conjugate()", "same",
             lambda z, x, ct: np.conj(ct), lambda z, x, x_dot: np.conj(x_dot))
-_complex_op("real", np.real, "{0}.real", "real",
+_complex_op("real", np.real, "({0}).real", "real",
             lambda z, x, ct: ct.astype(x.dtype), lambda z, x, x_dot: np.real(x_dot))
-_complex_op("imag", np.imag, "{0}.imag", "real",
+_complex_op("imag", np.imag, "({0}).imag", "real",
             lambda z, x, ct: ct * x.dtype.type(1j), lambda z, x, x_dot: np.imag(x_dot))
-_complex_op("complex_abs", np.absolute, "hypot({0}.real, {0}.imag)", "real",
+_complex_op("complex_abs", np.absolute, "hypot(({0}).real, ({0}).imag)", "real",
             lambda z, x, ct: ct / choose(z == 0, 1.0, z) * x,
             lambda z, x, x_dot: np.real(np.conj(x) * x_dot) / choose(z == 0, 1.0, z), cost=10.0)
 
