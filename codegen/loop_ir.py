@@ -163,7 +163,8 @@ def substituted(text: str, pattern: str, part: str) -> str:
         before, after = _BEFORE.search(text[:m.start()]), _AFTER.match(text[m.end():])
         if before is None and after is None:
             return part
-        if before is not None and (part.startswith("-") or before[1] is None):
+        is_sign = before is not None and (part.startswith("-") or before[1] is None)
+        if is_sign or (after is not None and after[1] is None):
             return grouped(part)
         least = SUM
         for neighbour, extra in ((before, 1), (after, 0)):
@@ -177,4 +178,5 @@ def substituted(text: str, pattern: str, part: str) -> str:
 _BEFORE = re.compile(r"(?:([^\s,(\[]+) |[-~])$")
 """An operator before a place, or a sign."""
 
-_AFTER = re.compile(r" (\S+)")
+_AFTER = re.compile(r" (\S+)|[.\[]")
+"""An operator behind a place, an attribute or an index."""

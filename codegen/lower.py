@@ -83,10 +83,15 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
     return kernel
 
 
-_IDENTITY = {
-    "add": {"f": "0.0", "i": "0", "c": "0j"}, "mul": {"f": "1.0", "i": "1", "c": "(1+0j)"},
-    "and": {"b": "True"}, "or": {"b": "False"},
-}
+BLOCK = 4096
+"""How many terms are summed before their sum joins the total."""
+
+
+def _is_long_sum(s: Statement) -> bool:
+    """Whether a sum runs over one axis that may be long, in floating point."""
+    extent = s.extents[-1]
+    return s.folded == 1 and s.target.aval.dtype.kind in "fc" and not (
+        isinstance(extent, int) and extent <= 2 * BLOCK)
 
 
 def identity_of(combine: str, dtype: np.dtype) -> str:
@@ -247,35 +252,56 @@ class _Lowerer(Emitter):
 
     # --- nests ----------------------------------------------------------------------------------
 
-    def nest(self, nest: Nest) -> None:
+    def nest(self, nest: Nest, *, inner: bool = False) -> None:
         """Lower a loop over elements."""
         folds = [s for s in nest.statements()
                  if s.kind in ("fold", "argument", "running") and self._starts_fold(s, nest)]
         for s in folds:
             self._begin_fold(s)
+        sums = [] if inner or len(nest.body) != len(nest.statements()) else [
+            s for s in folds if s.kind == "fold" and s.combine == "add" and _is_long_sum(s)]
         with self.loop_name(nest.var) as name:
-            self._loop(nest, name)
+            self._loop(nest, name, sums)
         for s in folds:
             self._end_fold(s)
 
     def _starts_fold(self, s: Statement, nest: Nest) -> bool:
         return s.vars[len(s.vars) - s.folded] is nest.var
 
-    def _loop(self, nest: Nest, name: str) -> None:
+    def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         hi = self.dim(nest.extent)
         innermost = not any(isinstance(part, Nest) for part in nest.body)
         guards = self._guards(nest) if innermost else []
         if not guards:
-            self._plain_loop(nest, name, "0", hi)
+            self._in_blocks(nest, name, "0", hi, sums)
             return
-        self._split_loop(nest, name, hi, guards)
+        self._split_loop(nest, name, hi, guards, sums)
+
+    def _in_blocks(self, nest: Nest, name: str, lo: str, hi: str, sums: Sequence[Statement]) -> None:
+        """Sum block by block, so that rounding errors grow with the number of blocks only."""
+        if not sums:
+            self._plain_loop(nest, name, lo, hi)
+            return
+        block = self.fresh("block")
+        blocks = Loop(block, lo, hi, step=BLOCK)
+        totals = {s: self.folds[s] for s in sums}
+        for s in sums:
+            self.folds[s] = self.fresh(f"{totals[s]}_part")
+            blocks.body.append(Assign(self.folds[s], identity_of("add", s.target.aval.dtype)))
+        with self.scope(blocks.body, conditional=True):
+            self._plain_loop(nest, name, block, f"imin({block} + {BLOCK}, {hi})")
+        for s in sums:
+            blocks.body.append(Assign(totals[s], combined("add", s.target.aval.dtype, totals[s],
+                                                          self.folds[s])))
+        self.folds.update(totals)
+        self.nodes.append(blocks)
 
     def _plain_loop(self, nest: Nest, name: str, lo: str, hi: str) -> None:
         loop = Loop(name, lo, hi)
         with self.scope(loop.body, [nest.var]):
             for part in nest.body:
                 if isinstance(part, Nest):
-                    self.nest(part)
+                    self.nest(part, inner=True)
                 else:
                     self.statement(part)
         self.nodes.append(loop)
@@ -298,7 +324,8 @@ class _Lowerer(Emitter):
                 (visit_made if s.makes_operand else visit)(a, index)  # type: ignore[arg-type]
         return list(found)
 
-    def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard]) -> None:
+    def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard],
+                    sums: Sequence[Statement]) -> None:
         """Run the stretch in which every guard holds without tests, its margins with them."""
         var = nest.var
         lows, highs, outer = [], [], []
@@ -328,7 +355,7 @@ class _Lowerer(Emitter):
         before = self.facts
         self.facts = before | set(guards)
         with self.scope(self.nodes, conditional=True):
-            self._plain_loop(nest, name, first, last)
+            self._in_blocks(nest, name, first, last, sums)
         self.facts = before
 
     # --- statements -----------------------------------------------------------------------------
