@@ -165,8 +165,8 @@ class Writer:
 
     def operand(self, text: str) -> str:
         """Return an expression that binds tightly."""
-        simple = all(c.isalnum() or c in "_.[]" for c in text) or text.startswith("np.") and (
-            text.count("(") == 1 and text.endswith(")"))
+        simple = all(c.isalnum() or c in "_.[]" for c in text) or (text.startswith("np.") and (
+            text.count("(") == 1 and text.endswith(")")))
         return text if simple else f"({text})"
 
     def bounded(self, text: str) -> str:

@@ -7,8 +7,13 @@ from typing import Any
 
 import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
 from tracejit.ir.types import DTYPES
-from tracejit.ops.calls import (NoGradient, NotDifferentiable, RegisterGradient, no_gradient,
-                                stop_gradient)
+from tracejit.ops.calls import (
+    NoGradient,
+    NotDifferentiable,
+    RegisterGradient,
+    no_gradient,
+    stop_gradient,
+)
 from tracejit.ops.extension import custom_gradient, register_op
 from tracejit.trace.capture import ArgSpec
 from tracejit.transforms.checking import check_grads

@@ -18,7 +18,8 @@ class Settings:
     """What can be set.
 
     debug       -- 0: silent; 1: a line per compilation; 2: the IR after each pass; 3: emitted source
-    dump        -- a directory to write the stages of every compilation to
+    dump        -- a directory for the stages of every compilation: `NAME_DIGEST.before.txt` and
+                   `.after.txt`, the graph around all passes, `.py`, the source, and `.ll`, the LLVM
     verify      -- check IR between passes, and every index of compiled code
     cache_dir   -- where emitted source is kept
     disable_jit -- run the interpreter instead of compiled code

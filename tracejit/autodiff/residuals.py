@@ -21,8 +21,7 @@ from tracejit.ir.dead_code import prune_block
 from tracejit.ir.dims import Dim
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, LogType, Type
-from tracejit.ir.walk import (Env, block_uses, copy_dim, copy_eqn, copy_param, copy_type,
-                              read_atom)
+from tracejit.ir.walk import Env, block_uses, copy_dim, copy_eqn, copy_param, copy_type, read_atom
 
 __all__ = ["Plan", "resolve_block"]
 

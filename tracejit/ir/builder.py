@@ -12,7 +12,6 @@ from typing import Any
 
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Site, Value
 from tracejit.ir.dims import Dim, Ranges
-from tracejit.ir.types import Type
 
 __all__ = ["Builder", "Scope", "equation_key"]
 

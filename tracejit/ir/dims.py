@@ -270,9 +270,9 @@ def is_nonneg(d: Dim, ranges: Ranges | None = None) -> bool:
         return False
     if isinstance(low, int):
         return low >= 0
-    return low.const >= 0 and all(
+    return (low.const >= 0 and all(
         c >= 0 and all(_atom_nonneg(a, ranges) for a in m) for m, c in low.terms
-    ) or _drop_max(low, ranges)
+    )) or _drop_max(low, ranges)
 
 
 def _drop_max(d: Expr, ranges: Ranges) -> bool:
@@ -294,7 +294,7 @@ def _drop_max(d: Expr, ranges: Ranges) -> bool:
 def _atom_nonneg(a: Atom, ranges: Ranges) -> bool:
     if not isinstance(a, Call):
         low = ranges.get(a, (None, None))[0]
-        return low is not None and low == 0 or getattr(a, "is_size", False)
+        return (low is not None and low == 0) or getattr(a, "is_size", False)
     if a.fn == "max":
         return any(is_nonneg(arg, ranges) for arg in a.args)
     if a.fn == "mod":

@@ -10,8 +10,20 @@ from tracejit.ir.dims import Dim, ceil_div, maximum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, METHODS, captures
-from tracejit.trace.emit import (apply, as_operand, atom_of, cast, dims_of, dtype_of, emit_value,
-                                 lift, promotion_key, same_dim, to_dim, to_dims)
+from tracejit.trace.emit import (
+    apply,
+    as_operand,
+    atom_of,
+    cast,
+    dims_of,
+    dtype_of,
+    emit_value,
+    lift,
+    promotion_key,
+    same_dim,
+    to_dim,
+    to_dims,
+)
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
 __all__ = ["eye", "filled", "iota"]

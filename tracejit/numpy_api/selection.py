@@ -16,10 +16,28 @@ from tracejit.numpy_api.shapes import normalize_axis
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import METHODS, captures
-from tracejit.trace.emit import (apply, as_operand, atom_of, broadcast_dims, cast, dims_of, emit, emit_value,
-                                 fit, lift)
-from tracejit.trace.indexing import (ADVANCED_GET, ADVANCED_SET, basic_key, broadcast_value,
-                                     is_advanced, normalize, view, write_cell)
+from tracejit.trace.emit import (
+    apply,
+    as_operand,
+    atom_of,
+    broadcast_dims,
+    cast,
+    dims_of,
+    emit,
+    emit_value,
+    fit,
+    lift,
+)
+from tracejit.trace.indexing import (
+    ADVANCED_GET,
+    ADVANCED_SET,
+    basic_key,
+    broadcast_value,
+    is_advanced,
+    normalize,
+    view,
+    write_cell,
+)
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import Tracer, tracer_of
 from tracejit.trace.views import At, IndexStep, whole

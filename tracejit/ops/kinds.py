@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Op, Params
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Lowering, Pointwise
 from tracejit.ir.optable import add_op
 from tracejit.ir.types import Aval, Type
+from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
 from tracejit.trace.dispatch import UFUNCS
 from tracejit.trace.emit import apply
 

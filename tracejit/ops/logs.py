@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lowering import LogOp

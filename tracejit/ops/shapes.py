@@ -28,7 +28,7 @@ def _reshape_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
 
 linear("reshape", lambda x, shape: np.reshape(x, shape), _reshape_infer, Alias(),
        lambda sweep, eqn, ct: [apply("reshape", ct, shape=eqn.inputs[0].aval.shape)],
-       cost=0.0, exact=True, 
+       cost=0.0, exact=True,
        samples=lambda n: [((2 * n,), {"shape": (2, n)}), ((2, 1, n), {"shape": (2 * n,)})])
 
 

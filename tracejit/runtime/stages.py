@@ -10,7 +10,9 @@ import hashlib
 import itertools
 import linecache
 import logging
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from types import FunctionType
 from typing import Any
@@ -71,6 +73,7 @@ class Traced:
     @functools.cached_property
     def graph(self) -> Graph:
         """Return the graph after all passes."""
+        _dump(self.program, "before.txt", self.program.graph)
         start = perf_counter()
         graph = self.program.graph
         for apply_pass in PASSES:
@@ -81,6 +84,7 @@ class Traced:
             if settings().debug >= 2 and str(graph) != str(before):
                 LOG.warning("after %s:\n%s", apply_pass.__name__, graph)
         self.times["passes"] = perf_counter() - start
+        _dump(self.program, "after.txt", graph)
         return graph
 
     def why(self) -> str:
@@ -113,6 +117,7 @@ class Lowered:
         self.kernel = lower_graph(graph, checked=settings().verify)
         self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
+        _dump(traced.program, "py", self)
 
     @property
     def graph(self) -> Graph:
@@ -150,6 +155,8 @@ class Compiled:
         plan = plan_text(kernel, conditions, f"{self.symbol}_plan", "")
         self.code = compile_kernel(fn, signature, self.symbol, [plan])
         self.times = {**lowered.traced.times, **self.code.times}
+        if settings().dump is not None:
+            _dump(program, "ll", self.llvm)
         self.invocation = Invocation(kernel, *self.addresses())
 
     @property
@@ -182,6 +189,23 @@ class Compiled:
 
 
 _COUNTER = itertools.count()
+
+
+def _dump(program: Program, stage: str, text: object) -> None:
+    """Write a stage of a program to the directory for dumps, if there is one.
+
+    Files are named by the function, the digest of its graph before all passes, and the stage; so
+    they are there as soon as the stage is, whatever becomes of the next one.
+    """
+    folder = settings().dump
+    if folder is None:
+        return
+    kind = f"{program.graph} {program.options} {settings().verify}"
+    digest = hashlib.blake2b(kind.encode(), digest_size=6).hexdigest()
+    name = re.sub(r"\W+", "_", program.name).strip("_")
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    (path / f"{name}_{digest}.{stage}").write_text(f"{text}\n", encoding="utf-8")
 
 
 @functools.cache

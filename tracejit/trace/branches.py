@@ -14,8 +14,18 @@ from tracejit.ir.core import Atom, Value
 from tracejit.ir.types import Aval
 from tracejit.trace.context import Place, current
 from tracejit.trace.dispatch import loop_dtypes
-from tracejit.trace.emit import (as_operand, atom_of, dims_of, emit, emit_value, fit,
-                                 is_weak, lift, promotion_key, same_dim)
+from tracejit.trace.emit import (
+    as_operand,
+    atom_of,
+    dims_of,
+    emit,
+    emit_value,
+    fit,
+    is_weak,
+    lift,
+    promotion_key,
+    same_dim,
+)
 from tracejit.trace.places import UNSET, MaybeUnset, Poison, is_number, map_content, same_structure
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
@@ -225,9 +235,9 @@ class _Merger:
         shapes = [tuple(map(trace.canonical, dims_of(z))) for z in (x, y)]
         if shapes[0] != shapes[1]:
             return self._phi(x, y, dtype)
-        x, y = fit(x, shapes[0]), fit(y, shapes[0])
-        place = self._yield([
-            lambda: self._live(0, leaf_atom(x, dtype)), lambda: self._live(1, leaf_atom(y, dtype))])
+        place = self._yield([  # each made to fit inside its branch, where it may have been computed
+            lambda: self._live(0, leaf_atom(fit(x, shapes[0]), dtype)),
+            lambda: self._live(1, leaf_atom(fit(y, shapes[0]), dtype))])
         sources = [weakref.ref(t.cell) for t in (x, y) if isinstance(t, Tracer) and t.dims]
 
         def make() -> Any:

@@ -19,8 +19,13 @@ from tracejit.trace.branches import as_condition
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
 from tracejit.trace.emit import COMPOSITES, apply_operator, cast, lift
-from tracejit.trace.iterables import (TracedIterable, make_enumerate, make_range, make_reversed,
-                                      make_zip)
+from tracejit.trace.iterables import (
+    TracedIterable,
+    make_enumerate,
+    make_range,
+    make_reversed,
+    make_zip,
+)
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import PACKAGE, REWRITTEN
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim
@@ -111,7 +116,7 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
 def _is_standard(file: str) -> bool:
-    return file.startswith(_STANDARD) and "site-packages" not in file or file.startswith("<frozen")
+    return (file.startswith(_STANDARD) and "site-packages" not in file) or file.startswith("<frozen")
 
 
 def _impure(fn: Any) -> Exception:

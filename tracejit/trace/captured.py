@@ -188,9 +188,9 @@ class Captures:
     def attribute(self, owner: Any, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
         content = getattr(owner, name)
-        if id(owner) not in self.paths or isinstance(owner, ModuleType) and (
+        if id(owner) not in self.paths or (isinstance(owner, ModuleType) and (
                 owner.__name__.partition(".")[0] in _FIXED
-                or not isinstance(content, (float, complex, np.ndarray, list, dict))):
+                or not isinstance(content, (float, complex, np.ndarray, list, dict)))):
             return content
         return self.read(self.paths[id(owner)][1].step("attr", name))
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import IRError
 from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
 from tracejit.ir.dims import Dim, Expr
 from tracejit.ir.optable import find_op
-from tracejit.ir.types import DTYPES, Aval
+from tracejit.ir.types import DTYPES
 from tracejit.trace.context import NeedStatic, current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, loop_dtypes
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of

@@ -11,10 +11,19 @@ from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS
-from tracejit.trace.emit import (apply, as_operand, atom_of, dims_of, emit, emit_value, lift,
-                                 same_dim, to_dim)
+from tracejit.trace.emit import (
+    apply,
+    as_operand,
+    atom_of,
+    dims_of,
+    emit,
+    emit_value,
+    lift,
+    same_dim,
+    to_dim,
+)
 from tracejit.trace.tracer import CellPlace, Tracer, tracer_of
-from tracejit.trace.views import (At, IndexStep, ReshapeStep, Step, extend, whole, write_view)
+from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 
 __all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view", "write_cell"]
 

@@ -48,9 +48,7 @@ def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
             continue
         elif isinstance(n, (ast.Import, ast.ImportFrom)):
             found.update((a.asname or a.name).split(".")[0] for a in n.names)
-        elif isinstance(n, ast.ExceptHandler) and n.name:
-            found.add(n.name)
-        elif isinstance(n, ast.MatchAs | ast.MatchStar) and n.name:
+        elif (isinstance(n, ast.ExceptHandler) and n.name) or (isinstance(n, ast.MatchAs | ast.MatchStar) and n.name):
             found.add(n.name)
         if isinstance(n, ast.Lambda):
             continue

@@ -21,8 +21,14 @@ from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Frame, NeedStatic, Place, current, refuse
 from tracejit.trace.emit import atom_of, dims_of, dtype_of, emit, emit_value, fit, is_weak, lift
-from tracejit.trace.places import (UNSET, MaybeUnset, NamePlace, is_number, map_content,
-                                   same_structure)
+from tracejit.trace.places import (
+    UNSET,
+    MaybeUnset,
+    NamePlace,
+    is_number,
+    map_content,
+    same_structure,
+)
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of
 
 __all__ = ["Unroll", "trace_list", "trace_loop"]

@@ -89,8 +89,8 @@ def _is_internal(file: str) -> bool:
         path = os.path.abspath(file)
         known = _INTERNAL[file] = (
             path.startswith((PACKAGE, _CODEGEN)) or f"{os.sep}numpy{os.sep}" in path or f"{os.sep}scipy{os.sep}" in path
-            or file.startswith("<frozen") or path.startswith(os.path.dirname(os.__file__) + os.sep)
-            and "site-packages" not in path)
+            or file.startswith("<frozen") or (path.startswith(os.path.dirname(os.__file__) + os.sep)
+            and "site-packages" not in path))
     return known
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
+from tracejit.ir.core import Atom
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.trace.capture import ArgSpec, capture_function
-from tracejit.ir.core import Atom
 from tracejit.trace.context import current
 from tracejit.trace.emit import apply, atom_of, cast, dims_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer
