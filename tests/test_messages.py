@@ -41,7 +41,7 @@ def marked_line(fn: Any) -> str:
 
 def error_of(call: Callable[[], Any]) -> BaseException:
     """Return the exception that a call raises, having checked that nothing of Numba's is in it."""
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:
         call()
     text = "".join(traceback.format_exception(caught.value))
     assert "numba" not in text.lower().replace("docs/coverage.md", "")
@@ -242,6 +242,39 @@ def test_arrays_of_other_dtypes_are_refused(dtype: Any) -> None:
                           "float32, float64, complex64, complex128, integers or bool")
 
 
+@pytest.mark.parametrize("argument", [np.ma.array([1.0, 2.0], mask=[0, 1]), np.matrix([[1.0]])],
+                         ids=["masked array", "matrix"])
+def test_arrays_that_are_more_than_arrays_are_refused(argument: Any) -> None:
+    """Also where a plain array was there before: the mask must not be dropped in silence."""
+    with tracejit.config(disable_jit=True):
+        f = tracejit.jit(lambda x: x * 2.0)
+        f(np.ones(argument.shape))
+        error = error_of(lambda: f(argument))
+    assert isinstance(error, Refusal)
+    assert str(error) == (f"an argument is a {type(argument).__name__}, whose operations mean something else "
+                          "than an array's. Pass np.asarray(x), or data and mask as two arrays")
+
+
+def writes_then_reads(x: Any, y: Any) -> Any:
+    x[0] = 5.0
+    return y[0] * 1.0
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_written_argument_that_overlaps_another_is_refused(interpreted: bool) -> None:
+    with tracejit.config(disable_jit=interpreted):
+        f = tracejit.jit(writes_then_reads)
+        x = np.arange(6.0)
+        for a, b in ((x, x), (x[:4], x[2:]), (x[::2], x[:3])):
+            error = error_of(lambda a=a, b=b: f(a, b))
+            assert isinstance(error, Refusal)
+            assert str(error) == ("writes_then_reads writes to an array that overlaps another of its inputs. "
+                                  "Pass a copy of one of them: x.copy()")
+        np.testing.assert_array_equal(x, np.arange(6.0))
+        assert f(x[::2], x[1::2]) == 1.0  # neighbours in memory, and apart
+        assert x[0] == 5.0
+
+
 def test_hasattr_sees_an_uncaptured_method_as_absent() -> None:
     f = tracejit.jit(lambda x: x.tobytes() if hasattr(x, "tobytes") else x + 1.0)
     np.testing.assert_array_equal(f(X), X + 1.0)
@@ -306,6 +339,8 @@ CAPTURE_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
                  "'same_kind'"),
     "name": (reads_nowhere, (0.5,), NameError, "name 'nowhere' is not defined"),
     "unpack": (unpacks, (X,), ValueError, "too many values to unpack (expected 2)"),
+    "zip": (lambda x, y: sum(a * b for a, b in zip(x, y, strict=True)), (X, np.ones(2)), ValueError,
+            "zip() has arguments of different lengths"),
     "arguments": (lambda x, y: x, (0.5,), TypeError,
                   "<lambda>() missing 1 required positional argument: 'y'"),
 }
@@ -371,6 +406,17 @@ def solves(x: Any) -> Any:
     return np.sum(np.linalg.solve(x, np.ones(3)))  # <-- here
 
 
+def raises_either_way(x: Any) -> Any:
+    if x < 0.0:
+        raise ValueError("negative")  # <-- here
+    else:
+        raise IndexError("positive")
+
+
+def to_the_power(n: Any, m: Any) -> Any:
+    return n ** m  # <-- here
+
+
 UNSET = ("cannot access local variable 'y' where it is not associated with a value: it is set in only one "
          "branch, or in a loop that did not run. Set it before")
 RUN_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
@@ -384,6 +430,11 @@ RUN_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
     "loop": (set_in_loop, (0.5,), UnboundLocalError, UNSET),
     "assert": (asserts, (-1.0,), AssertionError, "x must be positive"),
     "raise": (raises, (-1.0,), ValueError, "no root of {this}"),
+    "raise in both branches": (raises_either_way, (-1.0,), ValueError, "negative"),
+    "negative power of ints": (to_the_power, (np.array([2, 3]), -1 * np.ones(2, int)), ValueError,
+                               "Integers to negative integer powers are not allowed."),
+    "negative power of an int": (to_the_power, (2, -1), ValueError,
+                                 "Integers to negative integer powers are not allowed."),
     "cholesky": (factors, (-np.eye(3),), np.linalg.LinAlgError, "Matrix is not positive definite"),
     "solve": (solves, (np.zeros((3, 3)),), np.linalg.LinAlgError, "Singular matrix"),
 }

@@ -12,7 +12,7 @@ import math
 import operator
 import warnings
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import scipy.special
 from oracles import TOLERANCES, random_like
 
 import tracejit
-import tracejit.api  # noqa: F401  (fills the tables)
+import tracejit.api
 from tracejit.trace.calls import BUILTINS
 from tracejit.trace.dispatch import FOREIGN, FUNCTIONS, METHODS, PROPERTIES, UFUNCS
 from tracejit.trace.emit import COMPOSITES
@@ -1095,18 +1095,7 @@ def list_built_in_a_loop(x: Any) -> Any:
     return np.stack(found)
 
 
-LEFT_EARLY = "the backward loop reads a value of the forward loop that is not stored"
-OPEN = {"early_return": LEFT_EARLY, "break_and_continue": LEFT_EARLY, "loop_else": LEFT_EARLY,
-        "traced_slice": "sizes that are computed again are not known to be equal to the first ones"}
-
-
-def named(names: Iterable[str]) -> list[Any]:
-    """Return cases by name, those with an open defect marked."""
-    return [pytest.param(n, marks=pytest.mark.xfail(reason=OPEN[n], strict=True) if n in OPEN else ())
-            for n in names]
-
-
-@pytest.mark.parametrize("name", named(LANGUAGE))
+@pytest.mark.parametrize("name", LANGUAGE)
 def test_the_language_is_pythons(name: str) -> None:
     fn, args = LANGUAGE[name]
     with tracejit.config(disable_jit=True):
@@ -1133,7 +1122,7 @@ COMPILED = [
     "comprehension_to_array", "gaussian_likelihood", "slices_beyond_the_end"]
 
 
-@pytest.mark.parametrize("name", named(COMPILED))
+@pytest.mark.parametrize("name", COMPILED)
 def test_kernels_compute_it_too(name: str) -> None:
     fn, args = LANGUAGE[name]
     check_case(fn, args, forward=False)

@@ -10,8 +10,20 @@ import numpy as np
 
 from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures, loop_dtypes
-from tracejit.trace.emit import (COMPOSITES, apply, apply_ufunc, atom_of, broadcast_dims, cast,
-                                 dims_of, emit_value, fit, lift, promotion_key)
+from tracejit.trace.emit import (
+    COMPOSITES,
+    apply,
+    apply_ufunc,
+    atom_of,
+    broadcast_dims,
+    cast,
+    dims_of,
+    emit,
+    emit_value,
+    fit,
+    lift,
+    promotion_key,
+)
 from tracejit.trace.emit import dtype_of as operand_dtype
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
@@ -38,6 +50,10 @@ def _power(x: Any, y: Any) -> Any:
             raise ValueError("Integers to negative integer powers are not allowed.")
         if y in _POWERS and not (integral and y in (0.5, -0.5)):
             return _POWERS[float(y)](x)
+    elif operand_dtype(x).kind in "iub" and operand_dtype(y).kind == "i":
+        least = FUNCTIONS[np.all](lift(y) >= 0) if dims_of(y) else as_tracer(y >= 0)
+        emit("check", [atom_of(least)], {"error": "ValueError", "message":
+             "Integers to negative integer powers are not allowed."})
     return NotImplemented
 
 

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.configuration import settings
-from tracejit.errors import RAISABLE
+from tracejit.errors import RAISABLE, Refusal
 from tracejit.ir.dims import evaluate
 from tracejit.ir.interpreter import bind_sizes, interpret
-from tracejit.ir.types import Aval
 from tracejit.runtime import layout
-from tracejit.runtime.failures import raise_at
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
+from tracejit.runtime.failures import raise_at
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.capture import ArgSpec, spec_of_leaf
 from tracejit.trace.captured import Guarded, Same, Shape, is_same_object
@@ -103,6 +102,8 @@ class Specialisation:
         """Run the program on a call's leaves and return its result."""
         values = self.values(leaves)
         assert values is not None
+        if self.program.written:
+            self._require_apart(leaves, values)
         if self.compiled is None:
             outputs = self._run_interpreted(values)
         else:
@@ -115,6 +116,14 @@ class Specialisation:
         rest = iter(boxed)
         result = [next(rest) if c is None else c[0] for c in self.program.constants]
         return unflatten(self.program.structure, result)
+
+    def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
+        """Refuse a call in which an array that is written to overlaps another input."""
+        for written, _ in self.program.written:
+            for source, x in zip(self.program.sources, values, strict=True):
+                if source != written and isinstance(x, np.ndarray) and _overlap(leaves[written], x):
+                    raise Refusal(f"{self.program.name} writes to an array that overlaps another of "
+                                  "its inputs. Pass a copy of one of them: x.copy()")
 
     def _run_interpreted(self, values: Sequence[Any]) -> list[Any]:
         """Run the interpreter; what equations raise comes from the user's line, as compiled."""
@@ -234,6 +243,14 @@ def _grouping(program: Program) -> int | None:
             all(p == LEAF for p in s.parts[1].parts)):
         return Words.FIRST_AND_REST
     return None
+
+
+def _overlap(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether arrays share memory, or may do so and it is too hard to say."""
+    try:
+        return np.may_share_memory(x, y) and np.shares_memory(x, y, max_work=10000)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _fits_interpreted(program: Program, values: Sequence[Any]) -> bool:

@@ -18,6 +18,7 @@ from tracejit.ir.core import Atom, Block, Graph, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import DTYPES, Aval, scalar
 from tracejit.ir.walk import Env, copy_block, copy_dim
+from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures, Guarded, Leaf, Path
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
@@ -68,6 +69,9 @@ def spec_of_leaf(x: Any) -> ArgSpec:
     if kind is not None:
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
+        if isinstance(x, (np.ma.MaskedArray, np.matrix)):
+            raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something else "
+                          "than an array's. Pass np.asarray(x), or data and mask as two arrays")
         dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
         if dtype not in DTYPES.values():
             raise Refusal(f"an argument is an array of dtype {x.dtype}, which cannot be captured. "
@@ -162,6 +166,8 @@ class _Attempt:
                 key = self.origin[need.value]
                 _LAST["pin"] = (key, trace.actual[need.value])
                 raise
+            except BranchRaised:  # each branch raises: what the call would return never matters
+                result = None
             except RecursionError as e:
                 raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or never, "
                               "cannot be captured. Write a loop, or let it end on a size") from None

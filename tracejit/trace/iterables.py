@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS
-from tracejit.trace.emit import as_operand, emit, to_dim
+from tracejit.trace.emit import as_operand, emit, same_dim, to_dim
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
 __all__ = ["TracedIterable", "counted", "make_enumerate", "make_range", "make_reversed", "make_zip"]
@@ -120,6 +120,8 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
         else:
             part_count = part.count
             sequences.append(lambda k, part=part: part.item(of_dim(part.lo) + k))
+        if strict and size is not None and not same_dim(size, part_count):
+            raise ValueError("zip() has arguments of different lengths")
         size = part_count if size is None else _shorter(size, part_count)
     assert size is not None
     return TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
