@@ -118,6 +118,8 @@ class Lowered:
         self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
         _dump(traced.program, "py", self)
+        if settings().debug >= 3:
+            LOG.warning("emitted:\n%s", self.source)
 
     @property
     def graph(self) -> Graph:
@@ -205,7 +207,7 @@ def _dump(program: Program, stage: str, text: object) -> None:
     name = re.sub(r"\W+", "_", program.name).strip("_")
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    (path / f"{name}_{digest}.{stage}").write_text(f"{text}\n", encoding="utf-8")
+    (path / f"{name}_{digest}.{stage}").write_text(str(text).rstrip("\n") + "\n", encoding="utf-8")
 
 
 @functools.cache
