@@ -168,6 +168,8 @@ class Emitter:
             if not text:
                 text = "" if i == 0 and k + 1 < len(index) else self.dim(i)
                 continue
+            if d == 1:
+                continue
             scaled = f"({text}) * {self.factor(d)}" if " + " in text or " - " in text else (
                 f"{text} * {self.factor(d)}")
             text = scaled if i == 0 else _plus(scaled, self.dim(i))
@@ -310,6 +312,13 @@ class Emitter:
 
     def data_index(self, a: Atom, index: Idx) -> Dim:
         """Return an element of an index array as a dim."""
+        if self.elements.is_virtual(a):
+            eqn = self.elements.makers[a]  # type: ignore[index]
+            if isinstance(eqn.op.lowering, Index):
+                return eqn.op.lowering.element(eqn.params, index)
+            if isinstance(eqn.op.lowering, (View, Alias)):
+                (read,) = self.elements.reads(a, index)  # type: ignore[arg-type]
+                return self.data_index(read.operand, read.index)
         text = self.element(a, index)
         if text.lstrip("-").isdigit():
             return int(text)

@@ -459,9 +459,14 @@ class _Lowerer(Emitter):
 
     def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
         """Copy an array to a buffer."""
-        nest = as_nest(copy_statement(source, target, buffer), 0)
-        assert isinstance(nest, Nest)
-        self.nest(nest)
+        self._loops_of(copy_statement(source, target, buffer))
+
+    def _loops_of(self, s: Statement) -> None:
+        step = as_nest(s, 0)
+        if isinstance(step, Nest):
+            self.nest(step)
+        else:
+            self.statement(step)
 
     # --- control flow ---------------------------------------------------------------------------
 
@@ -616,9 +621,7 @@ class _Lowerer(Emitter):
             return
         s = copy_statement(a, v, buffer)
         s.index = (index.dim, *s.index)
-        nest = as_nest(s, 0)
-        assert isinstance(nest, Nest)
-        self.nest(nest)
+        self._loops_of(s)
 
     def fail(self, condition: str, error: str, message: str, values: Sequence[str], eqn: Eqn) -> None:
         """Leave the kernel with a failure where a condition holds."""

@@ -67,8 +67,18 @@ class Statement:
 
     def rename(self, mapping: dict[Value, Value]) -> None:
         """Use other loop variables."""
-        dims = {v: w.dim for v, w in mapping.items()}
         self.vars = [mapping.get(v, v) for v in self.vars]
+        self._substitute({v: w.dim for v, w in mapping.items()})
+
+    def drop_unit_loops(self) -> None:
+        """Leave out loops that run once; what is folded or searched stays."""
+        kept = len(self.vars) - self.folded
+        units = [k for k, d in enumerate(self.extents[:kept]) if d == 1]
+        self._substitute({self.vars[k]: 0 for k in units})
+        for k in reversed(units):
+            del self.vars[k], self.extents[k]
+
+    def _substitute(self, dims: dict[Value, Dim]) -> None:
         self.operands = [(a, tuple(substitute(i, dims) for i in index))
                          for a, index in self.operands]
         self.index = tuple(substitute(i, dims) for i in self.index)
@@ -109,25 +119,34 @@ def copy_statement(source: Atom, target: Value, buffer: Buffer) -> Statement:
     shape = source.aval.shape
     variables = loop_vars(shape)
     index = tuple(v.dim for v in variables)
-    return Statement(None, "put", list(variables), list(shape), [(source, index)], target, index,
-                     buffer=buffer)
+    statement = Statement(None, "put", list(variables), list(shape), [(source, index)], target, index,
+                          buffer=buffer)
+    statement.drop_unit_loops()
+    return statement
 
 
 def statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[Statement]:
     """Yield the statements that carry out an equation that makes an array or folds one."""
+    for statement in _statements_of(eqn, elements, buffers):
+        statement.drop_unit_loops()
+        yield statement
+
+
+def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[Statement]:
     how = eqn.op.lowering
     out = eqn.outputs[0]
     buffer = buffers.of.get(out)
+    if isinstance(how, Alias) and buffers.shares(eqn.inputs[0], out):
+        return
     if elements.is_virtual_kind(eqn):
         variables = loop_vars(out.aval.shape)
         index = tuple(v.dim for v in variables)
         yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out, index,
                         buffer=buffer)
     elif isinstance(how, Alias):
-        if not buffers.shares(eqn.inputs[0], out):
-            copy = copy_statement(eqn.inputs[0], out, buffers.of[out])
-            copy.shape = eqn.inputs[0].aval.shape
-            yield copy
+        copy = copy_statement(eqn.inputs[0], out, buffers.of[out])
+        copy.shape = eqn.inputs[0].aval.shape
+        yield copy
     elif isinstance(how, Write):
         yield from _write(eqn, buffers)
     elif isinstance(how, Reduce):

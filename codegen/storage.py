@@ -8,11 +8,12 @@
 | written in part       | operands and results of element and slice writes                      |
 | read by a routine     | operands and results of library routines and Logs                     |
 | reshaped              | operands of a reshape that does more than add or drop axes of size 1  |
-| indexed by data       | what a gather reads, and its indices                                  |
+| indexed by data       | what a gather reads, and its indices if they take arithmetic          |
 | computed outside      | what loops read of enclosing code, if it takes arithmetic             |
 | contracted            | operands of contractions, if they take arithmetic                     |
 | overwritten           | what reads an array that is written to before the last use            |
-| used repeatedly       | what is expensive and used in several loop nests                      |
+| used repeatedly       | what takes a division and is repeated along an outer loop, or a call  |
+|                       | such as exp and is repeated along any                                 |
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearl
 from tracejit.codegen.products import is_matrix_product
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, Gather, Library, LogOp, Pieces,
-                                  Reduce, Region, Running, View, Write)
+                                  Pointwise, Reduce, Region, Running, View, Write)
 from tracejit.ir.walk import all_eqns, free_values
 
 __all__ = ["choose_storage", "find_pulled"]
@@ -77,19 +78,22 @@ def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
     pulled = find_pulled(graph)
     elements = Elements(graph, reasons, pulled)
     for eqn in all_eqns(graph.block):
-        _keep_by_kind(eqn, pulled, keep)
+        _keep_by_kind(eqn, elements, keep)
     _keep_outside_loops(graph.block, elements, keep)
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Contract):
             for a in eqn.inputs:
                 if elements.computes(a) or is_matrix_product(eqn):
                     keep(a, "contracted")
+    for eqn in all_eqns(graph.block):
+        for v in _repeated(eqn, elements):
+            keep(v, "used repeatedly")
     for v in list(_overwritten(graph.block, elements)):
         keep(v, "overwritten")
     return elements
 
 
-def _keep_by_kind(eqn: Eqn, pulled: set[Eqn], keep: Keep) -> None:
+def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
     how = eqn.op.lowering
     operands: Sequence[Atom] = ()
     results: Sequence[Atom] = ()
@@ -97,8 +101,8 @@ def _keep_by_kind(eqn: Eqn, pulled: set[Eqn], keep: Keep) -> None:
     if isinstance(how, Region):
         inner = [a for r in eqn.regions for a in (*r.inputs, *r.outputs)]
         operands, results, why = [*eqn.inputs, *inner], eqn.outputs, "carried"
-    elif isinstance(how, Write) and eqn not in pulled:
-        operands = (eqn.inputs[0], *eqn.inputs[2:])
+    elif isinstance(how, Write) and eqn not in elements.pulled:
+        operands = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[2:]))
         results, why = eqn.outputs, "written in part"
     elif isinstance(how, FOLDS):
         results, why = eqn.outputs, "folded"
@@ -108,7 +112,7 @@ def _keep_by_kind(eqn: Eqn, pulled: set[Eqn], keep: Keep) -> None:
         if not is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape):
             operands, results, why = eqn.inputs, eqn.outputs, "reshaped"
     elif isinstance(how, Gather):
-        operands, why = eqn.inputs, "indexed by data"
+        operands, why = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[1:])), "indexed by data"
     elif isinstance(how, Effect):
         results, why = eqn.outputs, "made by itself"
     for a in (*operands, *results):
@@ -123,6 +127,42 @@ def _keep_outside_loops(block: Block, elements: Elements, keep: Keep) -> None:
                 if is_array(v) and elements.computes(v):
                     keep(v, "computed outside")
             _keep_outside_loops(region, elements, keep)
+
+
+EXPENSIVE = 4.0
+"""What an element costs, in additions, that is not computed again for each use: a division."""
+
+
+def _repeated(eqn: Eqn, elements: Elements) -> Iterator[Value]:
+    """Yield what an equation would compute again and again in an outer loop.
+
+    An operand that is repeated along inner loops only is computed once outside of them anyhow; but
+    calls are vectorised only in loops of their own.
+    """
+    if not isinstance(eqn.op.lowering, (Pointwise, View)) or "at" in eqn.params:
+        return
+    for a in eqn.inputs:
+        if not is_array(a) or not elements.computes(a):
+            continue
+        shape = eqn.output.aval.shape
+        own = (1,) * (len(shape) - len(a.aval.shape)) + a.aval.shape
+        repeated = [d == 1 and s != 1 for d, s in zip(own, shape, strict=True)]
+        if True not in repeated:
+            continue
+        source = _source(a, elements)
+        is_outer = not all(repeated[repeated.index(True):])
+        if elements.has_call(source) or (is_outer and elements.cost(source) >= EXPENSIVE):
+            yield source
+
+
+def _source(a: Value, elements: Elements) -> Value:
+    """Return what a view is a view of."""
+    eqn = elements.makers[a]
+    while isinstance(eqn.op.lowering, (View, Alias)) and is_array(eqn.inputs[0]) and (
+            eqn.inputs[0] not in elements.stored and eqn.inputs[0] in elements.makers):
+        a = eqn.inputs[0]  # type: ignore[assignment]
+        eqn = elements.makers[a]
+    return a
 
 
 def _overwritten(block: Block, elements: Elements) -> Iterator[Value]:

@@ -46,7 +46,8 @@ class Context:
         if isinstance(a, Literal):
             return a.val
         full = self.maker(a, "full")
-        return full.inputs[0].val if full is not None and isinstance(full.inputs[0], Literal) else None
+        element = full.inputs[0] if full is not None else None
+        return element.val if isinstance(element, Literal) else None
 
 
 Rule = Callable[[Context, Eqn, Sequence[Atom], Params], "Atom | Sequence[Atom] | None"]

@@ -41,7 +41,7 @@ def _move_of_full(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | N
     full = c.maker(xs[0], "full")
     if full is None:
         return None
-    shape = e.output.aval.shape if "shape" not in p else p["shape"]
+    shape = p.get("shape", e.output.aval.shape)
     if any(isinstance(d, Value) for d in shape):
         return None
     return c.emit("full", full.inputs[0], shape=shape) if shape else full.inputs[0]
@@ -93,6 +93,15 @@ def _dot_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom
     if all(a is b for a, b in zip(operands, xs, strict=True)):
         return None
     return c.emit("dot", *operands, spec=f"{labels[0]},{labels[1]}->{output}")
+
+
+def _dot_of_scalar(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """dot(a, y){,i->i} = a * y."""
+    for a, y in (xs, reversed(xs)):
+        left, right, output = p["spec"].replace("->", ",").split(",")
+        if a.aval.shape == () and (right if y is xs[1] else left) == output:
+            return c.emit("mul", c.emit("full", a, shape=y.aval.shape), y)
+    return None
 
 
 def _is_whole(at: Any, aval: Aval) -> bool:
@@ -156,6 +165,14 @@ def _by_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     return xs[0] if c.constant(xs[1]) == 1 and _keeps(e, xs[0]) else None
 
 
+def _plus_zero(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """x + 0 = x of ints."""
+    for x, y in (xs, reversed(xs)):
+        if e.output.aval.dtype.kind in "iu" and _keeps(e, x) and c.constant(y) == 0:
+            return x
+    return None
+
+
 def _minus_zero(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """x - 0 = x."""
     k = c.constant(xs[1])
@@ -182,11 +199,12 @@ def _minus_negated(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | 
 
 def _fold(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """Compute an equation on constants now."""
-    if e.op.effect or not all(isinstance(x, Literal) for x in xs):
+    numbers = [x.val for x in xs if isinstance(x, Literal)]
+    if e.op.effect or len(numbers) < len(xs):
         return None
     aval = e.output.aval
     with np.errstate(all="ignore"):
-        result = e.op.reference(*(x.val for x in xs), **p)  # type: ignore[union-attr]
+        result = e.op.reference(*numbers, **p)
     return Literal(np.asarray(result)[()], aval.dtype)
 
 
@@ -240,8 +258,7 @@ def _same_extremum(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | 
 def _empty_branches(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
     """An `if_` that computes nothing, on scalars, is a selection."""
     then, other = e.regions
-    if then.eqns or other.eqns or any(
-            not isinstance(v.aval, Aval) or v.aval.shape for v in e.outputs):
+    if then.eqns or other.eqns or any(v.is_log or v.aval.shape for v in e.outputs):
         return None
     results: list[Atom] = []
     for a, b in zip(then.outputs, other.outputs, strict=True):
@@ -275,8 +292,6 @@ def _unchanged_carry(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[
     same = [a is v for a, v in zip(body.outputs, body.inputs[1:], strict=True)]
     if not any(same):
         return None
-
-
     env: dict[Value, Any] = {}
     regions = []
     for region in e.regions:
@@ -306,10 +321,10 @@ RULES: dict[str, Sequence[Rule]] = {
     "update": (_update_of_all, _update_of_update),
     "concatenate": (_concatenate_one,),
     "full": (_full_scalar,),
-    "dot": (_dot_of_transpose,),
+    "dot": (_dot_of_transpose, _dot_of_scalar),
     "mul": (_fold, _times_one),
     "div": (_fold, _by_one),
-    "add": (_fold, _plus_negated),
+    "add": (_fold, _plus_zero, _plus_negated),
     "sub": (_fold, _minus_zero, _minus_negated),
     "neg": (_fold, _negated_twice),
     "cast": (_fold, _same_dtype),
