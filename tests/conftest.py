@@ -1,0 +1,28 @@
+"""What tests share: files of expected text, compared, or with `--golden` written again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--golden`."""
+    parser.addoption("--golden", action="store_true",
+                     help="write the files of expected text again instead of comparing with them")
+
+
+@pytest.fixture
+def expect_text(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Return what asserts that a file holds a text, and with `--golden` makes it so."""
+    def expect(path: Path, text: str) -> None:
+        if request.config.getoption("golden"):
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path.name} is not there; see {request.path.name} --golden"
+        assert path.read_text(encoding="utf-8") == text, (
+            f"{path.name} is no longer what comes out. If the change is meant, run "
+            f"python -m pytest tests/{request.path.name} --golden, and read the diff")
+
+    return expect

@@ -1,0 +1,65 @@
+"""Emitted source: every byte of it, for a dozen programs, is in `tests/golden/`.
+
+Each `NAME.py` there has a program and what it is traced for, `NAME.txt` the source (with the IR at
+its head) and what `.why()` says. Nothing is compiled. `make golden` writes the texts again.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tracejit
+
+FOLDER = Path(__file__).parent / "golden"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+def emitted(name: str, *, verify: bool = False) -> str:
+    """Return what a program of the folder is lowered to, and why."""
+    spec = importlib.util.spec_from_file_location(f"golden_{name}", FOLDER / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with tracejit.config(verify=verify):
+        traced = module.program.trace(*map(tracejit.spec, module.arguments))
+        source = traced.lower().source
+    why = "".join(f"# {line}\n" for line in traced.why().splitlines())
+    return f"{source}\n\n# why\n{why}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_source_is_what_it_was(name: str, expect_text: Callable[[Path, str], None]) -> None:
+    expect_text(FOLDER / f"{name}.txt", emitted(name))
+
+
+def test_source_in_verify_mode_is_what_it_was(expect_text: Callable[[Path, str], None]) -> None:
+    expect_text(FOLDER / "counted_loop.verify.txt", emitted("counted_loop", verify=True))
+
+
+def test_every_text_belongs_to_a_program() -> None:
+    assert {path.name.partition(".")[0] for path in FOLDER.glob("*.txt")} == set(NAMES)
+
+
+def test_source_does_not_depend_on_what_was_emitted_before() -> None:
+    first = {name: emitted(name) for name in NAMES}
+    second = {name: emitted(name) for name in reversed(NAMES)}
+    assert first == second
+
+
+def test_source_does_not_depend_on_the_hash_seed() -> None:
+    code = "import test_golden as t; print(*map(t.emitted, t.NAMES))"
+    found = set()
+    for seed in ("0", "1", "4711"):
+        path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
+        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+        done = subprocess.run([sys.executable, "-c", code], env=env, text=True, check=True,
+                              capture_output=True)
+        found.add(done.stdout)
+    assert len(found) == 1
