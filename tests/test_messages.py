@@ -49,7 +49,8 @@ def error_of(call: Callable[[], Any]) -> BaseException:
     return caught.value
 
 
-def assert_refused(fn: Any, args: tuple[Any, ...], text: str, transform: Any = tracejit.jit) -> None:
+def assert_refused(fn: Any, args: tuple[Any, ...], text: str,
+                   transform: Any = tracejit.jit) -> None:
     """Assert that a capture is refused with exactly this text, at the marked line."""
     error = error_of(lambda: transform(fn)(*args))
     assert isinstance(error, Refusal)
@@ -153,65 +154,99 @@ def finds_root(x: Any) -> Any:
 
 
 REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
-    "generator": (generates, (0.5,), "a generator cannot be captured. Fill an array in a loop and return it."),
-    "try": (tries, (0.5,), "`try` around captured operations, whose exceptions are not raised while they "
+    "generator": (generates, (0.5,),
+                  "a generator cannot be captured. Fill an array in a loop and return it."),
+    "try": (tries, (0.5,),
+            "`try` around captured operations, whose exceptions are not raised while they "
             "are captured. Test with `if` before, or move the try outside"),
     "match": (matches, (0.5,), "`match` on a traced value. Use if and elif"),
-    "async": (awaits, (0.5,), "async code cannot be captured. Call the compiled function from async code "
+    "async": (awaits, (0.5,),
+              "async code cannot be captured. Call the compiled function from async code "
               "instead"),
-    "global": (assigns_global, (0.5,), "assigning to a global cannot be captured. Return the new value and "
+    "global": (assigns_global, (0.5,),
+               "assigning to a global cannot be captured. Return the new value and "
                "assign it outside."),
-    "array that grows": (grows, (X, 3), "'y' has shape (n,) before an iteration of this loop and (2*n,) "
-                         "after it. Make it as large as it will get before the loop, and write to parts "
+    "array that grows": (grows, (X, 3),
+                         "'y' has shape (n,) before an iteration of this loop and (2*n,) "
+                         "after it. Make it as large as it will get before the loop, and write to "
+                         "parts "
                          "of it"),
-    "array that shrinks": (shrinks, (X, 2), "'x' has shape (n,) before an iteration of this loop and "
-                           "(max(n - 1, 0),) after it. Make it as large as it will get before the loop, "
+    "array that shrinks": (shrinks, (X, 2),
+                           "'x' has shape (n,) before an iteration of this loop and "
+                           "(max(n - 1, 0),) after it. Make it as large as it will get before the "
+                           "loop, "
                            "and write to parts of it"),
-    "append in a while": (appends, (0.5,), "this `while` on data cannot be captured: list.append() needs "
-                          "its iterations one by one. Fill an array that is made before it, and give "
+    "append in a while": (appends, (0.5,),
+                          "this `while` on data cannot be captured: list.append() needs "
+                          "its iterations one by one. Fill an array that is made before it, and "
+                          "give "
                           "every name that it changes one kind of value"),
-    "kinds that differ": (differs, (0.5,), "'y' is a number in one branch and None in the other, depending "
-                          "on data, at {file}:{line-2}. Give it the same kind of value in both branches"),
-    "outer array": (writes_to_outer, (0.5,), "writing to an array from outside of the captured function. "
+    "kinds that differ": (differs, (0.5,),
+                          "'y' is a number in one branch and None in the other, depending "
+                          "on data, at {file}:{line-2}. Give it the same kind of value in both "
+                          "branches"),
+    "outer array": (writes_to_outer, (0.5,),
+                    "writing to an array from outside of the captured function. "
                     "Work on a copy: x = x.copy()"),
-    "outer list": (appends_to_outer, (0.5,), "changing a list from outside of the captured function. "
+    "outer list": (appends_to_outer, (0.5,),
+                   "changing a list from outside of the captured function. "
                    "Return the new value instead, or work on a copy made inside"),
     "list at data": (indexes_list, (X,), "a list is indexed by a traced value. Make it an array: "
                      "np.array(...)[i]"),
     "dict at data": (indexes_dict, (X,), "a dict is indexed by a traced value. Make it an array: "
                      "np.array(...)[i]"),
-    "masked array write": (sets_masked, (X,), "x[mask] = v with an array v has a size that depends on data. "
+    "masked array write": (sets_masked, (X,),
+                           "x[mask] = v with an array v has a size that depends on data. "
                            "Use x[...] = np.where(mask, v, x)"),
-    "recursion on data": (recurses, (5.0,), "a recursion that ends on data, or never, cannot be captured. "
+    "recursion on data": (recurses, (5.0,),
+                          "a recursion that ends on data, or never, cannot be captured. "
                           "Write a loop, or let it end on a size"),
-    "mask as result": (lambda x: x[x > 1.0], (X,), "x[mask] as a result has a size that depends on data. "
+    "mask as result": (lambda x: x[x > 1.0], (X,),
+                       "x[mask] as a result has a size that depends on data. "
                        "Return np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]"),
-    "mask in dot": (lambda x: np.dot(x[x > 1.0], x[x > 1.0]), (X,), "np.dot of x[mask] has a size that "
-                    "depends on data. Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]"),
-    "where of one": (lambda x: np.where(x > 0.0), (X,), "np.where with one argument has a result whose size "
+    "mask in dot": (lambda x: np.dot(x[x > 1.0], x[x > 1.0]), (X,),
+                    "np.dot of x[mask] has a size that "
+                    "depends on data. Use np.where(mask, x, neutral), or a sum, mean, max or min "
+                    "of x[mask]"),
+    "where of one": (lambda x: np.where(x > 0.0), (X,),
+                     "np.where with one argument has a result whose size "
                      "depends on data. Use np.where(condition, x, y)"),
-    "repeat by data": (lambda x: np.repeat(x, [1, 2, 1]), (X,), "np.repeat with one count per element has a "
+    "repeat by data": (lambda x: np.repeat(x, [1, 2, 1]), (X,),
+                       "np.repeat with one count per element has a "
                        "size that depends on data. Use one count, or index with an array"),
-    "arange of floats": (lambda x: np.arange(0.0, x, 0.5), (1.0,), "np.arange with traced numbers that are "
-                         "no ints has a size that depends on data. Use np.linspace, or start + step * "
+    "arange of floats": (lambda x: np.arange(0.0, x, 0.5), (1.0,),
+                         "np.arange with traced numbers that are "
+                         "no ints has a size that depends on data. Use np.linspace, or start + "
+                         "step * "
                          "np.arange(n)"),
-    "function": (lambda x: np.fft.fft(x), (X,), "numpy.fft.fft cannot be captured. Write it with operations "
+    "function": (lambda x: np.fft.fft(x), (X,),
+                 "numpy.fft.fft cannot be captured. Write it with operations "
                  "that are listed in docs/coverage.md, or make it an op with tracejit.register_op"),
-    "ufunc": (lambda x: np.spacing(x), (X,), "np.spacing cannot be captured. docs/coverage.md lists what "
+    "ufunc": (lambda x: np.spacing(x), (X,),
+              "np.spacing cannot be captured. docs/coverage.md lists what "
               "can; tracejit.register_op makes new ops"),
-    "method": (lambda x: x.tobytes(), (X,), "arrays have no captured attribute 'tobytes'. docs/coverage.md "
+    "method": (lambda x: x.tobytes(), (X,),
+               "arrays have no captured attribute 'tobytes'. docs/coverage.md "
                "lists the methods and attributes that are captured"),
-    "half precision": (lambda x: np.sin(x), (np.ones(3, bool),), "np.sin of bool array is computed in "
+    "half precision": (lambda x: np.sin(x), (np.ones(3, bool),),
+                       "np.sin of bool array is computed in "
                        "float16. Convert the operand with .astype(np.float64) first"),
-    "np.random": (lambda x: x * np.random.rand(), (X,), "numpy.random.rand gives another value at every "
-                  "call, and a captured function would keep the first. Call it outside and pass the value "
+    "np.random": (lambda x: x * np.random.rand(), (X,),
+                  "numpy.random.rand gives another value at every "
+                  "call, and a captured function would keep the first. Call it outside and pass "
+                  "the value "
                   "as an argument"),
-    "random": (lambda x: x * random.random(), (X,), "random.random gives another value at every call, and a "
-               "captured function would keep the first. Call it outside and pass the value as an argument"),
-    "time": (lambda x: x * time.time(), (X,), "time.time gives another value at every call, and a captured "
+    "random": (lambda x: x * random.random(), (X,),
+               "random.random gives another value at every call, and a "
+               "captured function would keep the first. Call it outside and pass the value as an "
+               "argument"),
+    "time": (lambda x: x * time.time(), (X,),
+             "time.time gives another value at every call, and a captured "
              "function would keep the first. Call it outside and pass the value as an argument"),
-    "foreign library": (finds_root, (0.5,), "a Python decision depends on a traced value where it cannot be "
-                        "captured. Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit "
+    "foreign library": (finds_root, (0.5,),
+                        "a Python decision depends on a traced value where it cannot be "
+                        "captured. Use `if`, `while`, `and`, `or`, `not` in a function whose "
+                        "source tracejit "
                         "can see, or np.where"),
 }
 
@@ -238,7 +273,8 @@ def test_arrays_of_other_dtypes_are_refused(dtype: Any) -> None:
     array = np.zeros(3, dtype)
     error = error_of(lambda: tracejit.jit(lambda x: x)(array))
     assert isinstance(error, Refusal)
-    assert str(error) == (f"an argument is an array of dtype {array.dtype}, which cannot be captured. Use "
+    assert str(error) == (f"an argument is an array of dtype {array.dtype}, which cannot be "
+                          f"captured. Use "
                           "float32, float64, complex64, complex128, integers or bool")
 
 
@@ -251,7 +287,8 @@ def test_arrays_that_are_more_than_arrays_are_refused(argument: Any) -> None:
         f(np.ones(argument.shape))
         error = error_of(lambda: f(argument))
     assert isinstance(error, Refusal)
-    assert str(error) == (f"an argument is a {type(argument).__name__}, whose operations mean something else "
+    assert str(error) == (f"an argument is a {type(argument).__name__}, whose operations mean "
+                          f"something else "
                           "than an array's. Pass np.asarray(x), or data and mask as two arrays")
 
 
@@ -268,7 +305,8 @@ def test_a_written_argument_that_overlaps_another_is_refused(interpreted: bool) 
         for a, b in ((x, x), (x[:4], x[2:]), (x[::2], x[:3])):
             error = error_of(lambda a=a, b=b: f(a, b))
             assert isinstance(error, Refusal)
-            assert str(error) == ("writes_then_reads writes to an array that overlaps another of its inputs. "
+            assert str(error) == ("writes_then_reads writes to an array that overlaps another of "
+                                  "its inputs. "
                                   "Pass a copy of one of them: x.copy()")
         np.testing.assert_array_equal(x, np.arange(6.0))
         assert f(x[::2], x[1::2]) == 1.0  # neighbours in memory, and apart
@@ -315,9 +353,11 @@ CAPTURE_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
               "could not broadcast input array from shape (4,) into shape (3,)"),
     "matmul": (lambda x, y: x @ y, (A, X), ValueError,
                "matmul: shapes (3,4) and (3,) do not match in the summed dimension 'j'"),
-    "reshape": (lambda x: x.reshape(2, 2), (X,), ValueError, "cannot reshape array of size 3 into shape (2, 2)"),
+    "reshape": (lambda x: x.reshape(2, 2), (X,), ValueError,
+                "cannot reshape array of size 3 into shape (2, 2)"),
     "stack": (lambda x, y: np.stack([x, y]), (X, np.ones(4)), ValueError,
-              "all the input array dimensions except for the concatenation axis must match exactly"),
+              "all the input array dimensions except for the concatenation axis must match "
+              "exactly"),
     "square": (lambda x: np.linalg.cholesky(x), (A,), np.linalg.LinAlgError,
                "Last 2 dimensions of the array must be square"),
     "axis": (lambda x: np.sum(x, axis=2), (A,), np.exceptions.AxisError,
@@ -327,15 +367,18 @@ CAPTURE_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
     "indices": (lambda x: x[0, 0], (X,), IndexError,
                 "too many indices for array: array is 1-dimensional, but 2 were indexed"),
     "float index": (lambda x, t: x[t], (X, 1.0), IndexError,
-                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                    "integer or "
                     "boolean arrays are valid indices"),
     "float of array": (lambda x: float(x), (X,), TypeError,
                        "only 0-dimensional arrays can be converted to Python scalars"),
     "truth of array": (lambda x: 1.0 if x > 0.0 else 2.0, (X,), ValueError,
-                       "The truth value of an array with more than one element is ambiguous. Use a.any() "
+                       "The truth value of an array with more than one element is ambiguous. Use "
+                       "a.any() "
                        "or a.all()"),
     "in place": (adds_float_to_ints, (np.arange(3),), TypeError,
-                 "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with casting rule "
+                 "Cannot cast ufunc 'add' output from dtype('float64') to dtype('int64') with "
+                 "casting rule "
                  "'same_kind'"),
     "name": (reads_nowhere, (0.5,), NameError, "name 'nowhere' is not defined"),
     "unpack": (unpacks, (X,), ValueError, "too many values to unpack (expected 2)"),
@@ -417,12 +460,16 @@ def to_the_power(n: Any, m: Any) -> Any:
     return n ** m  # <-- here
 
 
-UNSET = ("cannot access local variable 'y' where it is not associated with a value: it is set in only one "
+UNSET = ("cannot access local variable 'y' where it is not associated with a value: it is set in "
+         "only one "
          "branch, or in a loop that did not run. Set it before")
 RUN_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
-    "index in a loop": (reads_beyond, (X,), IndexError, "index 3 is out of bounds for axis 0 with size 3"),
-    "index argument": (reads_at, (X, 7), IndexError, "index 7 is out of bounds for axis 0 with size 3"),
-    "negative index": (reads_at, (X, -4), IndexError, "index -4 is out of bounds for axis 0 with size 3"),
+    "index in a loop": (reads_beyond, (X,), IndexError,
+                        "index 3 is out of bounds for axis 0 with size 3"),
+    "index argument": (reads_at, (X, 7), IndexError,
+                       "index 7 is out of bounds for axis 0 with size 3"),
+    "negative index": (reads_at, (X, -4), IndexError,
+                       "index -4 is out of bounds for axis 0 with size 3"),
     "index array": (reads_at, (X, np.array([0, 9])), IndexError,
                     "index 9 is out of bounds for axis 0 with size 3"),
     "write": (writes_at, (X, 5), IndexError, "index 5 is out of bounds for axis 0 with size 3"),
@@ -459,7 +506,8 @@ def test_errors_at_run_time_are_the_same_from_a_gradient(name: str) -> None:
     error = error_of(lambda: tracejit.grad(fn)(*args))
     assert type(error) is kind
     assert str(error) == text
-    assert traceback.extract_tb(error.__traceback__)[-1].lineno == int(marked_line(fn).rpartition(":")[2])
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert f"{last.filename}:{last.lineno}" == marked_line(fn)
 
 
 def test_a_failed_call_leaves_the_function_usable() -> None:
@@ -471,13 +519,16 @@ def test_a_failed_call_leaves_the_function_usable() -> None:
 # --- transforms -----------------------------------------------------------------------------------
 
 
-SCALAR = ("{where}: grad needs a function with a real scalar result, but {name} returns {what}. Sum or "
+SCALAR = ("{where}: grad needs a function with a real scalar result, but {name} returns {what}. "
+          "Sum or "
           "average the result (np.sum, np.mean), or use tracejit.vjp or tracejit.jvp")
 
 
 @pytest.mark.parametrize(("fn", "args", "what"), [
-    (lambda x: x * x, (X,), "f64[n]"), (lambda x: None, (X,), "None"), (lambda x: np.argmax(x), (X,), "i64[]"),
-    (lambda x: 3, (1.0,), "an object of type int"), (lambda x: (x, x), (1.0,), "an object of type tuple"),
+    (lambda x: x * x, (X,), "f64[n]"), (lambda x: None, (X,), "None"),
+    (lambda x: np.argmax(x), (X,), "i64[]"),
+    (lambda x: 3, (1.0,), "an object of type int"), (lambda x: (x, x), (1.0,),
+                                                     "an object of type tuple"),
     (lambda x: np.sum(x * 1j), (X,), "c128[]")],
     ids=["array", "None", "int64", "int", "tuple", "complex"])
 def test_grad_of_no_real_scalar(fn: Any, args: tuple[Any, ...], what: str) -> None:
@@ -487,7 +538,8 @@ def test_grad_of_no_real_scalar(fn: Any, args: tuple[Any, ...], what: str) -> No
 
 
 @pytest.mark.parametrize(("argument", "what", "name"), [
-    (3, "of dtype int64", "x"), (np.arange(3), "of dtype int64", "x"), (np.ones(2, bool), "of dtype bool", "x"),
+    (3, "of dtype int64", "x"), (np.arange(3), "of dtype int64", "x"),
+    (np.ones(2, bool), "of dtype bool", "x"),
     ("a", "no number", "x"), ({"w": 3}, "of dtype int64", "x['w']")],
     ids=["int", "int array", "bool array", "str", "in a dict"])
 def test_grad_by_no_float(argument: Any, what: str, name: str) -> None:
@@ -497,8 +549,10 @@ def test_grad_by_no_float(argument: Any, what: str, name: str) -> None:
     error = error_of(lambda: tracejit.grad(fn)(argument))
     assert type(error) is TypeError
     assert str(error) == (
-        f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}: grad needs floats to differentiate by, but "
-        f"argument {name!r} is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments with "
+        f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}: grad needs floats to "
+        f"differentiate by, but "
+        f"argument {name!r} is {what}. Pass a float (1.0, x.astype(float)), or choose other "
+        f"arguments with "
         "argnums")
 
 
@@ -513,9 +567,11 @@ USES: dict[str, tuple[Callable[[], Any], type, str]] = {
     "argnums empty": (lambda: tracejit.grad(SQUARE, argnums=()), TypeError,
                       "argnums is empty: there is nothing to differentiate by"),
     "no function": (lambda: tracejit.grad(3), TypeError, "a transform takes a function, not 3"),
-    "no function for vjp": (lambda: tracejit.vjp(3), TypeError, "a transform takes a function, not 3"),
+    "no function for vjp": (lambda: tracejit.vjp(3), TypeError,
+                            "a transform takes a function, not 3"),
     "cotangent shape": (lambda: tracejit.vjp(SQUARE, X)[1](np.ones(4)), ValueError,
-                        "the cotangent of the result has shape (4,), but the result has shape (3,)"),
+                        "the cotangent of the result has shape (4,), but the result has shape "
+                        "(3,)"),
     "cotangent structure": (lambda: tracejit.vjp(SQUARE, X)[1]((X, X)), TypeError,
                             "the cotangent has another structure than the result"),
     "cotangent complex": (lambda: tracejit.vjp(SQUARE, X)[1](X * 1j), TypeError,
@@ -525,10 +581,12 @@ USES: dict[str, tuple[Callable[[], Any], type, str]] = {
     "tangent shape": (lambda: tracejit.jvp(SQUARE, (X,), (np.ones(4),)), ValueError,
                       "the tangent of argument[0] has shape (4,), but argument[0] has shape (3,)"),
     "tangents bare": (lambda: tracejit.jvp(SQUARE, X, X), TypeError,
-                      "jvp takes the arguments and their tangents as two tuples: jvp(f, (x, y), (x_dot, "
+                      "jvp takes the arguments and their tangents as two tuples: jvp(f, (x, y), "
+                      "(x_dot, "
                       "y_dot))"),
     "spec": (lambda: tracejit.spec("f65[n]"), ValueError,
-             "'f65[n]' is no spec: write a dtype (bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, "
+             "'f65[n]' is no spec: write a dtype (bool, i8, i16, i32, i64, u8, u16, u32, u64, "
+             "f32, f64, c64, "
              "c128) with sizes in brackets, as in 'f64[n, 3]', or 'float', 'int', 'complex'"),
     "RegisterGradient": (lambda: tracejit.RegisterGradient(3), TypeError,
                          "RegisterGradient takes the name of an op type as a string, not 3"),
@@ -547,7 +605,8 @@ def test_misuse_is_told_what_is_wrong(name: str) -> None:
 
 def test_has_aux_without_a_pair() -> None:
     error = error_of(lambda: tracejit.grad(SQUARE, has_aux=True)(1.0))
-    assert str(error) == (f"{marked_line(SQUARE)}: grad with has_aux=True needs a function that returns a "
+    assert str(error) == (f"{marked_line(SQUARE)}: grad with has_aux=True needs a function that "
+                          f"returns a "
                           "pair (value, auxiliary data)")
 
 
@@ -592,7 +651,8 @@ def test_registering_twice_is_a_key_error() -> None:
 
 
 @pytest.mark.parametrize(("call", "text"), [
-    (lambda: tracejit.register_op(3, np.sin), "register_op takes the name of an op type as a string, not 3"),
+    (lambda: tracejit.register_op(3, np.sin),
+     "register_op takes the name of an op type as a string, not 3"),
     (lambda: tracejit.register_op("MessagesNone", 3), "register_op takes a function, not 3"),
     (lambda: tracejit.custom_gradient(3), "custom_gradient takes a function, not 3")])
 def test_ops_of_the_wrong_type(call: Any, text: str) -> None:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
-import scipy.special
 from oracles import TOLERANCES, random_like
+from scipy import special
 
 import tracejit
 import tracejit.api
@@ -90,7 +90,8 @@ def copied(x: Any) -> Any:
 
 def is_floating(x: Any) -> bool:
     """Whether a leaf has derivatives."""
-    return isinstance(x, (float, complex, np.ndarray, np.generic)) and np.asarray(x).dtype.kind in "fc"
+    return isinstance(x,
+                      (float, complex, np.ndarray, np.generic)) and np.asarray(x).dtype.kind in "fc"
 
 
 def assert_identical(actual: Any, expected: Any, what: str = "the result") -> None:
@@ -147,13 +148,16 @@ def check_case(fn: Callable[..., Any], args: tuple[Any, ...], *, forward: bool =
         return [np.asarray(y) for y in leaves(fn(*copied(mapped(move, wide))))]
 
     step = 1e-4
-    near, far = zip(moved(step), moved(-step), strict=True), zip(moved(2 * step), moved(-2 * step), strict=True)
+    near, far = zip(moved(step), moved(-step), strict=True), zip(moved(2 * step), moved(-2 * step),
+                                                                 strict=True)
     slopes = [(8 * (a - b) - (c - d)) / (12 * step) if a.dtype.kind in "fc" else None
               for (a, b), (c, d) in zip(near, far, strict=True)]
-    single = any(np.asarray(x).dtype in (np.float32, np.complex64) for x in leaves((args, expected)))
+    single = any(np.asarray(x).dtype in (np.float32, np.complex64) for x in leaves((args,
+                                                                                    expected)))
     tolerance = 3e-4 if single else 1e-7
     bars = pullback(cts)
-    got = sum(np.real(np.vdot(bar, dot)) for bar, dot in zip(leaves(bars), leaves(dots), strict=True)
+    got = sum(np.real(np.vdot(bar, dot)) for bar, dot in zip(leaves(bars), leaves(dots),
+                                                             strict=True)
               if bar is not None)
     wanted = sum(np.real(np.vdot(ct, s)) for ct, s in zip(leaves(cts), slopes, strict=True)
                  if s is not None)
@@ -166,7 +170,8 @@ def check_case(fn: Callable[..., Any], args: tuple[Any, ...], *, forward: bool =
         assert_identical(value, expected, "the value beside the tangent")
         for t, s in zip(leaves(tangent), slopes, strict=True):
             if s is not None:
-                np.testing.assert_allclose(t, s, rtol=tolerance, atol=tolerance, err_msg="the tangent")
+                np.testing.assert_allclose(t, s, rtol=tolerance, atol=tolerance,
+                                           err_msg="the tangent")
 
 
 def assert_type_like(bar: Any, x: Any) -> None:
@@ -228,7 +233,8 @@ def _mixtures(ufunc: Any, dtype: Any) -> Iterator[tuple[str, tuple[Any, ...]]]:
     if ufunc.nin == 1:
         yield from (("array", (x,)), ("scalar", (scalar,)), ("number", (scalar.item(),)))
         return
-    yield from (("arrays", (x, y)), ("array-scalar", (x, scalar)), ("number-array", (scalar.item(), x)))
+    yield from (("arrays", (x, y)), ("array-scalar", (x, scalar)),
+                ("number-array", (scalar.item(), x)))
     if dtype is not bool:
         yield "array-int", (x, 2)
         yield "array-double", (x, operand(ufunc, np.float64, 4))
@@ -255,11 +261,13 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
               (lambda x: np.prod(x), INTS)],
     np.mean: [(lambda x: np.mean(x), A), (lambda x: np.mean(x, 1), A), (lambda x: np.mean(x), INTS),
               (lambda x: np.mean(x, axis=0, keepdims=True), F32)],
-    np.average: [(lambda x: np.average(x), A), (lambda x, w: np.average(x, weights=w), V, V[::-1].copy()),
+    np.average: [(lambda x: np.average(x), A), (lambda x, w: np.average(x, weights=w), V,
+                                                V[::-1].copy()),
                  (lambda x, w: np.average(x, axis=0, weights=w), A, V[:3].copy())],
     np.var: [(lambda x: np.var(x), A), (lambda x: np.var(x, axis=0, ddof=1), A)],
     np.std: [(lambda x: np.std(x), A), (lambda x: np.std(x, axis=1, keepdims=True), A)],
-    np.max: [(lambda x: np.max(x), A), (lambda x: np.max(x, axis=1), A), (lambda x: np.max(x), INTS),
+    np.max: [(lambda x: np.max(x), A), (lambda x: np.max(x, axis=1), A),
+             (lambda x: np.max(x), INTS),
              (lambda x: np.max(x, axis=0, keepdims=True), A)],
     np.min: [(lambda x: np.min(x), A), (lambda x: np.min(x, axis=0), A)],
     np.amax: [(lambda x: np.amax(x, 0), A)], np.amin: [(lambda x: np.amin(x, 0), A)],
@@ -277,7 +285,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.cumprod: [(lambda x: np.cumprod(x), V), (lambda x: np.cumprod(x, axis=0), A)],
     np.diff: [(lambda x: np.diff(x), V), (lambda x: np.diff(x, axis=0), A),
               (lambda x: np.diff(x, n=2), V)],
-    np.trapezoid: [(lambda y: np.trapezoid(y), V), (lambda y, x: np.trapezoid(y, x), V, np.cumsum(V)),
+    np.trapezoid: [(lambda y: np.trapezoid(y), V), (lambda y, x: np.trapezoid(y, x), V,
+                                                    np.cumsum(V)),
                    (lambda y: np.trapezoid(y, dx=0.5, axis=0), A)],
     np.gradient: [(lambda x: np.gradient(x), V), (lambda x: np.gradient(x, 0.5), V),
                   (lambda x: np.gradient(x, axis=1), A), (lambda x: np.gradient(x), A)],
@@ -285,16 +294,19 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.median: [(lambda x: np.median(x), V), (lambda x: np.median(x, axis=1), A)],
     # shapes
     np.reshape: [(lambda x: np.reshape(x, (4, 3)), A), (lambda x: np.reshape(x, -1), A),
-                 (lambda x: np.reshape(x, (2, -1)), A), (lambda x: np.reshape(x, (4, 3), order="F"), A)],
+                 (lambda x: np.reshape(x, (2, -1)), A), (lambda x: np.reshape(x, (4, 3), order="F"),
+                                                         A)],
     np.ravel: [(lambda x: np.ravel(x), A), (lambda x: np.ravel(x, order="F"), A)],
-    np.expand_dims: [(lambda x: np.expand_dims(x, 1), A), (lambda x: np.expand_dims(x, (0, -1)), A)],
+    np.expand_dims: [(lambda x: np.expand_dims(x, 1), A),
+                     (lambda x: np.expand_dims(x, (0, -1)), A)],
     np.squeeze: [(lambda x: np.squeeze(x[None]), A), (lambda x: np.squeeze(x[:, None], axis=1), V)],
     np.atleast_1d: [(lambda x: np.atleast_1d(x), 0.5), (lambda x: np.atleast_1d(x), V)],
     np.atleast_2d: [(lambda x: np.atleast_2d(x), V), (lambda x: np.atleast_2d(x), 0.5)],
     np.transpose: [(lambda x: np.transpose(x), A), (lambda x: np.transpose(x, (1, 2, 0)), C)],
     np.permute_dims: [(lambda x: np.permute_dims(x, (2, 0, 1)), C)],
     np.swapaxes: [(lambda x: np.swapaxes(x, 0, 2), C)],
-    np.moveaxis: [(lambda x: np.moveaxis(x, 0, -1), C), (lambda x: np.moveaxis(x, (0, 1), (-1, 0)), C)],
+    np.moveaxis: [(lambda x: np.moveaxis(x, 0, -1), C), (lambda x: np.moveaxis(x, (0, 1), (-1, 0)),
+                                                         C)],
     np.broadcast_to: [(lambda x: np.broadcast_to(x, (3, 5)), V),
                       (lambda x: np.broadcast_to(x[:, None], (5, 2)), V)],
     np.concatenate: [(lambda x, y: np.concatenate([x, y]), V, W),
@@ -314,13 +326,16 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.flip: [(lambda x: np.flip(x), A), (lambda x: np.flip(x, axis=1), A)],
     np.fliplr: [(lambda x: np.fliplr(x), A)], np.flipud: [(lambda x: np.flipud(x), A)],
     np.roll: [(lambda x: np.roll(x, 2), V), (lambda x: np.roll(x, -1, axis=1), A),
-              (lambda x: np.roll(x, 3), A), (lambda x: np.roll(x, 12), V), (lambda x: np.roll(x, 0), V),
+              (lambda x: np.roll(x, 3), A), (lambda x: np.roll(x, 12), V),
+              (lambda x: np.roll(x, 0), V),
               (lambda x: np.roll(x, 1, axis=(0, 1)), A), (lambda x, k: np.roll(x, k), V, 3),
               (lambda x: x[:0] + np.roll(x[:0], 1), V), (lambda x: np.roll(x, 1) * x, V),
               (lambda x: np.roll(x, (1, 2), axis=(0, 1)), A)],
     np.pad: [(lambda x: np.pad(x, 2), V), (lambda x: np.pad(x, ((1, 0), (2, 1))), A),
-             (lambda x: np.pad(x, (1, 2), mode="edge"), V), (lambda x: np.pad(x, 2, mode="wrap"), V),
-             (lambda x: np.pad(x, 2, mode="reflect"), V), (lambda x: np.pad(x, 2, mode="symmetric"), V),
+             (lambda x: np.pad(x, (1, 2), mode="edge"), V),
+             (lambda x: np.pad(x, 2, mode="wrap"), V),
+             (lambda x: np.pad(x, 2, mode="reflect"), V),
+             (lambda x: np.pad(x, 2, mode="symmetric"), V),
              (lambda x: np.pad(x, 1, constant_values=3.0), V)],
     np.tile: [(lambda x: np.tile(x, 3), V), (lambda x: np.tile(x, (2, 2)), A)],
     np.repeat: [(lambda x: np.repeat(x, 2), A), (lambda x: np.repeat(x, 2, axis=0), A)],
@@ -328,7 +343,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.size: [(lambda x: np.size(x) * x, A), (lambda x: np.size(x, 1) * x, A)],
     # creation
     np.zeros: [(lambda x: np.zeros(3) + x, 0.5), (lambda x: np.zeros((2, len(x))) + x, V),
-               (lambda n: np.zeros(n, dtype=np.int64), 3), (lambda x: np.zeros(x.shape, np.float32), A)],
+               (lambda n: np.zeros(n, dtype=np.int64), 3),
+               (lambda x: np.zeros(x.shape, np.float32), A)],
     np.ones: [(lambda x: np.ones((len(x), 2)) * x[:, None], V), (lambda x: np.ones(3, int), 1.0)],
     np.empty: [(lambda x: _filled(np.empty(5), x), V)],
     np.full: [(lambda x: np.full((2, 3), x), 0.5), (lambda x: np.full(3, 7), 0.5),
@@ -353,7 +369,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                 (lambda x: np.arange(2, 9, 3), 1.0), (lambda n: np.arange(n, 0, -1), 4),
                 (lambda n: np.arange(n), 4), (lambda n: np.arange(n, dtype=float), 4),
                 (lambda x: np.arange(3.0), 0.5)],
-    np.linspace: [(lambda x: np.linspace(0.0, x, 5), 2.0), (lambda x: np.linspace(x, 1.0, 4, endpoint=False), 0.5),
+    np.linspace: [(lambda x: np.linspace(0.0, x, 5), 2.0),
+                  (lambda x: np.linspace(x, 1.0, 4, endpoint=False), 0.5),
                   (lambda x: np.linspace(0, 1, len(x)) * x, V),
                   (lambda x: np.linspace(0.0, x, 3, retstep=True), 2.0)],
     np.eye: [(lambda x: np.eye(3) * x, 0.5), (lambda x: np.eye(2, 4, k=1) * x, 0.5),
@@ -362,23 +379,28 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.tri: [(lambda x: np.tri(5) @ x, V), (lambda x: np.tri(2, 3, 1), V)],
     np.indices: [(lambda x: np.indices((2, 3)) * x, 0.5)],
     np.fromfunction: [(lambda x: np.fromfunction(lambda i, j: x * i + j, (2, 3)), 0.5)],
-    np.meshgrid: [(lambda x, y: np.meshgrid(x, y), V, B3), (lambda x, y: np.meshgrid(x, y, indexing="ij"), V, B3)],
+    np.meshgrid: [(lambda x, y: np.meshgrid(x, y), V, B3),
+                  (lambda x, y: np.meshgrid(x, y, indexing="ij"), V, B3)],
     # elementwise with more to say
     np.where: [(lambda x: np.where(x > 0.0, x, 2.0 * x), A), (lambda x: np.where(x > 0.0, 1, 0), A),
-               (lambda x, y: np.where(x > 0.5, x, y), V, F32), (lambda x: np.where(x > 0.5, x, 0.0), F32),
+               (lambda x, y: np.where(x > 0.5, x, y), V, F32),
+               (lambda x: np.where(x > 0.5, x, 0.0), F32),
                (lambda x: np.where(x[:, None] > 0.5, x, -x), V),
                (lambda x: np.where(x > 0.0, np.log(np.where(x > 0.0, x, 1.0)), 0.0), A)],
     np.clip: [(lambda x: np.clip(x, -0.5, 0.5), A), (lambda x: np.clip(x, 0.0, None), A),
               (lambda x: np.clip(x, None, x.mean()), A), (lambda x: np.clip(x, 0, 3), INTS)],
-    np.round: [(lambda x: np.round(x), A), (lambda x: np.round(x, 1), A), (lambda x: np.round(x), INTS)],
+    np.round: [(lambda x: np.round(x), A), (lambda x: np.round(x, 1), A),
+               (lambda x: np.round(x), INTS)],
     np.around: [(lambda x: np.around(x, 1), A)],
-    np.nan_to_num: [(lambda x: np.nan_to_num(x), HOLES), (lambda x: np.nan_to_num(x, nan=3.0), HOLES)],
+    np.nan_to_num: [(lambda x: np.nan_to_num(x), HOLES),
+                    (lambda x: np.nan_to_num(x, nan=3.0), HOLES)],
     np.sinc: [(lambda x: np.sinc(x), V)],
     np.real: [(lambda x: np.real(x), Z), (lambda x: np.real(x), V)],
     np.imag: [(lambda x: np.imag(x), Z), (lambda x: np.imag(x), V)],
     np.angle: [(lambda x: np.angle(x), Z)],
     np.isclose: [(lambda x, y: np.isclose(x, y), V, V + 1e-12), (lambda x: np.isclose(x, 0.5), V)],
-    np.allclose: [(lambda x, y: np.allclose(x, y), V, V + 1e-12), (lambda x, y: np.allclose(x, y), V, W)],
+    np.allclose: [(lambda x, y: np.allclose(x, y), V, V + 1e-12),
+                  (lambda x, y: np.allclose(x, y), V, W)],
     # linear algebra
     np.dot: [(lambda x, y: np.dot(x, y), V, W), (lambda x, y: np.dot(x, y), A, B),
              (lambda x, y: np.dot(x, y), A, V[:4].copy()), (lambda x: np.dot(x, 2.0), A)],
@@ -389,20 +411,24 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.outer: [(lambda x, y: np.outer(x, y), V, B3)],
     np.tensordot: [(lambda x, y: np.tensordot(x, y, 1), A, B),
                    (lambda x, y: np.tensordot(x, y, axes=([1, 2], [1, 0])), C, B)],
-    np.einsum: [(lambda x, y: np.einsum("ij,jk->ik", x, y), A, B), (lambda x: np.einsum("ii", x), SQUARE),
+    np.einsum: [(lambda x, y: np.einsum("ij,jk->ik", x, y), A, B),
+                (lambda x: np.einsum("ii", x), SQUARE),
                 (lambda x: np.einsum("ij->j", x), A), (lambda x, y: np.einsum("ij,ji", x, y), A, B),
-                (lambda x, y: np.einsum("bij,jk->bik", x, y), C, B), (lambda x: np.einsum("ij->ji", x), A),
+                (lambda x, y: np.einsum("bij,jk->bik", x, y), C, B),
+                (lambda x: np.einsum("ij->ji", x), A),
                 (lambda x, y: np.einsum("...j,jk->...k", x, y), C, B),
                 (lambda x: np.einsum("ii->i", x), SQUARE),
                 (lambda x, y, z: np.einsum("i,ij,j->", x, y, z), B3, A, V[:4].copy())],
     np.trace: [(lambda x: np.trace(x), SQUARE), (lambda x: np.trace(x, offset=1), A)],
-    np.diag: [(lambda x: np.diag(x), SQUARE), (lambda x: np.diag(x), V), (lambda x: np.diag(x, 1), B3)],
+    np.diag: [(lambda x: np.diag(x), SQUARE), (lambda x: np.diag(x), V),
+              (lambda x: np.diag(x, 1), B3)],
     np.diagonal: [(lambda x: np.diagonal(x), A), (lambda x: np.diagonal(x, 1), A)],
     np.tril: [(lambda x: np.tril(x), SQUARE), (lambda x: np.tril(x, -1), SQUARE)],
     np.triu: [(lambda x: np.triu(x), A), (lambda x: np.triu(x, 1), A)],
     np.linalg.norm: [(lambda x: np.linalg.norm(x), V), (lambda x: np.linalg.norm(x), A),
                      (lambda x: np.linalg.norm(x, axis=1), A), (lambda x: np.linalg.norm(x, 1), V),
-                     (lambda x: np.linalg.norm(x, np.inf), V), (lambda x: np.linalg.norm(x, ord=3), V),
+                     (lambda x: np.linalg.norm(x, np.inf), V),
+                     (lambda x: np.linalg.norm(x, ord=3), V),
                      (lambda x: np.linalg.norm(x, "fro"), A)],
     np.linalg.cholesky: [(lambda x: np.linalg.cholesky((x + x.T) / 2.0), SPD)],
     np.linalg.solve: [(lambda a, b: np.linalg.solve(a, b), SQUARE, B3),
@@ -411,18 +437,22 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.linalg.det: [(lambda a: np.linalg.det(a), SQUARE)],
     np.linalg.slogdet: [(lambda a: np.linalg.slogdet(a)[1], SQUARE),
                         (lambda a: tuple(np.linalg.slogdet(a)), SQUARE)],
-    np.cross: [(lambda x, y: np.cross(x, y), B3, V[:3].copy()), (lambda x: np.cross(x[:, :3], x[:, 1:]), A)],
+    np.cross: [(lambda x, y: np.cross(x, y), B3, V[:3].copy()),
+               (lambda x: np.cross(x[:, :3], x[:, 1:]), A)],
     np.kron: [(lambda x, y: np.kron(x, y), A, SQUARE)],
     # selection
     BUILTIN_AT: [(lambda x: _add_at(np.zeros(3), IDX, x), V[:4].copy()),
                  (lambda x: _add_at(np.zeros(3), (np.array([0, 0, 1]),), x), B3),
                  (lambda x: _add_at(np.zeros((3, 4)), IDX, x), A[0].copy())],
     np.take: [(lambda x: np.take(x, IDX), V), (lambda x: np.take(x, IDX, axis=1), A),
-              (lambda x: np.take(x, 2, axis=0), A), (lambda x: np.take(x, IDX + 1, mode="wrap"), B3)],
+              (lambda x: np.take(x, 2, axis=0), A), (lambda x: np.take(x, IDX + 1, mode="wrap"),
+                                                     B3)],
     np.take_along_axis: [(lambda x: np.take_along_axis(x, np.argsort(x, axis=1), axis=1), A)],
     np.argsort: [(lambda x: np.argsort(x), V), (lambda x: np.argsort(x, axis=0), A)],
-    np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A), (lambda x: np.sort(x), INTS)],
-    np.interp: [(lambda x, fp: np.interp(x, np.arange(5.0), fp), np.array([0.3, 2.7, -1.0, 9.0]), V)],
+    np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A),
+              (lambda x: np.sort(x), INTS)],
+    np.interp: [(lambda x, fp: np.interp(x, np.arange(5.0), fp), np.array([0.3, 2.7, -1.0, 9.0]),
+                 V)],
     np.searchsorted: [(lambda x: np.searchsorted(np.array([0.1, 0.4, 0.8]), x), V),
                       (lambda x: np.searchsorted(x, 0.5, side="right"), np.sort(V))],
 }
@@ -478,22 +508,28 @@ PROPERTY_CASES: dict[str, list[tuple[Any, ...]]] = {
 }
 
 FOREIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
-    "solve_triangular": [(lambda a, b: scipy.linalg.solve_triangular(a, b, lower=True), np.tril(SQUARE), B3),
+    "solve_triangular": [(lambda a, b: scipy.linalg.solve_triangular(a, b, lower=True),
+                          np.tril(SQUARE), B3),
                          (lambda a, b: scipy.linalg.solve_triangular(a, b), np.triu(SQUARE), B3),
-                         (lambda a, b: scipy.linalg.solve_triangular(a, b, trans=1, lower=True), np.tril(SQUARE), A)],
-    "logsumexp": [(lambda x: scipy.special.logsumexp(x), V), (lambda x: scipy.special.logsumexp(x, axis=1), A)],
-    "softmax": [(lambda x: scipy.special.softmax(x), V), (lambda x: scipy.special.softmax(x, axis=0), A)],
-    "log_softmax": [(lambda x: scipy.special.log_softmax(x, axis=1), A)],
+                         (lambda a, b: scipy.linalg.solve_triangular(a, b, trans=1, lower=True),
+                          np.tril(SQUARE), A)],
+    "logsumexp": [(lambda x: special.logsumexp(x), V),
+                  (lambda x: special.logsumexp(x, axis=1), A)],
+    "softmax": [(lambda x: special.softmax(x), V),
+                (lambda x: special.softmax(x, axis=0), A)],
+    "log_softmax": [(lambda x: special.log_softmax(x, axis=1), A)],
     "cholesky": [(lambda x: scipy.linalg.cholesky((x + x.T) / 2.0, lower=True), SPD),
                  (lambda x: scipy.linalg.cholesky((x + x.T) / 2.0), SPD)],
     "solve": [(lambda a, b: scipy.linalg.solve(a, b), SQUARE, B3)],
-    "inv": [(lambda a: scipy.linalg.inv(a), SQUARE)], "det": [(lambda a: scipy.linalg.det(a), SQUARE)],
+    "inv": [(lambda a: scipy.linalg.inv(a), SQUARE)], "det": [(lambda a: scipy.linalg.det(a),
+                                                               SQUARE)],
     "norm": [(lambda x: np.float64(scipy.linalg.norm(x)), V)],
 }
-FOREIGN_CASES.update({name: [(lambda x, f=getattr(scipy.special, name): f(x), V)] for name in (
-    "erf", "erfc", "expit", "logit", "log_expit", "entr", "ndtr", "cbrt", "exp2", "expm1", "log1p")})
-FOREIGN_CASES.update({name: [(lambda x, y, f=getattr(scipy.special, name): f(x, y), V, np.abs(W))]
-                      for name in ("xlogy", "xlog1py")})
+FOREIGN_CASES.update({f.__name__: [(lambda x, f=f: f(x), V)] for f in (
+    special.erf, special.erfc, special.expit, special.logit, special.log_expit, special.entr,
+    special.ndtr, special.cbrt, special.exp2, special.expm1, special.log1p)})
+FOREIGN_CASES.update({f.__name__: [(lambda x, y, f=f: f(x, y), V, np.abs(W))]
+                      for f in (special.xlogy, special.xlog1py)})
 
 
 def _plus(x: Any, y: Any) -> Any:
@@ -501,18 +537,21 @@ def _plus(x: Any, y: Any) -> Any:
 
 
 BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
-    range: [(lambda x: [x * k for k in range(3)], 0.5), (lambda x: [x[k] for k in range(1, 5, 2)], V)],
+    range: [(lambda x: [x * k for k in range(3)], 0.5), (lambda x: [x[k] for k in range(1, 5, 2)],
+                                                         V)],
     enumerate: [(lambda x: [k * a for k, a in enumerate([x, x * x])], 0.5)],
     zip: [(lambda x, y: [a * b for a, b in zip([x, y], [y, y], strict=True)], 0.5, 0.7)],
     reversed: [(lambda x: [a for a in reversed([x, x * x])], 0.5)],
     len: [(lambda x: len(x) * x, A), (lambda x: len([x, x]) * x, 0.5)],
-    max: [(lambda x, y: max(x, y), 0.5, 0.7), (lambda x: max(x[0], x[1], 0.1), V), (lambda x: max(x), V),
+    max: [(lambda x, y: max(x, y), 0.5, 0.7), (lambda x: max(x[0], x[1], 0.1), V),
+          (lambda x: max(x), V),
           (lambda x: max(0.0, x), -0.5), (lambda x: max([x, 2 * x]), 0.5)],
     min: [(lambda x, y: min(x, y), 0.5, 0.7), (lambda x: min(x), V)],
     sum: [(lambda x: sum(x), V), (lambda x: sum([x, x * x], 1.0), 0.5), (lambda x: sum(x), A),
           (lambda x: sum(a * a for a in x), V)],
     int: [(lambda x: int(x) * x, 2.7), (lambda x: int(x[0] * 10.0), V)],
-    float: [(lambda x: float(x) * 2.0, 0.5), (lambda x: float(x[0]), V), (lambda n: float(n) / 2.0, 3)],
+    float: [(lambda x: float(x) * 2.0, 0.5), (lambda x: float(x[0]), V),
+            (lambda n: float(n) / 2.0, 3)],
     bool: [(lambda x: bool(x > 0.1), 0.5)],
     round: [(lambda x: round(x), 2.7), (lambda x: round(x, 1) + x, 2.74)],
     isinstance: [(lambda x: x if isinstance(x, np.ndarray) else 2 * x, V),
@@ -521,13 +560,15 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     list: [(lambda x: list((x, x * x)), 0.5)], dict: [(lambda x: dict(a=x, b=2.0 * x), 0.5)],
     set: [(lambda x: x * len(set([1, 2])), 0.5)],
     divmod: [(lambda x, y: divmod(x, y), 5.3, 2.0), (lambda x: divmod(x, 2), INTS)],
-    any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]), 0.5)],
+    any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]),
+                                                            0.5)],
     abs: [(lambda x: abs(x), A), (lambda x: abs(x), -0.5), (lambda x: abs(x), Z)],
     pow: [(lambda x: pow(x, 3), 0.5), (lambda x, y: pow(x, y), V, 2.5)],
     map: [(lambda x: list(map(lambda a: a * a, [x, 2.0 * x])), 0.5)],
     functools.reduce: [(lambda x: functools.reduce(_plus, [x, x, x * x]), 0.5),
                        (lambda x: functools.reduce(operator.mul, [x, x], 2.0), 0.5)],
-    math.prod: [(lambda x: math.prod([x, x, 3.0]), 0.5)], math.fsum: [(lambda x: math.fsum([x, x * x]), 0.5)],
+    math.prod: [(lambda x: math.prod([x, x, 3.0]), 0.5)],
+    math.fsum: [(lambda x: math.fsum([x, x * x]), 0.5)],
 }
 
 
@@ -575,6 +616,23 @@ def test_functions_are_numpys(fn: Callable[..., Any], args: list[Any]) -> None:
         check_case(fn, tuple(args))
 
 
+def test_a_derivative_wrong_by_a_thousandth_is_caught() -> None:
+    @tracejit.custom_gradient
+    def sine(x: Any) -> Any:
+        return np.sin(x), lambda ct: ct * np.cos(x) * 1.001
+
+    with (tracejit.config(disable_jit=True),
+          pytest.raises(AssertionError, match="the pullback")):
+        check_case(lambda x: sine(x), (V,))
+
+
+def test_a_result_of_another_type_is_caught() -> None:
+    for actual, expected in ((np.float64(1.0), 1.0), (np.ones(2, np.float32), np.ones(2)),
+                             (np.ones((2, 1)), np.ones(2)), ([1.0], (1.0,)), (1.0, 1.0 + 1e-9)):
+        with pytest.raises(AssertionError):
+            assert_identical(actual, expected)
+
+
 @pytest.mark.parametrize(("table", "cases"), [
     (FUNCTIONS, FUNCTION_CASES), (METHODS, METHOD_CASES), (PROPERTIES, PROPERTY_CASES),
     (FOREIGN, FOREIGN_CASES), (BUILTINS, BUILTIN_CASES)],
@@ -612,15 +670,18 @@ cases(
     ("add_either_side", lambda x: (x + 1.0) * (1.0 + x) + (x + 1) * (1 + x), V),
     ("sub_either_side", lambda x: (x - 1.0) * (2 - x), V),
     ("div_either_side", lambda x: x / 2 + 2 / x, V),
-    ("pow_either_side", lambda x: x ** 2 + x ** 3 + x ** 0.5 + x ** -1 + x ** 2.5 + 2.0 ** x + 2 ** x, V),
+    ("pow_either_side",
+     lambda x: x ** 2 + x ** 3 + x ** 0.5 + x ** -1 + x ** 2.5 + 2.0 ** x + 2 ** x, V),
     ("pow_of_arrays", lambda x, y: x ** y, V, W),
     ("floor_and_mod", lambda x: x // 0.4 + x % 0.3 + 1.7 // x + 1.7 % x, V),
     ("matmul_operator", lambda x, y: x @ y + (y.T @ x.T).T, A, B),
     ("negation_and_plus", lambda x: -x + +x * 3.0 + abs(-x), V),
     ("comparisons", lambda x: (x > 0.5, x < 0.5, 0.5 >= x, x <= x, x == x, x != 0.5), V),
     ("masks_combined", lambda x: np.where((x > 0.3) & (x < 0.8) | ~(x > 0.2), x, 2.0 * x), V),
-    ("int_operators", lambda n: (n + 2, n - 2, n * 3, n // 2, n % 3, -n, n ** 2, n / 2, 2 ** n, 7 // n), 5),
-    ("int_array_operators", lambda n: (n & 3, n | 1, n ^ 2, ~n, n << 1, n >> 1, n // 2, n % 3, n / 2), INTS),
+    ("int_operators", lambda n: (n + 2, n - 2, n * 3, n // 2, n % 3, -n, n ** 2, n / 2, 2 ** n,
+                                 7 // n), 5),
+    ("int_array_operators", lambda n: (n & 3, n | 1, n ^ 2, ~n, n << 1, n >> 1, n // 2, n % 3,
+                                       n / 2), INTS),
     ("int_by_float", lambda n, x: n * x + x / n - n, INTS, V),
     ("bool_arithmetic", lambda m, x: m * x + (m + m) * 1.0 + x[m].sum(), MASK, V),
     ("numpy_scalars", lambda x: np.float32(2.0) * x + np.int64(3) + np.float64(0.5) / x, V),
@@ -649,7 +710,8 @@ cases(
     ("rows_and_columns", lambda x: x[0] * x[-1] + x[:, 1].sum() + x[1, 2], A),
     ("blocks", lambda x: x[1:, :-1] * x[:-1, 1:], A),
     ("index_array", lambda x, i: x[i] * 2.0, V, IDX), ("index_list", lambda x: x[[0, 0, 3]], V),
-    ("index_array_on_an_axis", lambda x, i: x[:, i], A, IDX), ("index_array_2d", lambda x: x[np.array([[0, 1], [2, 2]])], V),
+    ("index_array_on_an_axis", lambda x, i: x[:, i], A, IDX),
+    ("index_array_2d", lambda x: x[np.array([[0, 1], [2, 2]])], V),
     ("index_arrays_together", lambda x: x[np.array([0, 2, 1]), np.array([1, 1, 3])], A),
     ("index_array_and_slice", lambda x: x[np.array([1, 0]), 1:3], A),
     ("index_array_and_int", lambda x: x[np.array([2, 0]), 1], A),
@@ -658,9 +720,12 @@ cases(
     ("traced_index", lambda x, i: x[i] * x[-i] + x[i - 1], V, 2),
     ("index_by_argmax", lambda x: x[np.argmax(x)] * x[np.argmin(x)], V),
     ("traced_slice", lambda x, i: x[i:i + 2] * x[:2], V, 2),
-    ("shape_arithmetic", lambda x: x.reshape(x.shape[1], x.shape[0]).sum(axis=1) / x.shape[0] + x.ndim, A),
+    ("shape_arithmetic", lambda x: x.reshape(x.shape[1],
+                                             x.shape[0]).sum(axis=1) / x.shape[0] + x.ndim, A),
     # builtins and math
-    ("math_functions", lambda x: math.sin(x) * math.exp(x) + math.sqrt(x) + math.pi * math.pow(x, 2), 0.5),
+    ("math_functions", lambda x: math.sin(x) * math.exp(x) + math.sqrt(x) + math.pi * math.pow(x,
+                                                                                               2),
+                                                                                               0.5),
     ("math_floor_ceil", lambda x: math.floor(x * 7.0) + math.ceil(x) + x, 0.5),
     ("chained_comparison", lambda x: x if 0.0 < x < 1.0 else 2.0 * x, 0.5),
     ("ternary_nested", lambda x: 1.0 * x if x > 2.0 else (2.0 * x if x > 0.2 else 3.0 * x), 0.5),
@@ -673,7 +738,9 @@ cases(
     ("starred_call", lambda x: np.sum(np.stack([*(x, x * x), x]), *(0,)), V),
     ("einsum_of_three", lambda x, y, z: np.einsum("ij,jk,k->i", x, y, z), A, B, B3),
     ("out_argument", lambda x: _out(x), V),
-    ("ufunc_methods", lambda x: np.add.reduce(x) + np.multiply.outer(x, x)[0] + np.add.accumulate(x), V),
+    ("ufunc_methods", lambda x: np.add.reduce(x) + np.multiply.outer(x,
+                                                                     x)[0] + np.add.accumulate(x),
+                                                                     V),
     ("gaussian_likelihood", lambda k, y: _likelihood(k, y), SPD, B3),
 )
 
@@ -1112,11 +1179,15 @@ def test_jit_leaves_arguments_as_python_does(name: str) -> None:
 
 
 COMPILED = [
-    "augmented_elements", "writes_of_rows_and_blocks", "views_write_through", "overlapping_source", "scatters",
-    "masked_writes", "writes_to_the_argument", "branches", "branches_in_a_loop", "while_loop", "newton",
+    "augmented_elements", "writes_of_rows_and_blocks", "views_write_through", "overlapping_source",
+    "scatters",
+    "masked_writes", "writes_to_the_argument", "branches", "branches_in_a_loop", "while_loop",
+    "newton",
     "break_and_continue", "loop_else", "while_true", "early_return", "counted_by_an_argument",
-    "nested_and_triangular", "backwards", "over_rows", "over_pairs", "prefix_sums", "swapped_buffers",
-    "int_accumulator_becomes_float", "tuple_state", "calls_and_globals", "dict_argument", "dataclass_argument",
+    "nested_and_triangular", "backwards", "over_rows", "over_pairs", "prefix_sums",
+    "swapped_buffers",
+    "int_accumulator_becomes_float", "tuple_state", "calls_and_globals", "dict_argument",
+    "dataclass_argument",
     "complex_arithmetic", "float32_stays", "int_array_operators", "small_ints", "negative_steps",
     "index_arrays_together", "mask_folds", "traced_slice", "pow_either_side", "math_functions",
     "comprehension_to_array", "gaussian_likelihood", "slices_beyond_the_end"]

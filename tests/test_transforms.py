@@ -112,7 +112,8 @@ class TestDecorators:
             """Return twice the argument."""
             return 2.0 * x
 
-        for transform in (tracejit.jit, tracejit.grad, tracejit.value_and_grad, tracejit.vjp, tracejit.jvp):
+        for transform in (tracejit.jit, tracejit.grad, tracejit.value_and_grad, tracejit.vjp,
+                          tracejit.jvp):
             f = transform(documented)
             assert f.__name__ == "documented"
             assert f.__doc__ == "Return twice the argument."
@@ -312,7 +313,7 @@ class TestNesting:
         assert tracejit.grad(f)(2.0) == pytest.approx(15.0 * 16.0)
 
 
-# --- callables and state from outside --------------------------------------------------------------
+# --- callables and state from outside -----------------------------------------------------------
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -457,7 +458,8 @@ def test_layouts_of_arguments() -> None:
     frozen.flags.writeable = False
     slope = tracejit.grad(f)
     for a in (base[::2, ::3], np.asfortranarray(base), base[::-1, ::-1], frozen, base.T[:, :2],
-              base.astype(">f8"), np.frombuffer(b"\0" + base.tobytes(), np.uint8)[1:].view(float).reshape(4, 6)):
+              base.astype(">f8"), np.frombuffer(b"\0" + base.tobytes(),
+                                                np.uint8)[1:].view(float).reshape(4, 6)):
         expected = np.zeros(a.shape)
         expected[:, 0], expected[:, 1] = a[:, 1] ** 2, 2.0 * a[:, 0] * a[:, 1]
         np.testing.assert_allclose(slope(a), expected, rtol=1e-14)
@@ -557,7 +559,8 @@ def f(p, x):
             s += h[i] * p["c"]
     return s
 spec = tracejit.spec
-lowered = tracejit.value_and_grad(f).trace({"w": spec("f64[m]"), "b": 1.0, "c": spec("float")}, spec("f64[n, m]")).lower()
+params = {"w": spec("f64[m]"), "b": spec("float"), "c": spec("float")}
+lowered = tracejit.value_and_grad(f).trace(params, spec("f64[n, m]")).lower()
 print(lowered.graph)
 print(lowered.source)
 """
@@ -567,7 +570,8 @@ def test_emitted_source_does_not_depend_on_hash_seeds(tmp_path: Any) -> None:
     script = tmp_path / "emit.py"
     script.write_text(EMIT)
     running = [subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True,
-                                env={**os.environ, "PYTHONHASHSEED": seed}) for seed in ("0", "1", "4711")]
+                                env={**os.environ, "PYTHONHASHSEED": seed}) for seed in ("0", "1",
+                                                                                         "4711")]
     texts = [p.communicate(timeout=120)[0] for p in running]
     assert "def kernel" in texts[0]
     assert texts[0] == texts[1] == texts[2]
@@ -587,7 +591,8 @@ def test_eight_threads_compile_and_call_at_once() -> None:
             for k in range(50):
                 x = np.linspace(0.0, 1.0, 3 + (k + number) % 7)
                 x = x.astype(np.float32) if k % 2 else x
-                np.testing.assert_allclose(slope(x, number + 0.5), (number + 0.5) * np.cos((number + 0.5) * x),
+                np.testing.assert_allclose(slope(x, number + 0.5),
+                                           (number + 0.5) * np.cos((number + 0.5) * x),
                                            rtol=2e-5)
                 np.testing.assert_allclose(own(x), 3.0 * (number + 1.0) * x ** 2, rtol=2e-5)
         except BaseException as e:
@@ -627,7 +632,8 @@ def test_specs_stand_for_arguments() -> None:
     spec = tracejit.spec("f64[n, 3]")
     graph = tracejit.jit(lambda x, k: x * k).trace(spec, tracejit.spec("float")).graph
     assert str(graph).splitlines()[0] == "graph _lambda(%x: f64[n, 3], %k: f64[]) -> f64[n, 3] {"
-    graph = tracejit.jit(lambda x, y: x + y).trace(tracejit.spec("f32[k]"), tracejit.spec("f32[k]")).graph
+    graph = tracejit.jit(lambda x, y: x + y).trace(tracejit.spec("f32[k]"),
+                                                   tracejit.spec("f32[k]")).graph
     assert "-> f32[k]" in str(graph).splitlines()[0]
 
 

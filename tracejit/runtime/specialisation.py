@@ -248,7 +248,8 @@ def _grouping(program: Program) -> int | None:
 def _overlap(x: np.ndarray, y: np.ndarray) -> bool:
     """Whether arrays share memory, or may do so and it is too hard to say."""
     try:
-        return np.may_share_memory(x, y) and np.shares_memory(x, y, max_work=10000)
+        return np.may_share_memory(x, y) and np.shares_memory(
+            x, y, max_work=10000)  # type: ignore[arg-type]  # any count is accepted
     except np.exceptions.TooHardError:
         return True
 

@@ -173,4 +173,4 @@ def _kind_of_result(value: Structure, constants: Sequence[Any]) -> str:
     if value.kind is type(None):
         return "None"
     kind = type(constants[0][0]) if value == LEAF else value.kind
-    return f"an object of type {kind.__name__}"
+    return f"an object of type {getattr(kind, '__name__', kind)}"
