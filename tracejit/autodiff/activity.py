@@ -50,7 +50,8 @@ def _loop(eqn: Eqn, active: set[Value], stopped: frozenset[Value]) -> None:
     has = [_is_active(a, active) for a in eqn.inputs]
     while True:
         for region in eqn.regions:
-            _activate([v for v, h in zip(region.inputs[1:], has, strict=True) if h], active, stopped)
+            carried = [v for v, h in zip(region.inputs[1:], has, strict=True) if h]
+            _activate(carried, active, stopped)
             find_active(region.eqns, active, stopped)
         more = [h or _is_active(a, active) for h, a in zip(has, body.outputs, strict=True)]
         if more == has:

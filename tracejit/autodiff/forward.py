@@ -15,7 +15,7 @@ from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
 from tracejit.ir.lowering import Region
 from tracejit.ir.optable import find_op
-from tracejit.ir.types import Aval, LogType, Type
+from tracejit.ir.types import Aval, Type
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
 from tracejit.ops import cotangents
 from tracejit.ops.calls import is_marked
@@ -41,7 +41,7 @@ class ForwardSweep:
         """Return an operand of the new program for use in a rule."""
         if isinstance(a, Literal):
             return a.val
-        return a if isinstance(a.aval, LogType) else tracer_of(a)
+        return a if a.is_log else tracer_of(a)
 
     def zeros(self, t: Type) -> Any:
         """Return zeros of a type; of a Log, an empty one."""

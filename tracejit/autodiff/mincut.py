@@ -11,22 +11,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 __all__ = ["Node", "choose_stored"]
 
 INFINITE = float("inf")
 
+K = TypeVar("K", bound=Hashable)
+
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Generic[K]):
     """A value: what storing it costs, what computing it again costs, and from what."""
 
     store: float
     recompute: float
-    operands: tuple[Hashable, ...]
+    operands: tuple[K, ...]
 
 
-def choose_stored(nodes: Mapping[Hashable, Node], needed: Iterable[Hashable]) -> set[Hashable]:
+def choose_stored(nodes: Mapping[K, Node[K]], needed: Iterable[K]) -> set[K]:
     """Return the nodes to store; the other needed ones can be computed again from those.
 
     Operands that are no nodes are there anyway. Of cuts of one cost the one nearest to what is
@@ -68,14 +71,14 @@ class _Flow:
 
     def _path(self) -> list[tuple[Hashable, Hashable]] | None:
         parent: dict[Hashable, Hashable] = {"source": "source"}
-        queue = deque(["source"])
+        queue: deque[Hashable] = deque(["source"])
         while queue:
             a = queue.popleft()
             for b, capacity in self.capacity[a].items():
                 if capacity > 1e-9 and b not in parent:
                     parent[b] = a
                     if b == "sink":
-                        path = []
+                        path: list[tuple[Hashable, Hashable]] = []
                         while b != "source":
                             path.append((parent[b], b))
                             b = parent[b]

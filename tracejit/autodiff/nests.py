@@ -1,4 +1,4 @@
-"""Where values of a loop nest live: the path of regions from the top to the one that defines them."""
+"""Where values of a loop nest live: the path of regions from the top to the defining one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Nest:
         self.maker: dict[Value, Eqn] = {}
         self.homes: dict[Block, Home] = {}
         self.extra: dict[Block, list[Eqn]] = {}
-        """Per region, equations of the way back that could as well be computed on the way forward."""
+        """Per region, equations of the way back that could also be computed on the way forward."""
         self._enter(top, ())
 
     def _enter(self, eqn: Eqn, path: tuple[tuple[Eqn, int], ...]) -> None:

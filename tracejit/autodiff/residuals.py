@@ -1,8 +1,8 @@
 """Residuals: give backward regions what they read of the forward regions.
 
 The reverse sweep lets a backward loop read the values of the forward loop's same iteration as if
-they were in scope. Here each of those becomes available: stored on the way forward, in an array with
-one element per iteration or, where the iterations cannot be counted beforehand, in a Log; or
+they were in scope. Here each of those becomes available: stored on the way forward, in an array
+with one element per iteration or, where the iterations cannot be counted beforehand, in a Log; or
 computed again on the way back from what is stored.
 """
 
@@ -30,7 +30,6 @@ UNKNOWN_SIZE = 100.0
 
 RECOMPUTE_WEIGHT = 0.04
 """What one addition computed again costs, in stores of eight bytes."""
-
 
 LOAD_COST = 2.0
 """What a load costs, in additions."""
@@ -104,8 +103,8 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
 class _Adopter:
     """Offers what the way back computes from primal values alone to the way forward.
 
-    Derivatives, weights and masks of an iteration depend on its primal values only. Whether they are
-    stored, or computed again from something smaller, is then one choice.
+    Derivatives, weights and masks of an iteration depend on its primal values only. Whether they
+    are stored, or computed again from something smaller, is then one choice.
     """
 
     def __init__(self, links: Mapping[Value, Eqn], nests: Mapping[Eqn, Nest]) -> None:
@@ -220,8 +219,8 @@ def _read_ahead(plan: Plan, needed: set[Value]) -> None:
                 plan.recomputed = rest
 
 
-def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node]:
-    nodes: dict[Value, Node] = {}
+def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node[Value]]:
+    nodes: dict[Value, Node[Value]] = {}
     pending = list(needed)
     while pending:
         v = pending.pop()
@@ -234,7 +233,7 @@ def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node]:
         recompute = INFINITE
         if maker is not None and _is_repeatable(maker):
             recompute = RECOMPUTE_WEIGHT * maker.op.cost * weight
-        store = INFINITE if isinstance(v.aval, LogType) else weight * v.aval.dtype.itemsize / 8
+        store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
         nodes[v] = Node(store, recompute, operands if recompute < INFINITE else ())
         pending += nodes[v].operands
     return nodes
@@ -302,7 +301,7 @@ class _ForwardRewriter:
         builder = Builder()
         handles: dict[Store, Value] = {}
         for store in self.plan.stores:
-            if store.is_log:
+            if isinstance(store.type, LogType):
                 continue
             (handles[store],) = builder.emit(
                 find_op("empty"), [], {"shape": store.type.shape, "dtype": store.type.dtype},
@@ -351,8 +350,9 @@ class _ForwardRewriter:
                 k = loop.regions[-1].inputs.index(store.values[0]) - 1
                 *outer, _ = _place_of(store, 0)[:len(store.home.loops)]
                 at = (*outer, trip_count(loop), *_whole(store.values[0]))
-                (handles[store],) = builder.emit(find_op("update"), [handles[store], loop.outputs[k]],
-                                                 {"at": at}, site=loop.site)
+                operands = [handles[store], loop.outputs[k]]
+                (handles[store],) = builder.emit(find_op("update"), operands, {"at": at},
+                                                 site=loop.site)
         return handles
 
     def _rewrite_block(self, region: Block,
@@ -415,17 +415,16 @@ class _ForwardRewriter:
 
 def _place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
     """Return where a stack keeps the value of the present iteration, or of the next one."""
-    places: list[Dim | Span] = []
+    places: list[Dim] = []
     for loop in store.home.loops:
         index = store.home.index_of(loop).dim
         places.append(index - loop.params.get("lo", 0))
     if ahead:
-        places[-1] = places[-1] + ahead  # type: ignore[operator]
+        places[-1] = places[-1] + ahead
     return (*places, *_whole(store.values[0]))
 
 
 def _whole(v: Value) -> tuple[Span, ...]:
-    assert isinstance(v.aval, Aval)
     return tuple(Span(0, d) for d in v.aval.shape)
 
 
@@ -440,7 +439,7 @@ class _BackwardRewriter:
         self.plans = plans
 
     def rewrite(self, eqn: Eqn, env: Env) -> Eqn:
-        """Return a backward equation in which nothing is out of scope, its results bound in env."""
+        """Return a backward equation with nothing out of scope, its results bound in env."""
         forward = next((self.links[v] for v in eqn.outputs if v in self.links), None)
         plan = None if forward is None else self.plans.get(forward)
         if forward is None or plan is None:
@@ -510,10 +509,9 @@ class _BackwardRewriter:
                 nexts = [w for w, first in plan.ahead.items() if first is v]
                 for target, ahead in ((v, 0), *((w, 1) for w in nexts)):
                     at = tuple(_copy_place(p, env) for p in _place_of(store, ahead))
-                    (env[target],) = builder.emit(
-                        find_op("index"), [plan.handles[store]], {"at": at}, site=plan.nest.top.site)
-        marked = [_as_backward(e, e) for e in builder.scope.eqns]
-        return marked
+                    (env[target],) = builder.emit(find_op("index"), [plan.handles[store]],
+                                                  {"at": at}, site=plan.nest.top.site)
+        return [_as_backward(e, e) for e in builder.scope.eqns]
 
 
 def _copy_place(p: Dim | Span, env: Env) -> Dim | Span:

@@ -20,7 +20,7 @@ from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.optable import find_op
-from tracejit.ir.types import Aval, LogType, Type, is_differentiable, scalar
+from tracejit.ir.types import Aval, Type, is_differentiable, scalar
 from tracejit.ir.walk import free_values
 from tracejit.ops import cotangents
 from tracejit.ops.calls import find_gradient
@@ -52,7 +52,7 @@ class ReverseSweep:
         """Return an operand for use in a rule: a tracer, a NumPy scalar, or a Log's value."""
         if isinstance(a, Literal):
             return a.val
-        return a if isinstance(a.aval, LogType) else tracer_of(a)
+        return a if a.is_log else tracer_of(a)
 
     def wants(self, a: Atom) -> bool:
         """Return whether a cotangent of this operand is of use."""
@@ -85,7 +85,7 @@ class ReverseSweep:
         if ct is None or not self.wants(a):
             return
         assert isinstance(a, Value)
-        if isinstance(a.aval, LogType):
+        if a.is_log:
             self.cts[a] = ct
             return
         if isinstance(ct, Tracer) and ct.aval.shape != a.aval.shape:
@@ -96,7 +96,7 @@ class ReverseSweep:
         """Return a cotangent as an array (or Log) of this type; zeros where there is none."""
         if ct is None:
             return self.zeros(t)
-        if isinstance(ct, Value):
+        if isinstance(ct, Value) or not isinstance(t, Aval):
             return ct
         ct = cotangents.dense(ct)
         return ct if ct.aval.shape == t.shape else apply("reshape", ct, shape=t.shape)
@@ -166,7 +166,8 @@ class ReverseSweep:
                 f"tracejit.no_gradient({eqn.op.name!r})")
         self.reasons.pop(eqn, None)
         with self.builder.differentiating(eqn.outputs[0], eqn.site):
-            cts = [cotangents.dense(ct) if isinstance(ct, cotangents.Scattered) else ct for ct in cts]
+            cts = [cotangents.dense(ct) if isinstance(ct, cotangents.Scattered) else ct
+                   for ct in cts]
             for a, ct in zip(eqn.inputs, rule(self, eqn, cts), strict=False):
                 self.add(a, ct)
 

@@ -10,7 +10,6 @@ from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
-from tracejit.ir.types import Aval
 from tracejit.trace.captured import FixedCaptures, Guarded
 from tracejit.trace.context import Trace, active, current
 from tracejit.trace.emit import apply
@@ -29,7 +28,6 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
 
     def start(sweep: ReverseSweep) -> list[Any]:
         aval = block.outputs[0].aval
-        assert isinstance(aval, Aval)
         one = apply("full", aval.dtype.type(1), shape=aval.shape)
         return [one, *(None for _ in block.outputs[1:])]
 
@@ -82,7 +80,8 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
         _assume_sizes(graph)
         block = pullback_block(graph.block, wrt)
     outputs = block.outputs[len(graph.outputs):]
-    return Graph(name, graph.sizes, prune_block(Block(block.inputs, block.eqns, outputs)), graph.notes)
+    block = prune_block(Block(block.inputs, block.eqns, outputs))
+    return Graph(name, graph.sizes, block, graph.notes)
 
 
 def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, cast
 
 import numpy as np
 
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
-from tracejit.ir.types import Aval, Type
+from tracejit.ir.types import Aval, LogType, Type
 
 __all__ = ["Atom", "Block", "Eqn", "Graph", "Literal", "Op", "Params", "Site", "Span", "Value",
            "param_dims", "type_dims"]
@@ -20,18 +20,31 @@ _UIDS = itertools.count()
 
 
 class Value:
-    """A result: an equation's, a block's input, or a size. Compared by identity."""
+    """A result: an equation's, a block's input, or a size. Compared by identity.
+
+    Its `aval` is declared as that of an array, which is what rules and codegen handle; the few that
+    meet Logs ask `is_log` first, and a Log's is its `LogType`.
+    """
 
     __slots__ = ("__weakref__", "aval", "is_size", "name", "uid")
 
     def __init__(self, aval: Type, name: str | None = None, *, is_size: bool = False) -> None:
-        self.aval = aval
+        self.retype(aval)
         self.name = name
         self.is_size = is_size
         self.uid = next(_UIDS)
 
+    def retype(self, aval: Type) -> None:
+        """Give a value its type late, as a parser must where types name one another's values."""
+        self.aval = cast(Aval, aval)
+
     @property
-    def dim(self) -> Dim:
+    def is_log(self) -> bool:
+        """Return whether this is a Log, which has a dtype but no shape."""
+        return isinstance(self.aval, LogType)
+
+    @property
+    def dim(self) -> Expr:
         """Return this integer scalar as a dim."""
         return atom(self)
 
@@ -57,7 +70,7 @@ class Literal:
         return f"{self.val!r}: {self.aval}"
 
 
-Atom = Union[Value, Literal]
+Atom = Value | Literal
 Params = Mapping[str, Any]
 
 
@@ -90,7 +103,7 @@ class Site:
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Op:
-    """Everything that is known of one op; see `tracejit.ops.kinds`, where each kind derives its part.
+    """Everything that is known of one op; in `tracejit.ops.kinds` each kind derives its part.
 
     name       -- as printed
     kind       -- elementwise, linear, bilinear, structural or opaque
@@ -146,7 +159,7 @@ class Eqn:
         return output
 
     def uses(self) -> Iterator[Value]:
-        """Yield the values that this equation itself reads: inputs and dims, not those of regions."""
+        """Yield the values that this equation itself reads: inputs and dims, not its regions'."""
         for a in self.inputs:
             if isinstance(a, Value):
                 yield a

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tracejit.ir.core import Block, Eqn, Graph, Value
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
+from tracejit.ir.dims import dim_values
 from tracejit.ir.lowering import Region
 from tracejit.ir.walk import eqn_uses, free_values, has_effect, replace_graph
 
@@ -45,7 +46,9 @@ def _shrink(eqn: Eqn, needed: set[Value], defines: Defines) -> Eqn:
     if not isinstance(kind, Region):
         return eqn
     inside = _inner_uses(eqn, needed)
-    live = [v in needed for v in eqn.outputs]
+    sizes = {w for v in eqn.outputs if v in needed
+             for d in type_dims(v.aval) for w in dim_values(d)}
+    live = [v in needed or v in sizes for v in eqn.outputs]
     if kind.kind in ("if", "map"):
         regions = [_keep_outputs(r, live, inside, defines) for r in eqn.regions]
         inputs = eqn.inputs
@@ -80,7 +83,8 @@ def _keep_outputs(region: Block, live: list[bool], inside: set[Value], defines: 
     return _prune_region(region, outputs, inside, defines)
 
 
-def _prune_region(region: Block, outputs: tuple, inside: set[Value], defines: Defines) -> Block:
+def _prune_region(region: Block, outputs: tuple[Atom, ...], inside: set[Value],
+                  defines: Defines) -> Block:
     """Prune a region to some of its outputs and to what is read of its inside from without."""
     extra = tuple(sorted(inside, key=lambda v: v.uid))
     pruned = prune_block(Block(region.inputs, region.eqns, outputs + extra), defines)
@@ -90,8 +94,8 @@ def _prune_region(region: Block, outputs: tuple, inside: set[Value], defines: De
 
 
 def _shrink_loop(eqn: Eqn, live: list[bool], inside: set[Value],
-                 defines: Defines) -> tuple[list[bool], list[Block], tuple]:
-    """Find the carried values that matter, those which others need in the next iteration included."""
+                 defines: Defines) -> tuple[list[bool], list[Block], tuple[Atom, ...]]:
+    """Find the carried values that matter, also those that others need an iteration later."""
     trips = len(eqn.outputs) - len(eqn.inputs)  # 1 where the trip count is a result, else 0
     carried = [r.inputs[1:] for r in eqn.regions]
     keep = live[trips:]

@@ -104,7 +104,7 @@ def _product(a: Dim, b: Dim) -> Dim:
     return _make(terms, terms.pop((), 0))
 
 
-def atom(value: Atom) -> Dim:
+def atom(value: Atom) -> Expr:
     """Return the dim that is one integer SSA value."""
     return Expr((((value,), 1),), 0)
 
@@ -141,7 +141,8 @@ def minimum(a: Dim, b: Dim, ranges: Ranges | None = None) -> Dim:
 
 def _ordered(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     """Expressions first, constants last, so that max(n, 0) has one form."""
-    return (a, b) if (isinstance(a, int), _dim_key(a)) <= (isinstance(b, int), _dim_key(b)) else (b, a)
+    first, second = sorted((a, b), key=lambda d: (isinstance(d, int), _dim_key(d)))
+    return first, second
 
 
 def floor_div(a: Dim, b: Dim) -> Dim:
@@ -305,7 +306,11 @@ def _atom_nonneg(a: Atom, ranges: Ranges) -> bool:
 # --- text ---------------------------------------------------------------------------------------
 
 
-def format_dim(d: Dim, name: Callable[[Value], str] = lambda v: v.name or f"v{v.uid}") -> str:
+def _name_of(v: Value) -> str:
+    return v.name or f"v{v.uid}"
+
+
+def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
     """Return the text of a dim: `n - 2`, `max(n - 2, 0)`, `2*n*m + 1`."""
     if isinstance(d, int):
         return str(d)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 __all__ = ["Alias", "Argument", "Contract", "Effect", "Gather", "Index", "Inline", "Library",
            "LogOp", "Lowering", "Pieces", "Pointwise", "Reduce", "Region", "Running", "View",
@@ -103,7 +103,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """Gone before codegen: "operands" stands for the first of its operands, "region" for its body."""
+    """Gone before codegen: "operands" stands for its first operand, "region" for its body."""
 
     what: str
 
@@ -122,5 +122,5 @@ class Effect:
     action: str
 
 
-Lowering = Union[Pointwise, View, Alias, Index, Gather, Reduce, Argument, Running, Contract, Write,
-                 Pieces, Library, Region, Inline, LogOp, Effect]
+Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Running | Contract
+            | Write | Pieces | Library | Region | Inline | LogOp | Effect)

@@ -155,7 +155,7 @@ class _Parser:
         while self.tokens[self.at][0] == "value":
             name = self._next("value")
             self._expect(":")
-            self.values[name].aval = self._type()
+            self.values[name].retype(self._type())
             outputs.append(self.values[name])
             if not self._take(","):
                 self._expect("=")

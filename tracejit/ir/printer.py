@@ -16,7 +16,7 @@ COMMENT_COLUMN = 64
 
 
 class Names:
-    """Distinct names for the values of one graph: sizes and inputs keep theirs, results count up."""
+    """Distinct names for the values of a graph: sizes and inputs keep theirs, results count up."""
 
     def __init__(self) -> None:
         self.given: dict[Value, str] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
 
 import numpy as np
 
@@ -69,7 +68,7 @@ class Aval:
 
 @dataclass(frozen=True, slots=True)
 class LogType:
-    """A linear stack of scalars of one dtype that grows: pushed going forward, popped going back."""
+    """A linear stack of scalars of one dtype: pushed to going forward, popped from going back."""
 
     dtype: np.dtype
 
@@ -77,7 +76,7 @@ class LogType:
         return f"log<{dtype_name(self.dtype)}>"
 
 
-Type = Union[Aval, LogType]
+Type = Aval | LogType
 
 
 def scalar(dtype: np.dtype | type) -> Aval:

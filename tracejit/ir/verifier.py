@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tracejit.errors import IRError
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
 from tracejit.ir.dims import dim_values
 from tracejit.ir.printer import Names, format_eqn
-from tracejit.ir.types import Aval, LogType
+from tracejit.ir.types import Aval
 
 __all__ = ["verify_graph"]
 
@@ -29,7 +31,7 @@ def verify_block(block: Block, outer: set[Value]) -> None:
     for eqn in block.eqns:
         _require_defined(eqn.uses(), defined, eqn)
         for a in eqn.inputs:  # a Log is read once
-            if isinstance(a, Value) and isinstance(a.aval, LogType):
+            if isinstance(a, Value) and a.is_log:
                 _require(a not in spent, f"{a} is used twice", eqn)
                 spent.add(a)
         for region in eqn.regions:
@@ -48,7 +50,7 @@ def _verify_types(eqn: Eqn) -> None:
                 for d in type_dims(out.aval) for v in dim_values(d))
     for t, v in zip(inferred, eqn.outputs, strict=True):
         same = t == v.aval
-        if fresh and isinstance(t, Aval) and isinstance(v.aval, Aval):
+        if fresh and isinstance(t, Aval) and not v.is_log:
             same = t.dtype == v.aval.dtype and t.ndim == v.aval.ndim
         _require(same, f"a result of type {v.aval} should be {t}", eqn)
 
@@ -59,8 +61,8 @@ def _require(condition: bool, what: str, eqn: Eqn | None = None) -> None:
         raise IRError(f"malformed graph: {what}{where}")
 
 
-def _require_defined(values: object, defined: set[Value], eqn: Eqn | None) -> None:
-    for v in values:  # type: ignore[attr-defined]
+def _require_defined(values: Iterable[Value], defined: set[Value], eqn: Eqn | None) -> None:
+    for v in values:
         _require(v in defined, f"{v} is read before it is defined", eqn)
 
 

@@ -62,8 +62,8 @@ elementwise("complex_power", None, "pow({0}, {1})",
             reference=np.power)
 elementwise("abs", np.absolute, "fabs({0})", lambda z, x: (np.sign(x),), exact=True, kinds="if",
             integer="abs({0})")
-elementwise("sign", np.sign,
-            "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, {0}))", exact=True, kinds="if")
+elementwise("sign", np.sign, "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, {0}))",
+            exact=True, kinds="if")
 elementwise("maximum", np.maximum, "maximum({0}, {1})",
             lambda z, x, y: (Where(x >= y), Where(np.logical_not(x >= y))), exact=True, kinds="bif")
 elementwise("minimum", np.minimum, "minimum({0}, {1})",
@@ -108,8 +108,8 @@ elementwise("tan", np.tan, "tan({0})", lambda z, x: (1.0 + z * z,), cost=14.0, k
             domain=(-1.0, 1.0))
 elementwise("arcsin", np.arcsin, "asin({0})", lambda z, x: (1.0 / np.sqrt(1.0 - x * x),), cost=12.0,
             domain=(-0.8, 0.8))
-elementwise("arccos", np.arccos, "acos({0})", lambda z, x: (-1.0 / np.sqrt(1.0 - x * x),), cost=12.0,
-            domain=(-0.8, 0.8))
+elementwise("arccos", np.arccos, "acos({0})", lambda z, x: (-1.0 / np.sqrt(1.0 - x * x),),
+            cost=12.0, domain=(-0.8, 0.8))
 elementwise("arctan", np.arctan, "atan({0})", lambda z, x: (1.0 / (1.0 + x * x),), cost=12.0)
 elementwise("arctan2", np.arctan2, "atan2({0}, {1})",
             lambda z, x, y: (y / (x * x + y * y), -x / (x * x + y * y)), cost=16.0,
@@ -157,7 +157,10 @@ elementwise("right_shift", np.right_shift, "{0} >> {1}", exact=True, kinds="i", 
 
 def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: Any, jvp: Any,
                 cost: float = 1.0) -> None:
-    """Enter an op that is linear over the reals only: (z, x, ct) -> ct and (z, x, x_dot) -> z_dot."""
+    """Enter an op that is linear over the reals only.
+
+    vjp, jvp -- (z, x, ct) -> ct and (z, x, x_dot) -> z_dot
+    """
 
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
         return only(avals[0].with_dtype(RESULTS[result](avals[0].dtype)))
@@ -212,7 +215,8 @@ def _select_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
 
 structural("select", lambda c, x, y: np.where(c, x, y), _select_infer,
            Pointwise("select({0}, {1}, {2})"), _select_vjp, _select_jvp, exact=True, kinds="bifc",
-           samples=lambda n: [(np.arange(n) % 2 == 0, (n,), (n,), {}), (np.bool_(True), (n,), (1,), {}),
+           samples=lambda n: [(np.arange(n) % 2 == 0, (n,), (n,), {}),
+                              (np.bool_(True), (n,), (1,), {}),
                               (np.arange(2) == 0, (n, 1), (), {})])
 
 

@@ -189,8 +189,8 @@ def _with_gradient_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     count = eqn.params["count"]
     operands = [atom_of(sweep.dense(ct, v.aval)) for ct, v in zip(cts, eqn.outputs, strict=True)]
     results = inline_region(eqn.regions[0], operands)
-    return [None] * count + [tracer_of(v) if isinstance(v, Value) else tracer_of(_full(v.val, v.aval))
-                             for v in results]
+    values = [v if isinstance(v, Value) else _full(v.val, v.aval) for v in results]
+    return [None] * count + [tracer_of(v) for v in values]
 
 
 structural("with_gradient", lambda *xs, count, regions: tuple(xs[:count]), _with_gradient_infer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Scattered:
     add_to: Callable[[Any], Any]
 
 
-Cotangent = Union[Tracer, Masked, Scattered, None]
+Cotangent = Tracer | Masked | Scattered | None
 
 
 def zeros(aval: Aval) -> Tracer:
@@ -103,7 +103,7 @@ def apply_derivative(d: Any, tangent: Any) -> Any:
 
 
 def unbroadcast(ct: Any, aval: Aval) -> Any:
-    """Return a cotangent summed over the axes along which an operand of type `aval` was repeated."""
+    """Return a cotangent summed over the axes along which an operand, an `aval`, was repeated."""
     if isinstance(ct, Masked):
         if ct.value.dims == aval.shape and ct.value.dtype == aval.dtype:
             return ct

@@ -29,9 +29,9 @@ def _iota_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
     return only(Aval(np.dtype(np.int64), (params["size"],)))
 
 
-structural("iota", lambda size, start=0: np.arange(start, start + size, dtype=np.int64), _iota_infer,
-           Index(lambda params, index: index[0] + params.get("start", 0)), marked=True, cost=0.0,
-           exact=True)
+structural("iota", lambda size, start=0: np.arange(start, start + size, dtype=np.int64),
+           _iota_infer, Index(lambda params, index: index[0] + params.get("start", 0)),
+           marked=True, cost=0.0, exact=True)
 
 
 def _size_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:

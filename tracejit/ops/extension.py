@@ -175,7 +175,6 @@ class CustomGradient:
             if not _is_operand(x):
                 continue
             aval = atom_of(lift(x)).aval
-            assert isinstance(aval, Aval)
             atom = atom_of(np.zeros((), aval.dtype)[()]) if g is None else atom_of(lift(g))
             if atom.aval != aval and g is not None:
                 raise ValueError(f"the gradient function of {name} returned {atom.aval} for "
@@ -202,8 +201,9 @@ def _zeros(aval: Aval) -> Value:
 
 def _split(pair: Any, fn: Any) -> tuple[Any, Any]:
     if not (isinstance(pair, tuple) and len(pair) == 2 and callable(pair[1])):
-        raise TypeError(f"{getattr(fn, '__name__', fn)} has @custom_gradient, so it must return its "
-                        "result and the function that takes the result's gradients to the arguments'")
+        name = getattr(fn, "__name__", fn)
+        raise TypeError(f"{name} has @custom_gradient, so it must return its result and the "
+                        "function that takes the result's gradients to the arguments'")
     return pair
 
 

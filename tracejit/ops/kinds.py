@@ -51,7 +51,9 @@ def broadcast_shapes(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     return tuple(result)
 
 
-_REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+_REAL: dict[np.dtype, np.dtype] = {
+    np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64),
+}
 RESULTS: dict[str, Callable[[np.dtype], np.dtype]] = {
     "same": lambda t: t,
     "bool": lambda t: np.dtype(np.bool_),
@@ -120,7 +122,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
                 term = apply_derivative(d, tangent)
                 total = term if total is None else total + term
         shape = eqn.output.aval.shape
-        if total is not None and total.aval.shape != shape:  # only operands that repeat have tangents
+        if total is not None and total.aval.shape != shape:  # those with tangents all repeat
             total = apply("broadcast_to", total, shape=shape)
         return [total]
 
@@ -128,8 +130,8 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
 
 
 def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
-           transpose: Callable[..., Sequence[Any]], *, operands: int = 1, cost: float = 1.0,
-           exact: bool = False, writes: int | None = None, masked: bool = False,
+           transpose: Callable[..., Sequence[Any]], *, operands: int | None = 1,
+           cost: float = 1.0, exact: bool = False, writes: int | None = None, masked: bool = False,
            samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in its first `operands` inputs jointly (None: in all).
 

@@ -66,10 +66,11 @@ bilinear("dot", lambda x, y, spec: np.einsum(spec, x, y), _dot_infer, Contract()
              ((2, n), (n, 4), {"spec": "ij,jk->ik"}), ((n, 3), (3,), {"spec": "ij,j->i"}),
              ((n,), (n,), {"spec": "i,i->"}), ((2,), (n,), {"spec": "i,j->ij"}),
              ((2, n), (2, n), {"spec": "ij,ij->j"}), ((n, 2), (4, n), {"spec": "ji,kj->ik"}),
-             ((2, n, 2), (2, 2, 3), {"spec": "bij,bjk->bik"}), ((2, n), (2,), {"spec": "ij,i->"})], kinds="fc")
+             ((2, n, 2), (2, 2, 3), {"spec": "bij,bjk->bik"}), ((2, n), (2,), {"spec": "ij,i->"})],
+         kinds="fc")
 
 
-# --- factorizations; rules after I. Murray, Differentiation of the Cholesky decomposition (2016) ---
+# --- factorizations; after I. Murray, Differentiation of the Cholesky decomposition (2016) ------
 
 
 def transpose_last(x: Any) -> Any:
@@ -120,7 +121,8 @@ def _cholesky(x: Any) -> Any:
 
 
 structural("cholesky", _cholesky, _square, Library("cholesky"), _cholesky_vjp, _cholesky_jvp,
-           cost=100.0, writes=0, samples=lambda n: [((n, n), lambda a: apply("cholesky", a @ a.T + _identity(a)))])
+           cost=100.0, writes=0,
+           samples=lambda n: [((n, n), lambda a: apply("cholesky", a @ a.T + _identity(a)))])
 
 
 def _solve_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -169,7 +171,7 @@ structural("triangular_solve", _triangular_solve, _solve_infer, Library("triangu
                                                    lower=n % 2 == 0, transposed=n % 4 < 2))])
 
 
-# --- general systems: factorized once, solved with on the way forward and on the way back -----------
+# --- general systems: factorized once, solved with on the way forward and on the way back -------
 
 
 def _lu_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:

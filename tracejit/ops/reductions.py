@@ -24,8 +24,8 @@ __all__ = ["flatten_axes", "unflatten_axes"]
 
 
 def _reduce_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    axes = params["axes"]
-    return only(avals[0].with_shape(tuple(d for k, d in enumerate(avals[0].shape) if k not in axes)))
+    (a,) = avals
+    return only(a.with_shape(tuple(d for k, d in enumerate(a.shape) if k not in params["axes"])))
 
 
 def spread(ct: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:

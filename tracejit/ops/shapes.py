@@ -87,7 +87,8 @@ def _concatenate_infer(avals: Sequence[Aval], params: Params, regions: Sequence[
 
 
 def _concatenate_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
-    axis, start, parts = eqn.params["axis"], 0, []
+    axis, parts = eqn.params["axis"], []
+    start: Dim = 0
     for a in eqn.inputs:
         at = tuple(Span(start, d) if k == axis else Span(0, d) for k, d in enumerate(a.aval.shape))
         parts.append(apply("index", ct, at=at))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.errors import IRError
-from tracejit.ir.types import Aval
 from tracejit.runtime.failures import raise_at
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ class Invocation:
         """Return sizes, result shapes and arena bytes; None where the arguments do not fit."""
         dims: list[int] = []
         for v, x in zip(self.graph.inputs, values, strict=True):
-            assert isinstance(v.aval, Aval)
             if v.aval.shape:
                 dims += np.shape(x)
             elif v.aval.dtype == np.int64:

@@ -11,7 +11,6 @@ import numpy as np
 
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
-from tracejit.ir.types import Aval
 from tracejit.trace.context import Place, current
 from tracejit.trace.dispatch import loop_dtypes
 from tracejit.trace.emit import (
@@ -168,7 +167,6 @@ class _Merger:
         """What a branch that raised yields never matters."""
         if not self.branches[k].raised:
             return v
-        assert isinstance(v.aval, Aval)
         if not v.aval.shape:
             return emit_value("full", [atom_of(v.aval.dtype.type(0))], {"shape": ()})
         return emit_value("empty", [], {"shape": v.aval.shape, "dtype": v.aval.dtype})
@@ -271,7 +269,6 @@ class _Merger:
             self.results = emit("if_", [self.condition.value], {}, blocks)
         for place, shape in self.shapes.items():
             v = self.results[place]
-            assert isinstance(v.aval, Aval)
             v.aval = v.aval.with_shape(tuple(
                 self.results[d[0]].dim if isinstance(d, tuple) else d for d in shape))
 

@@ -142,16 +142,12 @@ class Tracer(Traced):
     @property
     def aval(self) -> Aval:
         """Return dtype and shape."""
-        aval = self.value.aval
-        assert isinstance(aval, Aval)
-        return aval
+        return self.value.aval
 
     @property
     def dtype(self) -> np.dtype:
         """Return the dtype."""
-        aval = self.cell.value.aval
-        assert isinstance(aval, Aval)
-        return aval.dtype
+        return self.cell.value.aval.dtype
 
     @property
     def dims(self) -> tuple[Dim, ...]:
@@ -213,7 +209,7 @@ class Tracer(Traced):
         raise refuse("int() of a traced value outside of captured code",
                      "Use .astype(int), or pass the number as a Python int argument")
 
-    __complex__ = __float__  # type: ignore[assignment]
+    __complex__ = __float__
     __index__ = __int__
 
     def __format__(self, spec: str) -> str:
@@ -431,8 +427,8 @@ def tracer_of(value: Value, *, weak: bool = False) -> Tracer:
 def scalar_of(value: Value, *, weak: bool = False) -> Any:
     """Return a handle, or a symbolic int for a weak integer scalar."""
     aval = value.aval
-    if weak and isinstance(aval, Aval) and aval.dtype == np.int64 and not aval.shape:
-        return SymInt(atom(value))  # type: ignore[arg-type]
+    if weak and aval.dtype == np.int64 and not aval.shape:
+        return SymInt(atom(value))
     return tracer_of(value, weak=weak)
 
 
