@@ -42,6 +42,28 @@ def f(x, y, a, n):
                 x[j] = a * y[i, 1]
     return np.sum(x)
 """,
+    "a branch leaves an array of another size": """
+def f(x, y, a, n):
+    u = x
+    if a < 7.0:
+        u = x[:1]
+    return np.sum(u * a)
+""",
+    "a loop in a branch leaves an array of a size that turns out equal": """
+def f(x, y, a, n):
+    u = x
+    if a < 7.0:
+        for v in x:
+            u = np.sum(y, axis=1) + v
+    return np.sum(u)
+""",
+    "a loop leaves an array whose size is an argument": """
+def f(x, y, a, n):
+    u = x
+    for i in range(n):
+        u = np.zeros(n) + x[i]
+    return np.sum(u)
+""",
 }
 
 

@@ -20,7 +20,8 @@ from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Frame, NeedStatic, Place, current, refuse
-from tracejit.trace.emit import atom_of, dims_of, dtype_of, emit, emit_value, fit, is_weak, lift
+from tracejit.trace.emit import (atom_of, dims_of, dtype_of, emit, emit_value, fit, is_weak, lift,
+                                 same_dim)
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -375,7 +376,7 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     dims = dims_of(x)
     trace = current()
     if len(dims) != len(g.aval.shape) or not all(
-            trace.canonical(a) == trace.canonical(b) or trace.unify(a, b)
+            trace.canonical(a) == trace.canonical(b) or trace.unify(a, b) or _agree(a, b)
             for a, b in zip(dims, g.aval.shape, strict=True)):
         raise refuse(f"{name!r} has shape {_shape(g.aval.shape)} before an iteration of this loop "
                      f"and {_shape(dims)} after it",
@@ -383,6 +384,12 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     if dtype == g.aval.dtype and weak == g.weak:
         return g
     return Number(Aval(dtype, g.aval.shape), weak)
+
+
+def _agree(a: Dim, b: Dim) -> bool:
+    """Whether two sizes are known and equal in this call; they are checked in every other."""
+    trace = current()
+    return trace.is_known(a) and trace.is_known(b) and same_dim(a, b)
 
 
 def _same_kind(g: Number, x: Any) -> bool:
