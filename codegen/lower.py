@@ -19,7 +19,7 @@ from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While, filled, grouped
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.matmul import lower_product
-from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block
+from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block, statements_in
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
@@ -258,6 +258,11 @@ class _Lowerer(Emitter):
                  if s.kind in ("fold", "argument", "running") and self._starts_fold(s, nest)]
         for s in folds:
             self._begin_fold(s)
+        if nest.is_tiny():
+            self._write_out(nest)
+            for s in folds:
+                self._end_fold(s)
+            return
         sums = [] if inner or len(nest.body) != len(nest.statements()) else [
             s for s in folds if s.kind == "fold" and s.combine == "add" and _is_long_sum(s)]
         with self.loop_name(nest.var) as name:
@@ -265,8 +270,22 @@ class _Lowerer(Emitter):
         for s in folds:
             self._end_fold(s)
 
+    def _write_out(self, nest: Nest) -> None:
+        """Lower a loop over a small array as straight-line code, so that elements are scalars."""
+        for k in range(nest.extent):  # type: ignore[arg-type]
+            for old, new in zip(nest.body, nest.at(k), strict=True):
+                pairs = zip(statements_in(old), statements_in(new), strict=True)
+                self.folds.update((b, self.folds[a]) for a, b in pairs if a in self.folds)
+                self._part(new)
+
+    def _part(self, part: Nest | Statement) -> None:
+        if isinstance(part, Nest):
+            self.nest(part, inner=True)
+        else:
+            self.statement(part)
+
     def _starts_fold(self, s: Statement, nest: Nest) -> bool:
-        return s.vars[len(s.vars) - s.folded] is nest.var
+        return s.folded > 0 and s.vars[len(s.vars) - s.folded] is nest.var
 
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         hi = self.dim(nest.extent)
@@ -300,10 +319,7 @@ class _Lowerer(Emitter):
         loop = Loop(name, lo, hi)
         with self.scope(loop.body, [nest.var]):
             for part in nest.body:
-                if isinstance(part, Nest):
-                    self.nest(part, inner=True)
-                else:
-                    self.statement(part)
+                self._part(part)
         self.nodes.append(loop)
 
     def _guards(self, nest: Nest) -> list[Guard]:
@@ -368,7 +384,8 @@ class _Lowerer(Emitter):
             assert s.buffer is not None
             self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), text,
                                     comment))
-            self.remember(s.target, s.index, text)
+            if s.eqn is not None:  # a copy to what a loop carries holds for its first iteration only
+                self.remember(s.target, s.index, text)
         elif s.kind == "fill":
             assert s.buffer is not None
             self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape),

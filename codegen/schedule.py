@@ -15,11 +15,15 @@ from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.ir.core import Block, Eqn, Value
-from tracejit.ir.dims import Dim, dim_values, substitute
+from tracejit.ir.dims import Dim, dim_values, product, substitute
 from tracejit.ir.lowering import Effect, Library, LogOp, Region
 from tracejit.ir.walk import eqn_uses, has_effect
 
-__all__ = ["Nest", "Single", "Step", "schedule_block"]
+__all__ = ["Nest", "Single", "Step", "schedule_block", "statements_in"]
+
+
+MAX_WRITTEN_OUT = 32
+"""How many assignments a loop nest over a small array may become."""
 
 
 @dataclass(eq=False, slots=True)
@@ -32,8 +36,32 @@ class Nest:
 
     def statements(self) -> list[Statement]:
         """Return all statements inside."""
-        return [s for part in self.body
-                for s in (part.statements() if isinstance(part, Nest) else [part])]
+        return [s for part in self.body for s in statements_in(part)]
+
+
+    def is_tiny(self) -> bool:
+        """Return whether it is better written out, iteration by iteration."""
+        work = 0
+        for s in self.statements():
+            trips = product(tuple(s.extents))
+            if not isinstance(trips, int) or s.kind not in ("put", "fill", "add", "fold"):
+                return False
+            work += trips
+        return work <= MAX_WRITTEN_OUT
+
+    def at(self, k: int) -> list[Nest | Statement]:
+        """Return one iteration."""
+        def of(part: Nest | Statement) -> Nest | Statement:
+            if isinstance(part, Statement):
+                return part.at(self.var, k)
+            return Nest(part.var, part.extent, list(map(of, part.body)))
+
+        return list(map(of, self.body))
+
+
+def statements_in(part: Nest | Statement) -> list[Statement]:
+    """Return a statement, or those of a nest."""
+    return part.statements() if isinstance(part, Nest) else [part]
 
 
 @dataclass(eq=False, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tracejit.codegen.buffers import Buffer, Buffers, loop_vars, write_index
 from tracejit.codegen.elements import Elements, Idx, is_array
@@ -69,6 +69,15 @@ class Statement:
         """Use other loop variables."""
         self.vars = [mapping.get(v, v) for v in self.vars]
         self._substitute({v: w.dim for v, w in mapping.items()})
+
+    def at(self, var: Value, k: int) -> Statement:
+        """Return the statement for one value of one of its loop variables."""
+        place = self.vars.index(var)
+        folded = self.folded - (place >= len(self.vars) - self.folded)
+        one = replace(self, vars=[v for v in self.vars if v is not var],
+                      extents=[d for j, d in enumerate(self.extents) if j != place], folded=folded)
+        one._substitute({var: k})
+        return one
 
     def drop_unit_loops(self) -> None:
         """Leave out loops that run once; what is folded or searched stays."""
