@@ -64,6 +64,14 @@ def f(x, y, a, n):
         u = np.zeros(n) + x[i]
     return np.sum(u)
 """,
+    "a branch reads what the other one assigns": """
+def f(x, y, a, n):
+    s = x[0]
+    if y[0, 0] > 7.0:
+        s += 0.4
+        return a
+    return s
+""",
 }
 
 

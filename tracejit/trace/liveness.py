@@ -109,8 +109,9 @@ class _Analysis:
     def statement(self, s: ast.stmt, live: set[str]) -> set[str]:
         if isinstance(s, ast.If):
             after = set(live)
-            before = self.block(s.body, live) | self.block(s.orelse, live) | self._reads(s.test)
-            self._note(s, [*s.body, *s.orelse], after)
+            other = self.block(s.orelse, live)
+            before = self.block(s.body, live) | other | self._reads(s.test)
+            self._note(s, [*s.body, *s.orelse], after | other)  # `else` is traced after the other
             return before | stored_names([s.test]) & live
         if isinstance(s, (ast.For, ast.While)):
             return self._loop(s, live)
