@@ -17,7 +17,7 @@ __all__ = ["Settings", "cache_directory", "config", "settings"]
 class Settings:
     """What can be set.
 
-    debug       -- 0: silent; 1: a line per compilation; 2: the IR after each pass; 3: emitted source
+    debug       -- 0: silent; 1: a line per compilation; 2: the IR after each pass; 3: the source
     dump        -- a directory for the stages of every compilation: `NAME_DIGEST.before.txt` and
                    `.after.txt`, the graph around all passes, `.py`, the source, and `.ll`, the LLVM
     verify      -- check IR between passes, and every index of compiled code
@@ -42,7 +42,8 @@ def _from_environment() -> Settings:
                     disable_jit=flag("TRACEJIT_DISABLE_JIT"))
 
 
-_SETTINGS: ContextVar[Settings] = ContextVar("tracejit settings", default=_from_environment())
+_SETTINGS: ContextVar[Settings] = ContextVar(
+    "tracejit settings", default=_from_environment())  # noqa: B039  (frozen)
 
 
 def settings() -> Settings:

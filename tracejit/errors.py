@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["RAISABLE", "CompileError", "IRError", "MissingAttribute", "Refusal", "Restart", "TracejitError", "UncapturedError"]
+__all__ = ["RAISABLE", "CompileError", "IRError", "MissingAttribute", "Refusal", "Restart",
+           "TracejitError", "UncapturedError"]
 
 
 class TracejitError(Exception):
@@ -18,7 +19,7 @@ class Refusal(TracejitError, TypeError):
 
 
 class MissingAttribute(Refusal, AttributeError):
-    """Raised for an array attribute or method that cannot be captured; `hasattr` sees it as absent."""
+    """Raised for an array attribute that cannot be captured; `hasattr` sees it as absent."""
 
 
 class IRError(TracejitError, ValueError):
@@ -26,7 +27,7 @@ class IRError(TracejitError, ValueError):
 
 
 class CompileError(TracejitError, RuntimeError):
-    """Raised when emitted source cannot be compiled; always a defect of tracejit, never of the user."""
+    """Raised when emitted source cannot be compiled: a defect of tracejit, never of the user."""
 
 
 class UncapturedError(TracejitError, RuntimeError):

@@ -73,7 +73,8 @@ def unflatten(structure: Structure, leaves: Iterator[Any] | list[Any]) -> Any:
         return dict(zip(structure.aux, parts, strict=True))
     if structure.aux is None:
         return structure.kind(*parts)
-    instance = object.__new__(structure.kind)  # a dataclass, without running __post_init__ again
+    # a dataclass, without running __post_init__ again
+    instance: Any = object.__new__(structure.kind)
     for name, part in zip(structure.aux, parts, strict=True):
         object.__setattr__(instance, name, part)
     return instance

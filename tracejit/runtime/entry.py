@@ -53,8 +53,8 @@ class _Writer:
         self.module.triple = llvm.get_process_triple()
 
     def external(self, name: str, result: Any, *args: Any, variadic: bool = False) -> Any:
-        known = self.module.globals.get(name)
-        return known or ir.Function(self.module, ir.FunctionType(result, args, var_arg=variadic), name)
+        signature = ir.FunctionType(result, args, var_arg=variadic)
+        return self.module.globals.get(name) or ir.Function(self.module, signature, name)
 
     def constant(self, b: Any, name: str) -> Any:
         """Return the address that a symbol stands for."""
@@ -375,7 +375,8 @@ def _build_memory(w: _Writer) -> None:
             b.ret(block)
         w.call(b, "free", b.sub(block, WORD(64)), result=ir.VoidType())
     place = w.variable(b, WORD)
-    w.call(b, "posix_memalign", w.address(b, place), WORD(64), b.add(take.args[0], WORD(64)), result=INT)
+    size = b.add(take.args[0], WORD(64))
+    w.call(b, "posix_memalign", w.address(b, place), WORD(64), size, result=INT)
     made = b.load(place)
     b.store(take.args[0], b.inttoptr(made, WORD.as_pointer()))
     b.ret(b.add(made, WORD(64)))
@@ -424,7 +425,7 @@ def _address() -> int:
 
 
 def make_entry(words: np.ndarray, name: str) -> tuple[Any, Any]:
-    """Return a builtin function that calls a specialisation, and what has to be kept alive for it."""
+    """Return a builtin function that calls a specialisation, and what must be kept alive for it."""
     method = _Method(name.encode(), _address(), METH_FASTCALL | METH_KEYWORDS, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object

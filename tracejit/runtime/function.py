@@ -37,7 +37,7 @@ class Function:
         self.transform = transform
         self._table: dict[Any, list[Specialisation]] = {}
         self._slow = self._dispatch
-        functools.update_wrapper(self, transform.fn, updated=())  # type: ignore[arg-type]
+        functools.update_wrapper(self, transform.fn, updated=())
         self.__wrapped__ = transform.fn
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -47,6 +47,10 @@ class Function:
         return f"<tracejit.{self.transform.name} of {getattr(self, '__qualname__', '?')}>"
 
     # --- calls ----------------------------------------------------------------------------------
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Find or make the specialisation for these arguments and run it."""
+        return self._dispatch(*args, **kwargs)
 
     def _dispatch(self, *args: Any, **kwargs: Any) -> Any:
         """Call in Python: find the specialisation, compile it if there is none."""
@@ -69,7 +73,7 @@ class Function:
             made = self._compile(specs, structure, leaves)
             self._table.setdefault(key, []).insert(0, made)
             if made.entry is not None:
-                type(self).__call__ = made.entry  # type: ignore[method-assign, assignment]
+                type(self).__call__ = made.entry  # type: ignore[method-assign]
                 self._slow = made.entry
             return made
 
@@ -85,8 +89,8 @@ class Function:
             parts = ", ".join(f"{k} {1e3 * t:.1f} ms" for k, t in times.items())
             reason = "first call" if not self._table else "no specialisation fits this call"
             LOG.log(logging.WARNING if settings().debug else logging.DEBUG,
-                    "compiled %s for %s (%s): %s", program.name, signature_text(program.graph), reason,
-                    parts)
+                    "compiled %s for %s (%s): %s", program.name, signature_text(program.graph),
+                    reason, parts)
         return made
 
     # --- stages ---------------------------------------------------------------------------------
@@ -125,11 +129,7 @@ def signature_text(graph: Graph) -> str:
 
 def make_function(transform: Any) -> Function:
     """Return the callable of a transform."""
-
-    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return self._dispatch(*args, **kwargs)
-
-    kind = type("Function", (Function,), {"__call__": call, "__module__": "tracejit"})
-    function = kind()
+    kind = type("Function", (Function,), {"__module__": "tracejit"})
+    function: Function = kind()
     function._setup(transform)
     return function

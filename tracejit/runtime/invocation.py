@@ -21,7 +21,7 @@ _KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void
 _PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
 _CONTEXT_BAD_BUFFER, _CONTEXT_LOGS = 5, 8
 _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
-"""Bytes around buffers; what fresh memory holds (NaN as floats) and what zones hold, in verify mode."""
+"""In verify mode: bytes around buffers; what fresh memory (NaN as floats) and zones hold."""
 
 
 class Invocation:
@@ -69,7 +69,8 @@ class Invocation:
         ctx = (_I64 * (_CONTEXT_LOGS + 8 + 2 * logs))()
         table = (ctypes.c_void_p * len(pointers))(*pointers)
         dims = (_I64 * max(1, len(sizes)))(*sizes)
-        status = self._kernel(*map(ctypes.addressof, (ctx, table, dims)))
+        status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
+                              ctypes.addressof(dims))
         for k in range(logs):
             _free(ctx[_CONTEXT_LOGS + 2 * k])
         if memory is not None:
@@ -88,8 +89,8 @@ class Invocation:
         number, index = ctx[_CONTEXT_BAD_BUFFER], ctx[_CONTEXT_BAD_BUFFER + 1]
         if number:
             buffer = self.kernel.buffers[number - 1]
-            raise IRError(f"the kernel of {self.graph.name} reads or writes {buffer.name}[{index}], "
-                          f"which has {buffer.size} elements")
+            raise IRError(f"the kernel of {self.graph.name} reads or writes "
+                          f"{buffer.name}[{index}], which has {buffer.size} elements")
         if not memory.is_clean():
             raise IRError(f"the kernel of {self.graph.name} writes outside of its buffers")
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 __all__ = ["ARRAY_DATA", "ARRAY_DESCR", "ARRAY_DIMS", "ARRAY_FLAGS", "ARRAY_NDIM", "CELL_CONTENT",
-           "NUMPY_NEW_FROM_DESCR", "NUMPY_SCALAR", "OBJECT_TYPE", "SCALAR_VALUE", "is_known_layout", "numpy_function"]
+           "NUMPY_NEW_FROM_DESCR", "NUMPY_SCALAR", "OBJECT_TYPE", "SCALAR_VALUE",
+           "is_known_layout", "numpy_function"]
 
 OBJECT_TYPE = 8
 ARRAY_DATA, ARRAY_NDIM, ARRAY_DIMS, ARRAY_DESCR, ARRAY_FLAGS = 16, 24, 32, 56, 64
@@ -31,7 +32,7 @@ def numpy_function(index: int) -> int:
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = ctypes.cast(get(np._core._multiarray_umath._ARRAY_API, None),  # type: ignore[attr-defined]
                         ctypes.POINTER(ctypes.c_void_p))
-    address = table[index]
+    address: int | None = table[index]
     assert address is not None
     return address
 
@@ -57,7 +58,8 @@ def _check_array() -> bool:
     a = np.arange(6.0).reshape(2, 3)
     base = id(a)
     dims = _word(base + ARRAY_DIMS)
-    return (_word(base + OBJECT_TYPE) == id(np.ndarray) and _word(base + ARRAY_DATA) == a.ctypes.data
+    return (_word(base + OBJECT_TYPE) == id(np.ndarray)
+            and _word(base + ARRAY_DATA) == a.ctypes.data
             and ctypes.c_int32.from_address(base + ARRAY_NDIM).value == 2
             and (_word(dims), _word(dims + 8)) == (2, 3)
             and _word(base + ARRAY_DESCR) == id(np.dtype(np.float64))

@@ -122,8 +122,8 @@ class Specialisation:
         for written, _ in self.program.written:
             for source, x in zip(self.program.sources, values, strict=True):
                 if source != written and isinstance(x, np.ndarray) and _overlap(leaves[written], x):
-                    raise Refusal(f"{self.program.name} writes to an array that overlaps another of "
-                                  "its inputs. Pass a copy of one of them: x.copy()")
+                    raise Refusal(f"{self.program.name} writes to an array that overlaps another "
+                                  "of its inputs. Pass a copy of one of them: x.copy()")
 
     def _run_interpreted(self, values: Sequence[Any]) -> list[Any]:
         """Run the interpreter; what equations raise comes from the user's line, as compiled."""
@@ -161,12 +161,14 @@ class Specialisation:
                   for s in self.program.sources]
         outputs = [self._output_record(k, a.aval) for k, a in enumerate(graph.outputs)]
         records = [*guards, *leaves, *outputs]
-        too_many = len(leaves) + len(outputs) > MAX_LEAVES or self.compiled.invocation.plan_words > MAX_WORDS
+        invocation = self.compiled.invocation
+        too_many = len(leaves) + len(outputs) > MAX_LEAVES or invocation.plan_words > MAX_WORDS
         if any(r is None for r in records) or too_many:
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
         releases = any(e.regions for e in graph.eqns)
-        head = {Words.NEXT: id(slow), Words.FAIL: self._hold(self.compiled.invocation.fail), Words.KERNEL: kernel, Words.PLAN: plan,
+        head = {Words.NEXT: id(slow), Words.FAIL: self._hold(invocation.fail),
+                Words.KERNEL: kernel, Words.PLAN: plan,
                 Words.ARGS: len(self.specs), Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
                 Words.LOGS: len(self.compiled.lowered.kernel.logs), Words.RELEASE: int(releases),
@@ -239,9 +241,10 @@ def _grouping(program: Program) -> int | None:
         return Words.ONE
     if s.kind is tuple and s.parts and all(p == LEAF for p in s.parts):
         return Words.TUPLE
-    if s.kind is tuple and len(s.parts) == 2 and s.parts[0] == LEAF and s.parts[1].kind is tuple and (
-            all(p == LEAF for p in s.parts[1].parts)):
-        return Words.FIRST_AND_REST
+    if s.kind is tuple and len(s.parts) == 2:
+        first, rest = s.parts
+        if first == LEAF and rest.kind is tuple and all(p == LEAF for p in rest.parts):
+            return Words.FIRST_AND_REST
     return None
 
 

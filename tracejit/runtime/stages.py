@@ -59,8 +59,9 @@ class Program:
         structure = flatten((None,) * count)[1]
         nothing: list[Any] = [None] * count
         weak = [False] * count
-        capture = Capture(graph, tuple(range(len(graph.inputs))), [], [], [], [], structure, nothing, weak)
-        return cls(graph.name, graph, capture, tuple(range(len(graph.inputs))), structure, nothing, weak)
+        inputs = tuple(range(len(graph.inputs)))
+        capture = Capture(graph, inputs, [], [], [], [], structure, nothing, weak)
+        return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
 
 
 class Traced:
@@ -149,7 +150,8 @@ class Compiled:
         kernel, program = lowered.kernel, lowered.traced.program
         digest = hashlib.blake2b(lowered.source.encode(), digest_size=12).hexdigest()
         self.path, fn = _load_source(lowered.source, digest, program.options)
-        signature = signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
+        signature = signature_of([b.dtype for b in kernel.inputs],
+                                 [b.dtype for b in kernel.outputs],
                                  bool(kernel.arena), len(kernel.graph.sizes))
         self.symbol = f"tracejit_{digest}_{next(_COUNTER)}"
         conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]

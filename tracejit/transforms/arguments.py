@@ -40,7 +40,8 @@ def find_argument(fn: Callable[..., Any], place: Any, args: Structure,
     if not 0 <= place < len(args.parts):
         if place < len(names) and names[place] in kwargs.aux:
             return find_argument(fn, names[place], args, kwargs)
-        raise TypeError(f"argnums has {place}, but the call has {len(args.parts)} positional arguments")
+        raise TypeError(f"argnums has {place}, but the call has {len(args.parts)} positional "
+                        "arguments")
     name = names[place] if place < len(names) else f"argument {place}"
     return name, args.parts[place], sum(p.count for p in args.parts[:place])
 

@@ -34,8 +34,8 @@ class Jit:
         """Capture the function for arguments of these specs."""
         c = capture_function(self.fn, specs, structure, leaves, writes_back=True)
         weak = c.weak[:len(c.weak) - len(c.written)]
-        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure, c.constants,
-                       weak, c.written, self.options)
+        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
+                       c.constants, weak, c.written, self.options)
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Call within a capture: as if it were not compiled."""

@@ -52,9 +52,9 @@ class Gradient:
                 if dtype is None or dtype.kind not in "fc":
                     what = "no number" if dtype is None else f"of dtype {dtype}"
                     raise TypeError(
-                        f"{self._where()}: {self.name} needs floats to differentiate by, but argument "
-                        f"{leaf_name!r} is {what}. Pass a float (1.0, x.astype(float)), or choose other arguments "
-                        "with argnums")
+                        f"{self._where()}: {self.name} needs floats to differentiate by, but "
+                        f"argument {leaf_name!r} is {what}. Pass a float (1.0, x.astype(float)), "
+                        "or choose other arguments with argnums")
 
     def _where(self) -> str:
         """Return the line on which the function is defined."""
@@ -65,9 +65,9 @@ class Gradient:
         if not isinstance(aval, Aval) or aval.shape or aval.dtype.kind != "f":
             what = aval if isinstance(aval, str) else str(aval)
             raise TypeError(
-                f"{self._where()}: {self.name} needs a function with a real scalar result, but {fn_name} returns "
-                f"{what}. Sum or average the result (np.sum, np.mean), or use tracejit.vjp or "
-                "tracejit.jvp")
+                f"{self._where()}: {self.name} needs a function with a real scalar result, but "
+                f"{fn_name} returns {what}. Sum or average the result (np.sum, np.mean), or use "
+                "tracejit.vjp or tracejit.jvp")
 
     def _split(self, structure: Structure) -> tuple[Structure, Structure | None]:
         """Return the structures of value and auxiliary data."""
@@ -138,8 +138,10 @@ class Gradient:
         with_gradient = gradient_block(block, list(range(len(wrt))), kept)
         operands = [atom_of(leaves[k]) for k in wrt]
         results = inline_region(with_gradient, operands)
-        outputs = [tracer_of_atom(a, weak) for a, weak in zip(results[:len(kept)], inner_leaves, strict=True)]
-        grads = [tracer_of_atom(a, is_weak(leaves[k])) for a, k in zip(results[len(kept):], wrt, strict=True)]
+        outputs = [tracer_of_atom(a, weak)
+                   for a, weak in zip(results[:len(kept)], inner_leaves, strict=True)]
+        grads = [tracer_of_atom(a, is_weak(leaves[k]))
+                 for a, k in zip(results[len(kept):], wrt, strict=True)]
         return self._assemble(outputs, grads, constants, chosen, aux)
 
     def _assemble(self, outputs: list[Any], grads: list[Any], constants: list[Any], chosen: Any,

@@ -9,13 +9,14 @@ import numpy as np
 
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
-from tracejit.ir.core import Atom
+from tracejit.ir.core import Atom, Block, Graph
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.trace.capture import ArgSpec, capture_function
+from tracejit.trace.captured import Leaf
 from tracejit.trace.context import current
-from tracejit.trace.emit import apply, atom_of, cast, dims_of, is_weak, lift
+from tracejit.trace.emit import apply, atom_of, cast, dims_of, dtype_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Jit, Options
@@ -29,7 +30,8 @@ def _differentiable(kinds: Sequence[Any]) -> list[int]:
     return [k for k, dtype in enumerate(kinds) if dtype is not None and dtype.kind in "fc"]
 
 
-def _check_like(what: str, names: Sequence[str], shown: Sequence[Any], given: Sequence[Any]) -> None:
+def _check_like(what: str, names: Sequence[str], shown: Sequence[Any],
+                given: Sequence[Any]) -> None:
     """Raise unless tangents or cotangents have the shapes and kinds of what they belong to."""
     for name, x, t in zip(names, shown, given, strict=True):
         if np.shape(x) != np.shape(t):
@@ -68,7 +70,8 @@ class Pullback:
 
     name = "vjp"
 
-    def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool, options: Options) -> None:
+    def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool,
+                 options: Options) -> None:
         self.fn, self.argnums, self.has_aux, self.options = fn, argnums, has_aux, options
         if argnums is not None:
             argument_places(fn, argnums)
@@ -112,8 +115,8 @@ class Pullback:
         for name, part, first in found:
             for k in range(first, first + part.count):
                 if k not in floats and self.argnums is not None:
-                    raise TypeError(f"vjp needs floats to differentiate by, but argument {name!r} is "
-                                    "not")
+                    raise TypeError(f"vjp needs floats to differentiate by, but argument {name!r} "
+                                    "is not")
         parts = [part for _, part, _ in found]
         single = self.argnums is not None and not isinstance(self.argnums, (tuple, list))
         return numbers, parts[0] if single else Structure(tuple, None, tuple(parts))
@@ -130,7 +133,8 @@ class Pullback:
         results = [tracer_of_atom(a, w)
                    for a, w in zip(inline_region(block, operands), weak, strict=True)]
         rest = iter(results)
-        value = unflatten(out_structure, iter([next(rest) if c is None else c[0] for c in constants]))
+        value = unflatten(out_structure,
+                          iter([next(rest) if c is None else c[0] for c in constants]))
 
         def pullback(ct: Any) -> Any:
             """Return the cotangents of the arguments."""
@@ -138,7 +142,8 @@ class Pullback:
             whole = pullback_block(block, list(range(len(wrt))))
             atoms = [_conforming("cotangent", t, r) for t, r in zip(cts, results, strict=True)]
             found = inline_region(whole, [*operands, *atoms])[len(results):]
-            by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k])) for k, a in zip(wrt, found, strict=True)}
+            by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k]))
+                       for k, a in zip(wrt, found, strict=True)}
             return unflatten(grads, iter([by_leaf.get(k) for k in numbers]))
 
         if self.has_aux:
@@ -161,18 +166,19 @@ class _Backward:
         count = self.structure.count
         numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
         c = capture_function(self.fn, specs[:count], self.structure,
-                    None if leaves is None else leaves[:count])
+                             None if leaves is None else leaves[:count])
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [inputs[k] for k in numbers if k in floats]
         outputs = len(specs) - count
-        block = type(c.graph.block)(c.graph.inputs, c.graph.eqns, c.graph.outputs[:outputs])
-        graph = pullback_graph(type(c.graph)(c.graph.name, c.graph.sizes, block, c.graph.notes), wrt,
-                               f"vjp[{c.graph.name}]", c.guards)
+        block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:outputs])
+        forward = Graph(c.graph.name, c.graph.sizes, block, c.graph.notes)
+        graph = pullback_graph(forward, wrt, f"vjp[{c.graph.name}]", c.guards)
         sources = (*c.arg_leaves, *c.leaves, *range(count, len(specs)))
         weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
         constants: list[Any] = [None if k in floats else (None,) for k in numbers]
-        return Program(graph.name, graph, c, sources, grads, constants, weak, [], self.owner.options)
+        return Program(graph.name, graph, c, sources, grads, constants, weak, [],
+                       self.owner.options)
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Never called: within a capture the pullback is inlined by its owner."""
@@ -193,17 +199,19 @@ class Tangent:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the function and carry tangents along."""
-        (primals, tangents), _ = _pair(structure)
+        (primals, _), _ = _pair(structure)
         count = primals.count
         call = Structure(tuple, None, (primals, Structure(dict, ())))
         if leaves is not None:
             names = leaf_names(primals, "argument")
             _check_like("tangent", names, leaves[:count], leaves[count:])
-        c = capture_function(self.fn, specs[:count], call, None if leaves is None else leaves[:count])
+        c = capture_function(self.fn, specs[:count], call,
+                             None if leaves is None else leaves[:count])
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = _differentiable([s.dtype for s in specs[:count]])
-        graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]", c.guards)
-        sources = (*c.arg_leaves, *c.leaves, *(count + k for k in floats))
+        graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]",
+                              c.guards)
+        sources: tuple[int | Leaf, ...] = (*c.arg_leaves, *c.leaves, *(count + k for k in floats))
         kinds = [a.aval.dtype.kind in "fc" for a in c.graph.outputs]
         outputs = iter(range(len(kinds)))
         dots: list[Any] = []
@@ -243,7 +251,7 @@ class Tangent:
 
 def _conforming(what: str, t: Any, x: Any) -> Atom:
     """Return a traced tangent or cotangent with the dtype and shape of its primal."""
-    t = cast(lift(t), dtype_of_leaf(x))
+    t = cast(lift(t), dtype_of(x))
     dims, expected = dims_of(t), dims_of(x)
     same = len(dims) == len(expected) and all(
         a == b or current().unify(a, b) for a, b in zip(dims, expected, strict=True))

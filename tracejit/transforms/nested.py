@@ -11,7 +11,7 @@ from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
-from tracejit.trace.emit import atom_of, cast, is_weak, lift
+from tracejit.trace.emit import atom_of, cast, dtype_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, unflatten
 
@@ -32,6 +32,10 @@ def tracer_of_atom(a: Atom, weak: bool) -> Any:
     return result
 
 
+def _as_array(x: Any) -> Tracer:
+    return x if isinstance(x, Tracer) else cast(x, dtype_of(x))
+
+
 def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structure,
                   chosen: list[int]) -> tuple[Block, list[bool], Structure, list[Any]]:
     """Capture a call of a function as a block whose inputs are the chosen leaves.
@@ -42,7 +46,7 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
     inputs = []
     inner = list(leaves)
     for k in chosen:
-        t = leaves[k] if isinstance(leaves[k], Tracer) else cast(lift(leaves[k]), dtype_of_leaf(leaves[k]))
+        t = _as_array(lift(leaves[k]))
         v = Value(Aval(t.dtype, t.dims))
         inputs.append(v)
         inner[k] = v
@@ -60,13 +64,13 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
         for x in results:
             if isinstance(x, (Tracer, SymInt, float, complex, np.ndarray, np.generic)):
                 x = lift(x)
-                outputs.append(atom_of(x if isinstance(x, (Tracer, SymInt)) else cast(x, dtype_of_leaf(x))))
+                outputs.append(atom_of(x if isinstance(x, SymInt) else _as_array(x)))
                 weak.append(is_weak(x))
                 constants.append(None)
             else:
                 constants.append((x,))
         if frame.written:
-            raise TypeError("a function that is differentiated inside another one writes to an array "
-                            "of that one. Return the new array instead")
+            raise TypeError("a function that is differentiated inside another one writes to an "
+                            "array of that one. Return the new array instead")
         block = scope.close(outputs)
     return block, weak, out_structure, constants
