@@ -285,7 +285,7 @@ class _Lowerer(Emitter):
             self.statement(part)
 
     def _starts_fold(self, s: Statement, nest: Nest) -> bool:
-        return s.folded > 0 and s.vars[len(s.vars) - s.folded] is nest.var
+        return s not in self.folds and s.folded > 0 and s.vars[len(s.vars) - s.folded] is nest.var
 
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         hi = self.dim(nest.extent)
@@ -464,7 +464,7 @@ class _Lowerer(Emitter):
             self.nodes.append(Assign(name, identity_of(s.combine, dtype)))
 
     def _end_fold(self, s: Statement) -> None:
-        name = self.folds[s]
+        name = self.folds.pop(s)
         if s.kind == "running":
             return
         text = f"{name}_at" if s.kind == "argument" else name
