@@ -1,7 +1,8 @@
-"""Creating arrays: inside a capture these return tracers, so that what follows can write to them."""
+"""Creating arrays: in a capture these return tracers, so that what follows can write to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, ceil_div, maximum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import CREATES, FUNCTIONS, METHODS, captures
+from tracejit.trace.dispatch import CREATES, FUNCTIONS, METHODS, Capturing, captures
 from tracejit.trace.emit import (
     apply,
     as_operand,
@@ -29,7 +30,7 @@ from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 __all__ = ["eye", "filled", "iota"]
 
 
-def creates(*functions: Any) -> Any:
+def creates(*functions: Any) -> Callable[[Capturing], Capturing]:
     """Enter the decorated function as the capture of functions that make arrays."""
     CREATES.update(functions)
     return captures(*functions)
@@ -160,11 +161,11 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 
-def _fill(a: Tracer, value: Any) -> None:
+def _fill_method(a: Tracer, value: Any) -> None:
     a[...] = value
 
 
-METHODS["fill"] = _fill
+METHODS["fill"] = _fill_method
 
 
 # --- ranges -------------------------------------------------------------------------------------
@@ -190,9 +191,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None,
             result = result if lo == 0 else result + as_operand(lo)
         return result if dtype is None else cast(result, dtype)
     if any(isinstance(x, Traced) for x in (start, stop, step)):
-        raise refuse("np.arange with traced numbers that are no ints has a size that depends on data",
-                     "Use np.linspace, or start + step * np.arange(n)")
-    values = np.arange(start, stop, step, dtype)
+        raise refuse("np.arange with traced numbers that are no ints has a size that depends on "
+                     "data", "Use np.linspace, or start + step * np.arange(n)")
+    values: np.ndarray = np.arange(start, stop, step, dtype=dtype)
     return apply("iota", size=len(values)) * values.dtype.type(step) + values.dtype.type(start)
 
 
@@ -205,7 +206,8 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     span = stop - start
     step = span / (steps if not isinstance(steps, int) or steps else 1)
     if dims_of(lift(step)):
-        raise refuse("np.linspace between arrays cannot be captured", "Use start + t * (stop - start)")
+        raise refuse("np.linspace between arrays cannot be captured",
+                     "Use start + t * (stop - start)")
     result = apply("iota", size=n) * cast(step, np.float64) + cast(start, np.float64)
     if endpoint and (not isinstance(n, int) or n > 1):
         result[-1] = stop

@@ -43,10 +43,11 @@ def _power(x: Any, y: Any) -> Any:
     """Small constant exponents are products and roots, as NumPy's own fast paths are."""
     if isinstance(y, (int, float, np.generic)) and not isinstance(y, (bool, np.bool_)):
         integral = isinstance(x, SymInt) or (isinstance(x, Tracer) and x.dtype.kind in "iub")
-        strong = isinstance(y, np.generic) and np.result_type(operand_dtype(x), y) != operand_dtype(x)
+        own = operand_dtype(x)
+        strong = isinstance(y, np.generic) and np.result_type(own, y) != own
         if strong or (integral and not isinstance(y, (int, np.integer))):
             return NotImplemented
-        if integral and y < 0:
+        if integral and isinstance(y, (int, np.integer)) and y < 0:
             raise ValueError("Integers to negative integer powers are not allowed.")
         if y in _POWERS and not (integral and y in (0.5, -0.5)):
             return _POWERS[float(y)](x)
@@ -228,7 +229,8 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 
 
 @captures(np.allclose)
-def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
+             equal_nan: bool = False) -> Any:
     """Return whether two arrays agree within tolerances everywhere."""
     return np.all(isclose(a, b, rtol, atol))
 
@@ -299,7 +301,7 @@ def to_python_int(x: Any) -> Any:
     """Return a number as a Python int in the making."""
     if isinstance(x, SymInt):
         return x
-    return SymInt(cast(x, np.int64).value.dim)  # type: ignore[arg-type]
+    return SymInt(cast(x, np.int64).value.dim)
 
 
 def as_python_number(x: Any) -> Any:
@@ -360,8 +362,14 @@ def astype(x: Any, dtype: Any, copy: bool = True, **kwargs: Any) -> Any:
     return cast(x, dtype)
 
 
+
+def _item(x: Tracer, *at: Any) -> Any:
+    if not at:
+        return as_python_number(x.reshape(()))
+    return as_python_number(x[at[0] if len(at) == 1 and isinstance(at[0], tuple) else at])
+
+
 METHODS["astype"] = astype
-METHODS["item"] = lambda x, *at: as_python_number(x[at[0] if len(at) == 1 and isinstance(at[0], tuple)
-                                                   else at] if at else x.reshape(()))
+METHODS["item"] = _item
 METHODS["__round__"] = round_
 PROPERTIES["itemsize"] = lambda x: x.dtype.itemsize

@@ -9,7 +9,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, maximum, minimum
 from tracejit.numpy_api.creation import eye, iota
 from tracejit.numpy_api.elementwise import as_tracer, scipy_special
-from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
+from tracejit.numpy_api.shapes import normalize_axes, normalize_axis, transpose
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
 from tracejit.trace.context import current, refuse
@@ -39,7 +39,8 @@ def contract(x: Tracer, y: Tracer, spec: str) -> Tracer:
         shape = tuple(seen[label] for label in labels)
         operands.append(t if shape == t.aval.shape else apply("reshape", t, shape=shape))
     if dtype.kind == "b":
-        return contract(*(cast(t, np.int64) for t in operands), spec) != 0  # type: ignore[arg-type]
+        left_count, right_count = (cast(t, np.int64) for t in operands)
+        return contract(left_count, right_count, spec) != 0
     return apply("dot", *operands, spec=f"{left},{right}->{output}")
 
 
@@ -175,11 +176,13 @@ def _einsum_labels(subscripts: str, arrays: list[Tracer]) -> tuple[list[str], st
             longest = max(longest, count)
             inputs[k] = labels.replace("...", "".join(free[:count][::-1]))
         elif len(labels) != len(t.dims):
-            raise ValueError(f"einsum operand {k} has {len(t.dims)} axes, but subscripts {labels!r}")
+            raise ValueError(f"einsum operand {k} has {len(t.dims)} axes, but subscripts "
+                             f"{labels!r}")
     ellipsis = "".join(free[:longest][::-1])
     if not arrow:
         every = "".join(inputs)
-        output = "..." + "".join(sorted(c for c in set(every) - set(ellipsis) if every.count(c) == 1))
+        once = [c for c in set(every) - set(ellipsis) if every.count(c) == 1]
+        output = "..." + "".join(sorted(once))
         output = output if ellipsis else output[3:]
     return inputs, output.replace("...", ellipsis)
 
@@ -205,7 +208,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     ndim = len(a.dims)
     i, j = normalize_axis(axis1, ndim), normalize_axis(axis2, ndim)
     order = [k for k in range(ndim) if k not in (i, j)] + [i, j]
-    moved = np.transpose(a, order)
+    moved = transpose(a, order)
     rows, columns = moved.dims[-2:]
     square = offset == 0 and same_dim(rows, columns)
     size = rows if square else None

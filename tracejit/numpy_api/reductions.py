@@ -72,8 +72,8 @@ def _extremum(op: str, combine: Any) -> Any:
         a = as_tracer(a)
         if where is not None and where is not True:
             if initial is None:
-                raise ValueError(f"reduction operation {combine.__name__} does not have an identity, "
-                                 "so to use a where mask one has to specify 'initial'")
+                raise ValueError(f"reduction operation {combine.__name__} does not have an "
+                                 "identity, so to use a where mask one has to specify 'initial'")
             a = np.where(where, a, initial)
         axes = normalize_axes(axis, len(a.dims))
         if initial is None and any(current().decide(a.dims[k], "==") is True for k in axes):
@@ -146,7 +146,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         shape = [1] * len(a.dims)
         shape[normalize_axis(axis, len(a.dims))] = -1
         weights = weights.reshape(tuple(shape))
-    return _sum(a * weights, axis) / _sum(weights, axis if len(weights.dims) > 1 else axis)
+    return _sum(a * weights, axis) / _sum(weights, axis)
 
 
 @captures(np.var, method="var")
@@ -201,7 +201,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     m = np.atleast_2d(as_tracer(m))
     m = m if rowvar else m.T
     if y is not None:
-        other = np.atleast_2d(as_tracer(y))
+        other: Any = np.atleast_2d(as_tracer(y))
         m = np.concatenate([m, other if rowvar else other.T])
     centred = m - mean(m, axis=1, keepdims=True)
     ddof = (0 if bias else 1) if ddof is None else ddof

@@ -12,7 +12,7 @@ from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Alias, Index, View
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import normalize_axis
+from tracejit.numpy_api.shapes import broadcast_to, expand_dims, moveaxis, normalize_axis
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import METHODS, captures
@@ -46,7 +46,7 @@ __all__ = ["MaskedArray"]
 
 
 class MaskedArray:
-    """`x[mask]`: elements whose number depends on data, so only folds and writes make sense of it."""
+    """`x[mask]`: elements whose number depends on data, so only folds and writes understand it."""
 
     def __init__(self, data: Tracer, mask: Tracer) -> None:
         self.data, self.mask = data, mask
@@ -54,8 +54,9 @@ class MaskedArray:
 
     def refusal_as_result(self) -> Exception:
         """Return the refusal of a selection as what the function returns."""
-        return Refusal(f"{describe_line(self.site)}: x[mask] as a result has a size that depends on "
-                       "data. Return np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
+        return Refusal(f"{describe_line(self.site)}: x[mask] as a result has a size that depends "
+                       "on data. Return np.where(mask, x, neutral), or a sum, mean, max or min of "
+                       "x[mask]")
 
     def _map(self, function: Any, *others: Any) -> MaskedArray:
         operands = []
@@ -147,7 +148,7 @@ def _spread_mask(x: Tracer, mask: Tracer) -> Tracer:
     if extra < 0:
         raise IndexError("too many indices for array: the mask has more axes than the array")
     full = mask.reshape((*map(as_operand, mask.dims), *(1,) * extra)) if extra else mask
-    return np.broadcast_to(full, tuple(map(as_operand, x.dims)))
+    return broadcast_to(full, tuple(map(as_operand, x.dims)))
 
 
 @captures(ADVANCED_GET)
@@ -160,7 +161,7 @@ def get_advanced(x: Tracer, parts: tuple[Any, ...]) -> Any:
     result = tracer_of(emit_value("gather", [base.value, *(i.value for i in indices)],
                                   {"axes": axes, "position": position}))
     for k in newaxes:
-        result = np.expand_dims(result, k)
+        result = expand_dims(result, k)
     return result
 
 
@@ -218,7 +219,8 @@ def _counts_to(index: Value, size: Dim) -> bool:
     maker = makers.get(index)
     if maker is None or not isinstance(maker.op.lowering, Index) or not index.aval.shape:
         return False
-    first, last = (maker.op.lowering.element(maker.params, (i,)) for i in (0, index.aval.shape[0] - 1))
+    count = index.aval.shape[0]
+    first, last = (maker.op.lowering.element(maker.params, (i,)) for i in (0, count - 1))
     known = current().builder.known
     return is_nonneg(first, known) and is_nonneg(size - 1 - last, known)
 
@@ -324,9 +326,9 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwarg
     a = as_tracer(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
-    moved = np.moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
+    moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
     order, _ = emit("argsort", [moved.value])
-    return np.moveaxis(tracer_of(order), -1, axis)
+    return moveaxis(tracer_of(order), -1, axis)
 
 
 @captures(np.sort)
@@ -362,7 +364,8 @@ def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, **
 
 
 @captures(np.interp)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
+           period: Any = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
     n = as_operand(xp.dims[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,8 @@ def _fill_in(dims: tuple[Dim, ...], target: tuple[Dim, ...]) -> tuple[Dim, ...]:
 
 def exact_quotient(total: Dim, part: Dim) -> Dim:
     """Return `total / part` where it divides, cancelling symbolic factors that both have."""
-    if isinstance(part, Expr) and isinstance(total, Expr) and len(part.terms) == 1 and not part.const:
+    if isinstance(part, Expr) and isinstance(total, Expr) and (
+            len(part.terms) == 1 and not part.const):
         (monomial, coefficient), = part.terms
         kept: Dim = 0
         for m, c in total.terms:
@@ -168,13 +170,12 @@ def transpose(a: Any, axes: Any = None) -> Tracer:
 
 def _transpose_method(a: Tracer, *axes: Any) -> Tracer:
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
-        axes = axes[0]
+        return transpose(a, axes[0] or None)
     return transpose(a, axes or None)
 
 
 METHODS["transpose"] = _transpose_method
 PROPERTIES["T"] = transpose
-PROPERTIES["mT"] = lambda a: swapaxes(a, -1, -2)
 
 
 @captures(np.swapaxes, method="swapaxes")
@@ -185,6 +186,9 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tracer:
     i, j = (normalize_axis(k, len(order)) for k in (axis1, axis2))
     order[i], order[j] = order[j], order[i]
     return transpose(a, order)
+
+
+PROPERTIES["mT"] = lambda a: swapaxes(a, -1, -2)
 
 
 @captures(np.moveaxis)
@@ -242,9 +246,10 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, **kwargs: Any) -> T
     fitted = []
     for p in parts:
         if len(p.dims) != ndim or not all(
-                k == axis or same_dim(d, e) for k, (d, e) in enumerate(zip(p.dims, first, strict=True))):
-            raise ValueError("all the input array dimensions except for the concatenation axis must "
-                             "match exactly")
+                k == axis or same_dim(d, e)
+                for k, (d, e) in enumerate(zip(p.dims, first, strict=True))):
+            raise ValueError("all the input array dimensions except for the concatenation axis "
+                             "must match exactly")
         shape = tuple(d if k == axis else first[k] for k, d in enumerate(p.dims))
         fitted.append(p if shape == p.aval.shape else apply("reshape", p, shape=shape))
     result = apply("concatenate", *fitted, axis=axis)
@@ -299,7 +304,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
         part = exact_quotient(ary.dims[axis], int(indices_or_sections))
         ends = [as_operand(part * k) for k in range(int(indices_or_sections) + 1)]
     before = (slice(None),) * axis
-    return [ary[(*before, slice(a, b))] for a, b in zip(ends, ends[1:], strict=False)]
+    return [ary[(*before, slice(a, b))] for a, b in pairwise(ends)]
 
 
 @captures(np.array_split)
@@ -407,7 +412,8 @@ def tile(A: Any, reps: Any) -> Tracer:
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Tracer:
     """Return an array with each element repeated."""
     a = as_tracer(a)
-    if isinstance(repeats, (list, tuple, np.ndarray)) or (isinstance(repeats, Tracer) and repeats.dims):
+    if isinstance(repeats, (list, tuple, np.ndarray)) or (
+            isinstance(repeats, Tracer) and repeats.dims):
         raise refuse("np.repeat with one count per element has a size that depends on data",
                      "Use one count, or index with an array")
     if axis is None:
@@ -417,7 +423,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tracer:
     inserted = (*a.dims[:axis + 1], 1, *a.dims[axis + 1:])
     spread = (*a.dims[:axis + 1], count, *a.dims[axis + 1:])
     result = apply("broadcast_to", apply("reshape", a, shape=inserted), shape=spread)
-    return apply("reshape", result, shape=(*a.dims[:axis], a.dims[axis] * count, *a.dims[axis + 1:]))
+    shape = (*a.dims[:axis], a.dims[axis] * count, *a.dims[axis + 1:])
+    return apply("reshape", result, shape=shape)
 
 
 # --- sizes --------------------------------------------------------------------------------------

@@ -217,10 +217,10 @@ class _Merger:
         content = self.content(name, *filled)
         for branch, raised in zip(self.branches, before, strict=True):
             branch.raised = raised
-        is_set = self._number(*flags) if flags[0] is not flags[1] else lambda: flags[0]
+        is_set = self._number(*flags) if flags[0] is not flags[1] else None
 
         def make() -> Any:
-            flag = is_set()
+            flag = flags[0] if is_set is None else is_set()
             return content() if flag is True else MaybeUnset(content(), flag, name)
 
         return make

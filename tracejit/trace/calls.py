@@ -116,7 +116,8 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
 def _is_standard(file: str) -> bool:
-    return (file.startswith(_STANDARD) and "site-packages" not in file) or file.startswith("<frozen")
+    installed = file.startswith(_STANDARD) and "site-packages" not in file
+    return installed or file.startswith("<frozen")
 
 
 def _impure(fn: Any) -> Exception:
@@ -214,7 +215,7 @@ def _require_scalar(x: Tracer) -> None:
 def _int(x: Any = 0, *args: Any) -> Any:
     if isinstance(x, Tracer):
         _require_scalar(x)
-        return SymInt(cast(x, np.int64).value.dim)  # type: ignore[arg-type]
+        return SymInt(cast(x, np.int64).value.dim)
     return x if isinstance(x, SymInt) else int(x, *args)
 
 
@@ -238,7 +239,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 
 def _isinstance(x: Any, kinds: Any) -> bool:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
-    if not isinstance(x, Traced):
+    if not isinstance(x, (Tracer, SymInt)):
         return isinstance(x, kinds)
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     if isinstance(x, SymInt):
@@ -304,11 +305,11 @@ BUILTINS.update({
 # --- classes and objects ------------------------------------------------------------------------
 
 
-def _make_instance(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make an object; its Python `__init__` is captured like any function."""
     init = cls.__init__
     if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
-        instance = cls.__new__(cls)
+        instance: Any = cls.__new__(cls)
         frames = current().frames
         if frames:
             frames[-1].created[id(instance)] = instance

@@ -1,8 +1,8 @@
 """From a function and its arguments to a graph: the entry to capture.
 
 A capture starts with as little fixed as possible: every size and every int is symbolic. Where it
-turns out that one is needed as a number, the capture begins again with that one fixed, and the reason
-is noted.
+turns out that one is needed as a number, the capture begins again with that one fixed, and the
+reason is noted.
 """
 
 from __future__ import annotations
@@ -70,8 +70,9 @@ def spec_of_leaf(x: Any) -> ArgSpec:
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
         if isinstance(x, (np.ma.MaskedArray, np.matrix)):
-            raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something else "
-                          "than an array's. Pass np.asarray(x), or data and mask as two arrays")
+            raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something "
+                          "else than an array's. Pass np.asarray(x), or data and mask as two "
+                          "arrays")
         dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
         if dtype not in DTYPES.values():
             raise Refusal(f"an argument is an array of dtype {x.dtype}, which cannot be captured. "
@@ -82,8 +83,8 @@ def spec_of_leaf(x: Any) -> ArgSpec:
     return ArgSpec("static", content=x)
 
 
-Pins = dict[tuple[Any, Any], str]
-"""What had to be fixed: (leaf key, axis or None for an int itself) with the reason."""
+Pins = dict[tuple[Any, Any], tuple[int, str]]
+"""What had to be fixed: (leaf key, axis or None for an int itself), its number and the reason."""
 
 
 @dataclass(slots=True)
@@ -108,7 +109,7 @@ class Capture:
     constants: list[tuple[Any] | None]
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
-    pins: dict[tuple[Any, Any], tuple[int, str]] = field(default_factory=dict)
+    pins: Pins = field(default_factory=dict)
 
 
 def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
@@ -120,7 +121,7 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     actual      -- the arguments' leaves, where the capture is made for a call
     writes_back -- whether arrays that the function writes to are results too
     """
-    pins: dict[tuple[Any, Any], tuple[int, str]] = {}
+    pins: Pins = {}
     for _ in range(256):
         try:
             return _Attempt(fn, specs, structure, actual, pins, name, writes_back, names).run()
@@ -137,7 +138,7 @@ class _Attempt:
     """One run of the function on tracers."""
 
     def __init__(self, fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
-                 actual: Sequence[Any] | None, pins: dict[Any, Any], name: str | None,
+                 actual: Sequence[Any] | None, pins: Pins, name: str | None,
                  writes_back: bool, names: Sequence[str] | None) -> None:
         self.fn, self.specs, self.structure, self.actual = fn, specs, structure, actual
         self.pins, self.writes_back = pins, writes_back
@@ -161,16 +162,18 @@ class _Attempt:
                 result = call_function(self.fn, args, kwargs)
             except NeedStatic as need:
                 if need.value not in self.origin:
-                    raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that only "
-                                  "the run gives. Use a size or a Python int argument") from None
+                    raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that "
+                                  "only the run gives. Use a size or a Python int "
+                                  "argument") from None
                 key = self.origin[need.value]
                 _LAST["pin"] = (key, trace.actual[need.value])
                 raise
             except BranchRaised:  # each branch raises: what the call would return never matters
                 result = None
             except RecursionError as e:
-                raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or never, "
-                              "cannot be captured. Write a loop, or let it end on a size") from None
+                raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or "
+                              "never, cannot be captured. Write a loop, or let it end on a "
+                              "size") from None
             except Exception as e:
                 if not isinstance(e, Refusal):
                     e.add_note(f"while tracejit captured {line_of_error(e, self.fn)}")
@@ -248,8 +251,8 @@ class _Attempt:
 
     def _size_name(self) -> str:
         for k in range(1000):
-            name = SIZE_NAMES[k % len(SIZE_NAMES)] + (str(k // len(SIZE_NAMES)) if k >= len(SIZE_NAMES)
-                                                      else "")
+            round_number, letter = divmod(k, len(SIZE_NAMES))
+            name = SIZE_NAMES[letter] + (str(round_number) if round_number else "")
             if name not in self.named:
                 return name
         raise AssertionError
@@ -272,7 +275,7 @@ class _Attempt:
                 outputs.append(atom_of(x))
                 weak.append(is_weak(x))
                 constants.append(None)
-            elif isinstance(x, (float, complex, np.ndarray, np.generic)) and not isinstance(x, bool):
+            elif isinstance(x, (float, complex, np.ndarray, np.generic)):
                 t = x if isinstance(x, np.ndarray) else np.asarray(x)
                 outputs.append(atom_of(cast(t, dtype_of(t))))
                 weak.append(isinstance(x, (float, complex)) and not isinstance(x, np.generic))

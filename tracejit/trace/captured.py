@@ -212,7 +212,7 @@ class Captures:
 
 
 class FixedCaptures(Captures):
-    """What a registered gradient reads from outside, after the capture proper: guarded, no input."""
+    """What a registered gradient reads from outside, after the capture: guarded, no input."""
 
     def __init__(self, guards: list[Guarded]) -> None:
         super().__init__(_no_input)

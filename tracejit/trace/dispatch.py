@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,10 +32,13 @@ PROPERTIES: dict[str, Callable[..., Any]] = {}
 """From the name of an array attribute to the function that captures it."""
 
 
-def captures(*functions: Any, method: str | None = None) -> Callable[[Any], Any]:
+Capturing = TypeVar("Capturing", bound=Callable[..., Any])
+
+
+def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing], Capturing]:
     """Enter the decorated function as the capture of these functions, and of an array method."""
 
-    def enter(fn: Callable[..., Any]) -> Callable[..., Any]:
+    def enter(fn: Capturing) -> Capturing:
         for function in functions:
             FUNCTIONS[function] = fn
         if method is not None:

@@ -16,9 +16,9 @@ from tracejit.trace.context import NeedStatic, current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, loop_dtypes
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
-__all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "atom_of", "broadcast_dims",
-           "call_ufunc", "cast", "dims_of", "dtype_of", "emit", "emit_value", "is_weak", "lift",
-           "same_dim", "to_dims"]
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",
+           "apply_operator", "apply_ufunc", "atom_of", "broadcast_dims", "call_ufunc", "cast",
+           "dims_of", "dtype_of", "emit", "emit_value", "is_weak", "lift", "same_dim", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -98,9 +98,10 @@ def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
     if isinstance(x, SymInt):
-        value = bare_atom(x.dim)
-        if value is None or value.is_size:  # a size may yet turn out equal to others' sum, say
-            value = emit_value("size", [], {"of": x.dim})
+        bare = bare_atom(x.dim)
+        if bare is None or bare.is_size:  # a size may yet turn out equal to others' sum, say
+            bare = emit_value("size", [], {"of": x.dim})
+        value = bare
         if dtype is not None and dtype != np.int64:
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
@@ -241,8 +242,8 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
 
 
 def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
-    """Return what a ufunc that is written with others gives, in the dtypes of the ufunc's own loop."""
-    given = [cast(x, t) if isinstance(x, Traced) and x.dtype != t else x
+    """Return what a ufunc written with others gives, in the dtypes of the ufunc's own loop."""
+    given = [cast(x, t) if isinstance(x, (Tracer, SymInt)) and x.dtype != t else x
              for x, t in zip(operands, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
     if result is NotImplemented:
@@ -282,8 +283,8 @@ def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
     result = apply_ufunc(ufunc, target, other)
     require_same_kind(ufunc, result, target)
     if result.ndim > target.ndim:
-        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't match "
-                         f"the broadcast shape {result.shape}")
+        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
+                         f"match the broadcast shape {result.shape}")
     target[...] = result
     return target
 

@@ -36,7 +36,7 @@ _UFUNCS = {
     "BitOr": np.bitwise_or, "BitXor": np.bitwise_xor, "LShift": np.left_shift,
     "RShift": np.right_shift, "MatMult": np.matmul,
 }
-_INPLACE = {
+_INPLACE: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
     "FloorDiv": operator.ifloordiv, "Mod": operator.imod, "Pow": operator.ipow,
     "BitAnd": operator.iand, "BitOr": operator.ior, "BitXor": operator.ixor,
@@ -47,6 +47,10 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "Gt": operator.gt, "GtE": operator.ge, "Is": operator.is_, "IsNot": operator.is_not,
     "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,
 }
+
+
+def _always(value: Any) -> Callable[[], Any]:
+    return lambda: value
 
 
 class Hooks:
@@ -221,8 +225,8 @@ class Hooks:
                 return result
 
             if going:
-                return self.choose(test, evaluate, lambda value=value: value)
-            return self.choose(test, lambda value=value: value, evaluate)
+                return self.choose(test, evaluate, _always(value))
+            return self.choose(test, _always(value), evaluate)
         return value
 
     def not_(self, x: Any) -> Any:
@@ -262,8 +266,8 @@ class Hooks:
                              lambda i: body(), lambda i: condition(), flags=flags)
         except loops.Unroll as e:
             raise refuse(f"this `while` on data cannot be captured: {e.why}",
-                         "Fill an array that is made before it, and give every name that it changes "
-                         "one kind of value") from None
+                         "Fill an array that is made before it, and give every name that it "
+                         "changes one kind of value") from None
 
     def _turns_traced(self, condition: FunctionType, body: FunctionType,
                       places: Sequence[NamePlace]) -> bool:
@@ -295,8 +299,8 @@ class Hooks:
                 return
             except loops.Unroll as e:
                 current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
-        remaining = iter(items if items is not None and not isinstance(iterable, range) else iterable)
-        self._run(remaining, body, stop, changes[0])
+        elements: Any = iterable if items is None or isinstance(iterable, range) else items
+        self._run(iter(elements), body, stop, changes[0])
 
     def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
              names: tuple[str, ...]) -> None:
@@ -370,8 +374,8 @@ class Hooks:
             raise error from cause
         kind = error if isinstance(error, type) else type(error)
         if RAISABLE.get(kind.__name__) is not kind:
-            raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions can "
-                         "be raised by compiled code", "Raise a ValueError, say")
+            raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
+                         "can be raised by compiled code", "Raise a ValueError, say")
         text = "" if isinstance(error, type) else str(error)
         emit("check", [atom_of(False)], {"error": kind.__name__, "message": _escape(text)})
         raise BranchRaised

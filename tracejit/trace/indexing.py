@@ -27,6 +27,10 @@ from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole
 
 __all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view", "write_cell"]
 
+_VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
+                  "integer or boolean arrays are valid indices")
+"""What NumPy says of a bad index."""
+
 
 @dataclass(frozen=True, slots=True)
 class BasicKey:
@@ -194,13 +198,11 @@ def point_index(i: Any, size: Dim, axis: int) -> Dim:
     """Return an integer index as a dim in [0, size), checked at run time where not proved."""
     trace = current()
     if isinstance(i, Tracer) and i.dtype.kind not in "iu":
-        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
-                         "integer or boolean arrays are valid indices")
+        raise IndexError(_VALID_INDICES)
     try:
         d = to_dim(i)
     except TypeError:
-        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
-                         "integer or boolean arrays are valid indices") from None
+        raise IndexError(_VALID_INDICES) from None
     ranges = trace.builder.known
     if is_nonneg(-d - 1, ranges):
         d = d + size

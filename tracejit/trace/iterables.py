@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
         return zip(*iterables, strict=strict)
     if any(p is not None and p.reverse for p in parts):
         raise refuse("zip() of a reversed range cannot be captured", "Index with n - 1 - i")
-    sequences = []
+    sequences: list[Callable[[Any], Any]] = []
     size: Dim | None = None
     for part, x in zip(parts, iterables, strict=True):
         if part is None:
@@ -116,10 +117,10 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
                 raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
                              "Use lists or arrays")
             part_count: Dim = len(x)
-            sequences.append(lambda k, x=x: x[_plain(k)])
+            sequences.append(partial(_plain_item, x))
         else:
             part_count = part.count
-            sequences.append(lambda k, part=part: part.item(of_dim(part.lo) + k))
+            sequences.append(partial(_counted_item, part))
         if strict and size is not None and not same_dim(size, part_count):
             raise ValueError("zip() has arguments of different lengths")
         size = part_count if size is None else _shorter(size, part_count)
@@ -127,8 +128,12 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
     return TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
 
 
-def _plain(k: Any) -> int:
-    return k if isinstance(k, int) else k.__index__()
+def _plain_item(x: Any, k: Any) -> Any:
+    return x[k if isinstance(k, int) else k.__index__()]
+
+
+def _counted_item(part: TracedIterable, k: Any) -> Any:
+    return part.item(of_dim(part.lo) + k)
 
 
 def _shorter(a: Dim, b: Dim) -> Dim:

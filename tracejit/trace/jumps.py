@@ -84,7 +84,7 @@ def _always_jumps(stmts: Sequence[ast.stmt]) -> bool:
 
 
 class _Lowerer:
-    """Lowers statement lists; `loops` holds the names of the open loops' break and continue flags."""
+    """Lowers statement lists; `loops` names the break and continue flags of the open loops."""
 
     def __init__(self) -> None:
         self.loops: list[tuple[str, str]] = []

@@ -20,7 +20,7 @@ class Changes:
     """What a branch or loop does to names.
 
     stored  -- the names that it binds
-    carried -- those of them whose value matters to what follows or, in a loop, to the next iteration
+    carried -- those whose value matters to what follows or, in a loop, to the next iteration
     rebound -- those of them that are bound other than by `x += v`, which may only write to an array
     written -- the names of arrays to which it writes: `x[i] = v`, `x += v`
     """
@@ -48,7 +48,7 @@ def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
             continue
         elif isinstance(n, (ast.Import, ast.ImportFrom)):
             found.update((a.asname or a.name).split(".")[0] for a in n.names)
-        elif (isinstance(n, ast.ExceptHandler) and n.name) or (isinstance(n, ast.MatchAs | ast.MatchStar) and n.name):
+        elif isinstance(n, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and n.name:
             found.add(n.name)
         if isinstance(n, ast.Lambda):
             continue

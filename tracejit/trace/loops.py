@@ -2,8 +2,8 @@
 
 A guess says, for each place that the body may change, what it holds when an iteration begins: a
 number or array of some dtype and shape, or something that no iteration changes. The body is traced
-on it; what it leaves either agrees, or gives a better guess (an int that became a float, a cell that
-was written to, a name that was not set before).
+on it; what it leaves either agrees, or gives a better guess (an int that became a float, a cell
+that was written to, a name that was not set before).
 """
 
 from __future__ import annotations
@@ -20,8 +20,17 @@ from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Frame, NeedStatic, Place, current, refuse
-from tracejit.trace.emit import (atom_of, dims_of, dtype_of, emit, emit_value, fit, is_weak, lift,
-                                 same_dim)
+from tracejit.trace.emit import (
+    atom_of,
+    dims_of,
+    dtype_of,
+    emit,
+    emit_value,
+    fit,
+    is_weak,
+    lift,
+    same_dim,
+)
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -30,7 +39,7 @@ from tracejit.trace.places import (
     map_content,
     same_structure,
 )
-from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of
+from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of, tracer_of
 
 __all__ = ["Unroll", "trace_list", "trace_loop"]
 
@@ -103,7 +112,7 @@ def trace_list(items: Any, element: Callable[[Any], Any]) -> Tracer:
     with trace.region("loop", (index,)):
         first = lift(element(items.item(SymInt(index.dim))))
         shape, dtype = dims_of(first), dtype_of(first)
-    result = scalar_of(emit_value("empty", [], {"shape": (items.count, *shape), "dtype": dtype}))
+    result = tracer_of(emit_value("empty", [], {"shape": (items.count, *shape), "dtype": dtype}))
 
     def body(i: Any) -> None:
         place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)

@@ -189,8 +189,7 @@ def map_content(fn: Callable[..., Any], x: Any, *others: Any) -> Any:
     if items is None:
         return fn(x, *others)
     columns = [children(o) for o in others]
-    return rebuild(x, [map_content(fn, *parts)
-                       for parts in zip(items, *columns, strict=True)])  # type: ignore[arg-type]
+    return rebuild(x, [map_content(fn, *parts) for parts in zip(items, *columns, strict=True)])
 
 
 def same_structure(a: Any, b: Any) -> bool:

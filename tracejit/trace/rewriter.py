@@ -76,8 +76,8 @@ def _compile(source: FunctionSource, fn: FunctionType) -> CodeType:
     free = fn.__code__.co_freevars
     rewriter = _Rewriter(source.file, fn)
     rewriter.function(tree)
-    params = ast.arguments([], [ast.arg(HOOKS), *(ast.arg(name) for name in free)], None, [], [], None,
-                           [])
+    names = [ast.arg(HOOKS), *(ast.arg(name) for name in free)]
+    params = ast.arguments([], names, None, [], [], None, [])
     factory = ast.FunctionDef("_tj_factory", params, [tree, ast.Return(load(tree.name))], [])
     module = ast.fix_missing_locations(ast.Module([place(factory, tree)], []))
     compiled = compile(module, source.file, "exec", dont_inherit=True)
@@ -193,7 +193,8 @@ class _Rewriter(ast.NodeTransformer):
         new = self.visit(s)
         return new if isinstance(new, list) else [new]
 
-    def _region(self, name: str, body: Stmts, like: ast.stmt, params: Sequence[str] = ()) -> ast.stmt:
+    def _region(self, name: str, body: Stmts, like: ast.stmt,
+                params: Sequence[str] = ()) -> ast.stmt:
         """Return a nested function that holds a branch or a loop's body."""
         stored = sorted(stored_names(body) & self.assignable)
         nonlocal_: Stmts = [ast.Nonlocal(stored)] if stored else []
@@ -238,8 +239,9 @@ class _Rewriter(ast.NodeTransformer):
     def _changes(self, s: ast.stmt) -> ast.expr:
         """Return the names (carried, rebound, written, stop flags) of a loop as a constant."""
         c = self.changes[s]
-        return ast.Tuple([ast.Tuple([constant(n) for n in names], ast.Load())
-                          for names in (c.carried, c.rebound, c.written, stop_flags(s))], ast.Load())
+        groups = (c.carried, c.rebound, c.written, stop_flags(s))
+        return ast.Tuple([ast.Tuple([constant(n) for n in names], ast.Load()) for names in groups],
+                         ast.Load())
 
     def _with(self, s: ast.With) -> ast.stmt:
         items = [self.visit(item) for item in s.items]
@@ -288,7 +290,8 @@ class _Rewriter(ast.NodeTransformer):
             return [ast.Expr(hook("setitem", self.visit(target.value), self._key(target.slice),
                                   value))]
         if isinstance(target, ast.Attribute):
-            return [ast.Expr(hook("setattr", self.visit(target.value), constant(target.attr), value))]
+            owner = self.visit(target.value)
+            return [ast.Expr(hook("setattr", owner, constant(target.attr), value))]
         assert isinstance(target, (ast.Tuple, ast.List))
         starred = any(isinstance(t, ast.Starred) for t in target.elts)
         count = constant(None if starred else len(target.elts))
@@ -357,10 +360,12 @@ class _Rewriter(ast.NodeTransformer):
             return place(hook("slice", *parts), key)
         if isinstance(key, ast.Tuple):
             return place(ast.Tuple([self._key(k) for k in key.elts], ast.Load()), key)
-        return self.visit(key)
+        visited: ast.expr = self.visit(key)
+        return visited
 
     def visit_Call(self, node: ast.Call) -> Any:
-        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", HOOKS):
+        frame_readers = ("super", "locals", "globals", HOOKS)
+        if isinstance(node.func, ast.Name) and node.func.id in frame_readers:
             return self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
                 node.func.value.id == HOOKS):
@@ -420,7 +425,8 @@ class _Rewriter(ast.NodeTransformer):
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
-        if more or generator.ifs or generator.is_async or not isinstance(generator.target, ast.Name):
+        if more or generator.ifs or generator.is_async or (
+                not isinstance(generator.target, ast.Name)):
             return self._plain_comprehension(node)
         iterable = self.visit(generator.iter)
         self.scopes.append({generator.target.id})

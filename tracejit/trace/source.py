@@ -87,10 +87,12 @@ def _is_internal(file: str) -> bool:
     known = _INTERNAL.get(file)
     if known is None:
         path = os.path.abspath(file)
+        standard = os.path.dirname(os.__file__) + os.sep
         known = _INTERNAL[file] = (
-            path.startswith((PACKAGE, _CODEGEN)) or f"{os.sep}numpy{os.sep}" in path or f"{os.sep}scipy{os.sep}" in path
-            or file.startswith("<frozen") or (path.startswith(os.path.dirname(os.__file__) + os.sep)
-            and "site-packages" not in path))
+            path.startswith((PACKAGE, _CODEGEN))
+            or f"{os.sep}numpy{os.sep}" in path or f"{os.sep}scipy{os.sep}" in path
+            or file.startswith("<frozen")
+            or (path.startswith(standard) and "site-packages" not in path))
     return known
 
 

@@ -32,7 +32,8 @@ def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any
     def method(self: Any, other: Any) -> Any:
         from tracejit.trace.emit import apply_operator
 
-        return apply_operator(ufunc, other, self) if reflected else apply_operator(ufunc, self, other)
+        operands = (other, self) if reflected else (self, other)
+        return apply_operator(ufunc, *operands)
 
     return method
 
@@ -198,8 +199,8 @@ class Tracer(Traced):
 
     def __bool__(self) -> bool:
         raise refuse("a Python decision depends on a traced value where it cannot be captured",
-                     "Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit can "
-                     "see, or np.where")
+                     "Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit "
+                     "can see, or np.where")
 
     def __float__(self) -> float:
         raise refuse("float() of a traced value outside of captured code",
@@ -326,7 +327,7 @@ class SymInt(Traced):
             return True
         return self._compare(other, "!=", False, np.not_equal)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __index__(self) -> int:
         return need_int(self.dim, "a Python int")
