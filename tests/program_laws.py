@@ -21,7 +21,7 @@ import tracejit
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.verifier import verify_graph
 
-__all__ = ["Mismatch", "Program", "Rejected"]
+__all__ = ["Mismatch", "Program", "Rejected", "arguments", "check_program"]
 
 STEP = 1e-30
 """The imaginary step: so small that its square is nothing."""
@@ -34,6 +34,10 @@ TOLERANCE = 1e-9
 
 SECOND_TOLERANCE = 1e-5
 """Relative error of second derivatives, whose reference is a central difference."""
+
+DOCUMENTED = ("data decides which array it is", "while another name for the array is in use",
+              "Make it as large as it will get before the loop")
+"""What the refusals say that a program may meet: see the section on mutation in docs/design.md."""
 
 _NUMBER = itertools.count()
 
@@ -90,12 +94,19 @@ class Program:
         linecache.cache[self.file] = (len(source), None, source.splitlines(True), self.file)
         self.function = self._define(np)
         self.complex_function = self._define(_ComplexNumPy(), abs=_holomorphic_abs)
-        self.refused: str | None = None
 
     def _define(self, numpy: Any, **more: Any) -> Callable[..., Any]:
         names = {"np": numpy, "__name__": "program", **more}
         exec(compile(self.source, self.file, "exec"), names)
         return names["f"]  # type: ignore[no-any-return]
+
+    def graph(self, args: Any) -> str:
+        """Return the captured gradient as text, or why there is none."""
+        try:
+            function = tracejit.value_and_grad(self.function, argnums=(0, 1, 2))
+            return str(function.trace(*args).program.graph)
+        except Exception as e:
+            return f"no graph: {type(e).__name__}: {e}"
 
     def forget(self) -> None:
         """Drop the text from Python's table of sources."""
@@ -196,9 +207,10 @@ class Program:
             for b, a in zip(before, after, strict=True):
                 _require_close(a, b, "passes", "an output")
 
-    def check_forward(self, args: Any, stage: str, rng: np.random.Generator) -> None:
+    def check_forward(self, args: Any, stage: str) -> None:
         """The tangent along v is the inner product of gradient and v."""
         *floats, n = args
+        rng = np.random.default_rng(len(self.source))
         directions = [rng.standard_normal(np.shape(x))[()] for x in floats]
         self.value(args)
         derivatives = self.gradient(args)
@@ -225,18 +237,37 @@ class Program:
 
     @contextmanager
     def _accepting(self, stage: str) -> Iterator[None]:
-        """Note a refusal; report every other exception as a mismatch."""
+        """Report every exception but a refusal as a mismatch."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 yield
-        except tracejit.Refusal as e:
-            self.refused = str(e)
-            raise
-        except (Mismatch, Rejected):
+        except (Mismatch, Rejected, tracejit.Refusal):
             raise
         except Exception as e:
             raise Mismatch(stage, f"{type(e).__name__}: {e}") from e
+
+
+def check_program(source: str, *, compiled: bool, verify: bool, second: bool = False) -> None:
+    """Check all laws on one program, at two sizes; `Rejected` where there is nothing to check."""
+    program = Program(source)
+    args, stage = arguments(4), "kernel" if compiled else "interpreter"
+    try:
+        program.value(args)
+        with tracejit.config(disable_jit=not compiled, verify=verify):
+            program.check_passes(args)
+            program.check_value(args, stage)
+            function = program.check_gradient(args, f"{stage}, gradient")
+            if second:
+                program.check_second(args, f"{stage}, second order")
+                program.check_forward(args, f"{stage}, forward mode")
+            program.check_gradient(arguments(2), f"{stage}, gradient at another size", function)
+    except tracejit.Refusal as e:
+        if any(text in str(e) for text in DOCUMENTED):
+            raise Rejected(str(e)) from None
+        raise Mismatch("refusal", str(e)) from e
+    finally:
+        program.forget()
 
 
 def arguments(n: int, seed: int = 0) -> tuple[Any, ...]:

@@ -72,6 +72,15 @@ def f(x, y, a, n):
         return a
     return s
 """,
+    "a loop carries an array of a size that a branch decides": """
+def f(x, y, a, n):
+    u = x
+    if a < 7.0:
+        u = y[1]
+    for v in x:
+        u = np.where(u > 0.37, u + a, u)
+    return np.sum(u)
+""",
 }
 
 

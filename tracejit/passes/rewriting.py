@@ -10,7 +10,8 @@ from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Params, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.optable import find_op
-from tracejit.ir.walk import Env, all_eqns, copy_param, copy_value, read_atom, replace_graph
+from tracejit.ir.walk import (Env, all_eqns, copy_param, copy_type, copy_value, read_atom,
+                              replace_graph)
 
 __all__ = ["Context", "Rule", "rewrite_graph"]
 
@@ -75,9 +76,8 @@ def _count_uses(graph: Graph) -> Counter[Value]:
 def _rewrite_block(block: Block, outer: Env, context: Context, rules: dict[str, Sequence[Rule]],
                    ) -> Block:
     env = dict(outer)
-    inputs = []
-    for v in block.inputs:  # keep the graph's own inputs and those of regions
-        inputs.append(v)
+    # the graph's own inputs stay, and those of regions, unless their sizes have become others
+    inputs = [v if copy_type(v.aval, env) == v.aval else copy_value(v, env) for v in block.inputs]
     with context.builder.block(inputs) as scope:
         for eqn in block.eqns:
             _rewrite_eqn(eqn, env, context, rules)

@@ -1,0 +1,93 @@
+"""A long campaign of random programs: python tests/fuzz.py --count 5000 [--seed N] [--verify].
+
+Program k of a campaign is made from seed + k alone, so `--count 1 --seed S` makes one again. Exit
+status 1 where a law does not hold; with `--log`, each such program is appended to a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from typing import Any
+
+from program_laws import Mismatch, Program, Rejected, arguments, check_program
+from programs import random_program
+
+TIME_LIMIT = 60.0
+"""Seconds that one program may take; beyond, it is reported."""
+
+
+def check_seed(task: tuple[int, argparse.Namespace]) -> tuple[int, str, str, str]:
+    """Check the program of a seed; return the seed, the outcome, what was found, the source."""
+    seed, options = task
+    choose = random.Random(-seed - 1)
+    compiled = choose.random() < options.compiled
+    second = choose.random() < options.second
+    source = random_program(seed, choose.choice((6, 10, 16, 24)))
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.setitimer(signal.ITIMER_REAL, TIME_LIMIT)
+    try:
+        check_program(source, compiled=compiled, verify=options.verify or choose.random() < 0.5,
+                      second=second)
+        return seed, "passed", "", source
+    except Rejected as e:
+        return seed, "rejected", str(e), source
+    except Mismatch as e:
+        return seed, "mismatch", f"{e}\n{Program(source).graph(arguments(4))}", source
+    except BaseException:
+        return seed, "mismatch", traceback.format_exc(), source
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _give_up(*_: Any) -> None:
+    raise TimeoutError(f"no result in {TIME_LIMIT} s")
+
+
+def parse_options() -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="how many programs")
+    parser.add_argument("--seed", type=int, default=None, help="the seed of the first")
+    parser.add_argument("--verify", action="store_true", help="all in verify mode, not half of them")
+    parser.add_argument("--compiled", type=float, default=0.3, help="the share that is compiled")
+    parser.add_argument("--second", type=float, default=0.2, help="the share at second order")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
+    parser.add_argument("--log", help="a file to append failing programs to")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run a campaign."""
+    options = parse_options()
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(10**9)
+    print(f"{options.count} programs from seed {options.seed}", flush=True)
+    counts: collections.Counter[str] = collections.Counter()
+    start = time.monotonic()
+    tasks = ((seed, options) for seed in range(options.seed, options.seed + options.count))
+    with multiprocessing.Pool(options.jobs, maxtasksperchild=200) as pool:
+        for seed, outcome, found, source in pool.imap_unordered(check_seed, tasks):
+            counts[outcome] += 1
+            if outcome == "mismatch":
+                print(f"\nseed {seed}: {found.splitlines()[0]}", flush=True)
+                if options.log:
+                    with open(options.log, "a", encoding="utf-8") as log:
+                        log.write(f"=== seed {seed}\n{source}\n--- {found}\n\n")
+            done = sum(counts.values())
+            if done % 20 == 0 or done == options.count:
+                print(f"\r{done}/{options.count} {dict(counts)} "
+                      f"{done / (time.monotonic() - start):.1f}/s", end="", flush=True)
+    print()
+    return 1 if counts["mismatch"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
