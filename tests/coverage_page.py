@@ -1,0 +1,210 @@
+"""The text of `docs/coverage.md`: from the tables that capture reads, and the refusals it makes."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tracejit.api  # (fills the tables)
+from tracejit.trace import dispatch
+from tracejit.trace.calls import BUILTINS
+from tracejit.trace.emit import ACCUMULATIONS, COMPOSITES, REDUCTIONS
+from tracejit.trace.tracer import Traced, Tracer
+
+PACKAGE = Path(tracejit.__file__).parent
+
+PAGE = """\
+# What is captured
+
+Written by `python -m pytest tests/test_docs.py --golden` from the tables that the capture itself
+reads; a test fails when it is no longer true.
+
+A call outside of these lists is refused with the user's line, unless none of its arguments is
+traced: then it is simply made. User functions, methods and classes written in Python, `@njit`
+functions and `functools.partial` are followed into. Gradients exist for everything on floating and
+complex operands except where it says so.
+
+## Ufuncs
+
+{ufuncs}.
+
+No gradient flows through {marked}.
+
+The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` and `subtract`;
+`outer`, `out=`, and `where=` together with `out=`, of all.
+
+## Functions of NumPy
+
+{numpy}.
+
+Of `numpy.linalg`: {linalg}.
+
+## Methods and attributes of arrays
+
+Methods: {methods}.
+
+Attributes: {attributes}.
+
+Operators: {operators}.
+
+In place: {inplace}.
+
+## Functions of `math`
+
+{math}.
+
+## Builtins and `functools`
+
+{builtins}.
+
+All others (`print`, `getattr`, `sorted` and so on) run in Python while the function is captured.
+
+## Functions of SciPy
+
+{scipy}.
+
+## What is refused
+
+Each refusal is a `tracejit.Refusal`, which is a `TypeError`; its message begins with the user's
+file and line where there is one. `…` stands for a name, a type or a number.
+
+| what | what to do instead |
+|---|---|
+{refusals}
+"""
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return names in order, as code."""
+    return ", ".join(f"`{name}`" for name in sorted(set(names), key=str.lower))
+
+
+def _filled(page: str) -> str:
+    """Return a page with its paragraphs in lines of 100 characters; tables stay."""
+    parts = page.split("\n\n")
+    return "\n\n".join(p if p.startswith("|") else textwrap.fill(
+        p, 100, break_long_words=False, break_on_hyphens=False) for p in parts)
+
+
+def _numpy_names(linalg: bool) -> Iterator[str]:
+    module = np.linalg if linalg else np
+    for name in dir(module):
+        function = getattr(module, name, None)
+        if callable(function) and not isinstance(function, (type, np.ufunc)) and (
+                function in dispatch.FUNCTIONS):
+            yield name
+
+
+def _scipy_names() -> Iterator[str]:
+    for name in dispatch.FOREIGN:
+        for module in ("scipy.special", "scipy.linalg"):
+            if hasattr(importlib.import_module(module), name):
+                yield f"{module}.{name}"
+                break
+        else:
+            raise AssertionError(f"SciPy has no {name}")
+
+
+OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "invert": "~",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "abs": "abs()",
+}
+
+
+def _operators(kind: type, prefix: str = "", suffix: str = "") -> Iterator[str]:
+    own = vars(kind)
+    yield from (sign + suffix for name, sign in OPERATORS.items()
+                if own.get(f"__{prefix}{name}__") is not None)
+
+
+def _ufunc_names() -> Iterator[str]:
+    captured = {*dispatch.UFUNCS, *COMPOSITES}
+    for name in dir(np):
+        function = getattr(np, name)
+        if isinstance(function, np.ufunc) and function in captured:
+            yield name
+
+
+def _builtin_names() -> Iterator[str]:
+    for function in BUILTINS:
+        module = function.__module__.lstrip("_")
+        yield function.__name__ if module == "builtins" else f"{module}.{function.__name__}"
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+def _text(node: ast.expr) -> str:
+    """Return a string expression with `…` for what is put in."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _text(node.left) + _text(node.right)
+    return "…"
+
+
+def _refusals_in(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id == "refuse" and len(node.args) == 2:
+                yield _text(node.args[0]), _text(node.args[1])
+            elif node.func.id == "Refusal" and node.args:
+                what, _, remedy = _text(node.args[0]).removeprefix("…: ").removeprefix(
+                    "…:…: ").partition(". ")
+                yield what, remedy
+
+
+def _refusals() -> list[tuple[str, str]]:
+    """Return every refusal of the package: what, and the remedy."""
+    from tracejit.trace.rewriter import _REFUSED
+
+    found = {(f"{what} cannot be captured", remedy) for _, what, remedy in _REFUSED}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "codegen" not in path.parts:
+            found.update(_refusals_in(ast.parse(path.read_text(encoding="utf-8"))))
+    rows = {(_joined(what), _joined(remedy.rstrip("."))) for what, remedy in found if remedy != "…"}
+    return sorted(rows, key=lambda row: row[0].lower().strip("`'…"))
+
+
+def _joined(text: str) -> str:
+    """Return a text with neighbouring `…` as one."""
+    return re.sub(r"…(?:[. ]…)+", "…", text)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+
+
+def _is_marked(ufunc: Any) -> bool:
+    op = dispatch.UFUNCS.get(ufunc)
+    return op is not None and op.marked
+
+
+def coverage_page() -> str:
+    """Return the page."""
+    math_names = (name for name in dir(math)
+                  if callable(getattr(math, name)) and getattr(math, name) in dispatch.FUNCTIONS)
+    methods = (name for name in dispatch.METHODS if not name.startswith("_"))
+    own = (name for name, value in vars(Tracer).items() if isinstance(value, property))
+    attributes = {*dispatch.PROPERTIES, *own} & set(dir(np.ndarray))
+    return _filled(PAGE.format(
+        ufuncs=_listed(_ufunc_names()),
+        marked=_listed(u.__name__ for u in dispatch.UFUNCS if _is_marked(u)),
+        reduced=_listed(u.__name__ for u in REDUCTIONS),
+        accumulated=_listed(u.__name__ for u in ACCUMULATIONS),
+        numpy=_listed(_numpy_names(False)), linalg=_listed(_numpy_names(True)),
+        methods=_listed(methods), attributes=_listed(attributes),
+        operators=_listed(_operators(Traced)), inplace=_listed(_operators(Tracer, "i", "=")),
+        math=_listed(math_names), builtins=_listed(_builtin_names()), scipy=_listed(_scipy_names()),
+        refusals="\n".join(map(_row, _refusals())))) + "\n"

