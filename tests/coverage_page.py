@@ -174,7 +174,7 @@ def _refusals() -> list[tuple[str, str]]:
         if "codegen" not in path.parts:
             found.update(_refusals_in(ast.parse(path.read_text(encoding="utf-8"))))
     rows = {(_joined(what), _joined(remedy.rstrip("."))) for what, remedy in found if remedy != "…"}
-    return sorted(rows, key=lambda row: row[0].lower().strip("`'…"))
+    return sorted(rows, key=lambda row: (row[0].lower().strip("`'…"), row))
 
 
 def _joined(text: str) -> str:
