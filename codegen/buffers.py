@@ -105,7 +105,7 @@ class Buffers:
         """Let two arrays share a buffer unless that would lose an element; return whether they do."""
         if not (is_array(a) and is_array(b)) or a not in self.members or b not in self.members:
             return False
-        left, right = self.members[a], self.members[b]  # type: ignore[index]
+        left, right = self.members[a], self.members[b]
         if left is right:
             return True
         has_input = any(v in self.fixed for v in (*left, *right))
@@ -205,4 +205,4 @@ class Buffers:
 
     def shares(self, a: Atom, b: Atom) -> bool:
         """Return whether two arrays are in one buffer."""
-        return a in self.of and b in self.of and self.of[a] is self.of[b]  # type: ignore[index]
+        return a in self.of and b in self.of and self.of[a] is self.of[b]

@@ -54,7 +54,7 @@ class MachineCode:
         return str(target_machine().emit_assembly(self.module))
 
 
-class _Library(JITCodeLibrary):  # type: ignore[misc]
+class _Library(JITCodeLibrary):
     """A code library that only parses what it is given; LLVM's passes run once, later."""
 
     def add_ir_module(self, ir_module: Any) -> None:
@@ -64,7 +64,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 _OPERATORS: dict[Any, Any] = {}
 
 
-class _Lower(lowering.Lower):  # type: ignore[misc]
+class _Lower(lowering.Lower):
     """Numba's lowering, remembering the implementations of operators."""
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
@@ -81,7 +81,7 @@ class _Lower(lowering.Lower):  # type: ignore[misc]
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
-class _NativeLowering(typed_passes.BaseNativeLowering):  # type: ignore[misc]
+class _NativeLowering(typed_passes.BaseNativeLowering):
     _name = "tracejit_native_lowering"
 
     @property
@@ -247,7 +247,7 @@ def _internalize(module: Any, symbol: str) -> None:
 def _optimise(module: Any) -> Any:
     machine = target_machine()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_vectorization, options.slp_vectorization = True, False
     options.loop_unrolling = False  # it doubles the time of the stages that follow
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

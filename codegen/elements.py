@@ -8,6 +8,7 @@ cost nothing and can be compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeGuard
 from dataclasses import dataclass
 
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Span, Value
@@ -40,9 +41,9 @@ class Read:
     guards: tuple[Guard, ...] = ()
 
 
-def is_array(a: Atom) -> bool:
+def is_array(a: Atom) -> TypeGuard[Value]:
     """Return whether an operand is an array of at least one axis."""
-    return isinstance(a, Value) and isinstance(a.aval, Aval) and bool(a.aval.shape)
+    return isinstance(a, Value) and not a.is_log and bool(a.aval.shape)
 
 
 def flat_index(index: Idx, shape: tuple[Dim, ...]) -> Dim:
@@ -81,7 +82,8 @@ def _has_margin(d: Dim, size: Dim) -> bool:
         if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Call) and (
                 monomial[0].fn == "max"):
             candidates += monomial[0].args
-    return any(isinstance(d - x, int) and 0 <= d - x <= MARGIN for x in candidates)
+    margins = [d - x for x in candidates]
+    return any(isinstance(margin, int) and 0 <= margin <= MARGIN for margin in margins)
 
 
 CALL_COST = 10.0
@@ -163,7 +165,7 @@ class Elements:
         if not self.is_virtual(a):
             yield a
             return
-        yield from self.made_of(a)  # type: ignore[arg-type]
+        yield from self.made_of(a)
 
     def made_of(self, v: Value) -> Iterator[Value]:
         """Yield the stored arrays and scalars that computing a value takes."""
@@ -182,7 +184,7 @@ class Elements:
         if not is_array(a):
             return
         if a in self.stored:
-            load(a, index)  # type: ignore[arg-type]
+            load(a, index)
             return
         self.visit_made(a, index, load)  # type: ignore[arg-type]
 
@@ -207,7 +209,7 @@ class Elements:
         """Return whether computing an element of an operand calls a function such as `exp`."""
         if isinstance(a, Literal) or not self.is_virtual(a):
             return False
-        return self.makes_call(a)  # type: ignore[arg-type]
+        return self.makes_call(a)
 
     def makes_call(self, v: Value) -> bool:
         """Return whether computing an element of a value from its operands calls such a function."""

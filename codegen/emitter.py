@@ -223,7 +223,7 @@ class Emitter:
 
     _being_stored: frozenset[object] = frozenset()
 
-    def element_to_store(self, a: Value, index: Idx) -> str:
+    def element_to_store(self, a: Atom, index: Idx) -> str:
         """Return an element of an array with storage, computed for being stored."""
         before = self._being_stored
         self._being_stored = before | {(a, tuple(index))}
@@ -338,6 +338,10 @@ class Emitter:
         home.memo[key] = text
         return v.dim
 
+    def guard(self, g: Guard) -> str:
+        """Return the test whether a guard holds."""
+        return f"between({self.dim(g.lo)}, {self.dim(g.index)}, {self.dim(g.hi)})"
+
     def _pulled(self, eqn: Eqn, index: Idx) -> str:
         """An element of an array with a part written to it: the part inside, the base elsewhere."""
         base, part = self.elements.reads(eqn.output, index)
@@ -355,8 +359,7 @@ class Emitter:
         old = self.element(base.operand, base.index)
         name = self.fresh(self.label(eqn.output))
         self.nodes.append(Assign(name, old, self.comment(eqn)))
-        test = " and ".join(f"{self.dim(g.lo)} <= {self.dim(g.index)} < {self.dim(g.hi)}"
-                            for g in open_guards)
+        test = " & ".join(map(self.guard, open_guards))
         then: list[Node] = []
         with self.scope(then, conditional=True):
             inside = self.element(part.operand, part.index)

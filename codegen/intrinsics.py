@@ -254,6 +254,28 @@ def select(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
     return kind(types.boolean, kind, kind), generate
 
 
+@intrinsic
+def between(typingctx: Any, lo: Any, i: Any, hi: Any) -> Any:
+    """`lo <= i < hi` without a branch."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lo, i, hi = args
+        return builder.and_(builder.icmp_signed("<=", lo, i), builder.icmp_signed("<", i, hi))
+
+    return types.boolean(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def scalar_loop(typingctx: Any) -> Any:
+    """Keep a loop of few iterations from being vectorised: what it would become takes long to compile."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", (), True)
+        return ir.IntType(64)(0)
+
+    return types.int64(), generate
+
+
 def _extremum(name: str, signed: str) -> Any:
     """NaN wins among floats."""
 
@@ -439,7 +461,8 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
     from tracejit.codegen import checked, library_calls, scalar_functions
 
     names: dict[str, Any] = {
-        "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select, "maximum": _extremum("maximum", ">"),
+        "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
+        "between": between, "scalar_loop": scalar_loop, "maximum": _extremum("maximum", ">"),
         "minimum": _extremum("minimum", "<"), "imax": _integer(">"), "imin": _integer("<"),
         "idiv": _division(False), "imod": _division(True), "fail": fail, "log_base": log_base,
         "log_capacity": log_capacity, "log_grow": log_grow, "inf": float("inf"),

@@ -16,14 +16,14 @@ from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.emitter import Emitter, Failure, literal_text
 from tracejit.codegen.liveness import Liveness
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, While, filled, grouped
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While, filled, grouped
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block, statements_in
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
-from tracejit.ir.dims import dim_values
+from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Pointwise, Region, View
 from tracejit.ir.printer import Names, format_block
 from tracejit.ir.types import LogType, dtype_name
@@ -344,21 +344,22 @@ class _Lowerer(Emitter):
                     sums: Sequence[Statement]) -> None:
         """Run the stretch in which every guard holds without tests, its margins with them."""
         var = nest.var
-        lows, highs, outer = [], [], []
+        lows: list[Dim] = [0]
+        highs: list[Dim] = [nest.extent]
+        outer = []
         for g in guards:
             if var in dim_values(g.index):
                 offset = g.index - var.dim
-                lows.append(self.dim(g.lo - offset))
-                highs.append(self.dim(g.hi - offset))
+                lows.append(g.lo - offset)
+                highs.append(g.hi - offset)
             else:
-                outer.append(f"{self.dim(g.lo)} <= {self.dim(g.index)} < {self.dim(g.hi)}")
+                outer.append(self.guard(g))
         first, last = self.fresh("first"), self.fresh("last")
-        lo = _nested("imax", ["0", *dict.fromkeys(lows)])
-        end = _nested("imin", [hi, *dict.fromkeys(highs)])
+        lo, end = self._extreme("imax", lows), self._extreme("imin", highs)
         self.nodes.append(Assign(first, f"imin({lo}, {hi})"))
         self.nodes.append(Assign(last, f"imax({end}, {first})"))
         if outer:
-            self.nodes.append(If("not (" + " and ".join(dict.fromkeys(outer)) + ")",
+            self.nodes.append(If("not (" + " & ".join(dict.fromkeys(outer)) + ")",
                                  [Assign(first, hi), Assign(last, hi)]))
         part = self.fresh("part")
         margins = Loop(part, "0", "2")
@@ -367,6 +368,9 @@ class _Lowerer(Emitter):
                          Let(stop, f"select({part} == 0, {first}, {hi})")]
         with self.scope(margins.body, conditional=True):
             self._plain_loop(nest, name, begin, stop)
+        edge = margins.body[-1]
+        assert isinstance(edge, Loop)
+        edge.body.insert(0, Do("scalar_loop()"))
         self.nodes.append(margins)
         before = self.facts
         self.facts = before | set(guards)
@@ -374,13 +378,27 @@ class _Lowerer(Emitter):
             self._in_blocks(nest, name, first, last, sums)
         self.facts = before
 
+    def _extreme(self, function: str, dims: Sequence[Dim]) -> str:
+        """Return the largest or smallest of some dims as source, those that cannot be it left out."""
+        sign = 1 if function == "imax" else -1
+        kept: list[Dim] = []
+        for d in dict.fromkeys(dims):
+            if not any(_is_at_least(sign * (e - d)) for e in kept):
+                kept = [e for e in kept if not _is_at_least(sign * (d - e))]
+                kept.append(d)
+        text = self.dim(kept[0])
+        for d in kept[1:]:
+            text = f"{function}({text}, {self.dim(d)})"
+        return text
+
     # --- statements -----------------------------------------------------------------------------
 
     def statement(self, s: Statement) -> None:
         """Lower one assignment under the loops that are open."""
         comment = self.comment(s.eqn)
         if s.kind == "put":
-            text = self.element_to_store(*s.operands[0]) if s.makes_operand else self._product(s)
+            a, index = s.operands[0]
+            text = self.element_to_store(a, index) if s.makes_operand else self._product(s)
             assert s.buffer is not None
             self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), text,
                                     comment))
@@ -512,7 +530,7 @@ class _Lowerer(Emitter):
 
     def _follow_log(self, a: Atom, v: Value) -> None:
         if isinstance(v.aval, LogType):
-            self.log_of[v] = self.log_of[a]  # type: ignore[index]
+            self.log_of[v] = self.log_of[a]
 
     def for_(self, eqn: Eqn) -> None:
         """Lower a counted loop."""
@@ -603,7 +621,7 @@ class _Lowerer(Emitter):
         """Copy an array to memory of its own."""
         v = Value(a.aval)
         self.elements.stored[v] = "kept while arrays exchange places"
-        self.labels[v] = "kept" + self.labels.get(a, "")  # type: ignore[call-overload]
+        self.labels[v] = "kept" + (self.labels.get(a, "") if isinstance(a, Value) else "")
         buffer = self.buffers.make_inner(v)
         buffer.name = self.fresh(self.labels[v])
         self._prepare(buffer)
@@ -648,9 +666,5 @@ class _Lowerer(Emitter):
                              comment=self.comment(eqn)))
 
 
-def _nested(function: str, texts: Sequence[str]) -> str:
-    result = texts[0]
-    for t in texts[1:]:
-        result = f"{function}({result}, {t})"
-    return result
-
+def _is_at_least(difference: Dim) -> bool:
+    return isinstance(difference, int) and difference >= 0

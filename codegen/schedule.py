@@ -234,6 +234,8 @@ def _may_share(nest: Nest, statement: Statement, accesses: list[Access], uses: s
                     continue
                 if index is None or theirs.index is None or a.shape != theirs.shape:
                     return False
+                if a.is_add and theirs.is_add and depth < len(statement.vars):
+                    continue  # in any order; but one loop with both would be no vector loop
                 if not all(_in_step(index, theirs.index, v) for v in shared):
                     return False
     return True

@@ -21,12 +21,16 @@ __all__ = ["Access", "Statement", "copy_statement", "statements_of"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A read or write of an element of a buffer; the index is None where it is data."""
+    """A read or write of an element of a buffer; the index is None where it is data.
+
+    Additions to one buffer may change places.
+    """
 
     buffer: Buffer
     shape: tuple[Dim, ...]
     index: Idx | None
     is_write: bool
+    is_add: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -105,7 +109,8 @@ class Statement:
             visit(a, index, load)  # type: ignore[arg-type]
         if self.buffer is not None:
             data = self.kind in ("scatter", "running")
-            found.append(Access(self.buffer, self.target_shape, None if data else self.index, True))
+            found.append(Access(self.buffer, self.target_shape, None if data else self.index, True,
+                                self.kind == "add" and self.combine == "add"))
         return found
 
     def has_call(self, elements: Elements) -> bool:
@@ -116,7 +121,8 @@ class Statement:
     def scalars(self, elements: Elements) -> set[Value]:
         """Return the scalars that it reads, sizes and indices among them."""
         found = {v for a, _ in self.operands
-                 for v in (elements.made_of(a) if self.makes_operand else elements.leaves(a))
+                 for v in (elements.made_of(a) if self.makes_operand and isinstance(a, Value)
+                           else elements.leaves(a))
                  if not is_array(v)}
         for d in (*self.extents, *self.index, *(i for _, index in self.operands for i in index)):
             found.update(dim_values(d))
@@ -191,7 +197,7 @@ def _write(eqn: Eqn, buffers: Buffers) -> Iterator[Statement]:
     rest = iter((*index[:position], *index[position + rank:]))
     target = tuple(0 if k in eqn.params["axes"] else next(rest)
                    for k in range(len(out.aval.shape)))
-    operands = [(part, index), *((i, places) for i in indices)]
+    operands: list[tuple[Atom, Idx]] = [(part, index), *((i, places) for i in indices)]
     yield Statement(eqn, "scatter", list(variables), list(part.aval.shape), operands, out, target,
                     combine=combine, buffer=buffer, extra={"axes": eqn.params["axes"]})
 
@@ -287,7 +293,8 @@ def _running(eqn: Eqn, buffer: Buffer | None) -> Statement:
 
 
 def _pieces(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
-    axis, start = eqn.params["axis"], 0
+    axis = eqn.params["axis"]
+    start: Dim = 0
     for a in eqn.inputs:
         variables = loop_vars(a.aval.shape)
         index = tuple(v.dim for v in variables)

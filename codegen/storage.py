@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
 from tracejit.codegen.products import is_matrix_product
-from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, Gather, Library, LogOp, Pieces,
                                   Pointwise, Reduce, Region, Running, View, Write)
 from tracejit.ir.walk import all_eqns, free_values
@@ -36,8 +36,8 @@ Keep = Callable[[Atom, str], None]
 def find_pulled(graph: Graph) -> set[Eqn]:
     """Return the slice writes that are done by asking, per element, what stands there.
 
-    These cover an array but for a margin, and start from a constant one, or are one of several
-    additions in a row: `A_bar[1:] += v; A_bar[:-1] += w` is one nest, not two.
+    These cover an array but for a margin along one axis, and start from a constant one, or are one
+    of several additions in a row: `A_bar[1:] += v; A_bar[:-1] += w` is one nest, not two.
     """
     makers = {v: e for e in all_eqns(graph.block) for v in e.outputs}
     wide = [e for e in all_eqns(graph.block) if _is_wide_write(e)]
@@ -57,8 +57,12 @@ def find_pulled(graph: Graph) -> set[Eqn]:
 
 def _is_wide_write(eqn: Eqn) -> bool:
     how = eqn.op.lowering
-    return isinstance(how, Write) and not how.gathered and nearly_whole(
-        eqn.params["at"], eqn.inputs[0].aval.shape)
+    if not isinstance(how, Write) or how.gathered:
+        return False
+    shape = eqn.inputs[0].aval.shape
+    margins = sum(not (isinstance(p, Span) and p.size == d)
+                  for p, d in zip(eqn.params["at"], shape, strict=True))
+    return margins == 1 and nearly_whole(eqn.params["at"], shape)
 
 
 def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
@@ -160,7 +164,7 @@ def _source(a: Value, elements: Elements) -> Value:
     eqn = elements.makers[a]
     while isinstance(eqn.op.lowering, (View, Alias)) and is_array(eqn.inputs[0]) and (
             eqn.inputs[0] not in elements.stored and eqn.inputs[0] in elements.makers):
-        a = eqn.inputs[0]  # type: ignore[assignment]
+        a = eqn.inputs[0]
         eqn = elements.makers[a]
     return a
 

@@ -115,9 +115,14 @@ def _index_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | N
 
 
 def _index_of_update(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """update(x, v){at}[at] = v."""
+    """update(x, v){at}[at] = v, of an element, or where nothing else reads the update.
+
+    A slice that is written is in memory: read from there, the value needs none of its own.
+    """
     inner = c.maker(xs[0], "update")
-    return inner.inputs[1] if inner is not None and inner.params["at"] == p["at"] else None
+    if inner is None or inner.params["at"] != p["at"]:
+        return None
+    return inner.inputs[1] if not e.output.aval.shape or c.is_only_use(e.inputs[0]) else None
 
 
 def _update_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
@@ -199,13 +204,15 @@ def _minus_negated(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | 
 
 def _fold(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """Compute an equation on constants now."""
-    numbers = [x.val for x in xs if isinstance(x, Literal)]
-    if e.op.effect or len(numbers) < len(xs):
+    numbers = [c.constant(x) for x in xs]
+    if e.op.effect or any(x is None for x in numbers):
         return None
     aval = e.output.aval
+    operands = [np.asarray(k, x.aval.dtype)[()] for k, x in zip(numbers, xs, strict=True)]
     with np.errstate(all="ignore"):
-        result = e.op.reference(*numbers, **p)
-    return Literal(np.asarray(result)[()], aval.dtype)
+        result = e.op.reference(*operands, **p)
+    number = Literal(np.asarray(result)[()], aval.dtype)
+    return c.emit("full", number, shape=aval.shape) if aval.shape else number
 
 
 def _same_dtype(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -21,15 +22,33 @@ __all__ = ["Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "a
 class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
-    __slots__ = ("__weakref__", "constant", "depth", "sources", "value")
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "sources", "stale", "value")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = value
         self.depth = depth
         self.sources: tuple[Any, ...] = ()
         """Weak references to the cells of which data decides that this one stands for them."""
+        self.choices: list[Any] = []
+        """Weak references to the cells for which this one may be the source."""
         self.constant: str | None = None
         """Why writing to this cell is refused."""
+        self.stale: str | None = None
+        """Where a source was written to, after which reading this cell is refused."""
+
+    def stands_for(self, cells: Iterable[Cell]) -> None:
+        """Note that data decides which of some cells this one is."""
+        found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
+        self.sources = tuple(weakref.ref(c) for c in found if c is not self)
+        for c in found:
+            c.choices.append(weakref.ref(self))
+
+    def outdate_choices(self) -> None:
+        """Note that this cell is written to here, and with it what it may stand behind."""
+        for ref in self.choices:
+            choice = ref()
+            if choice is not None:
+                choice.stale = describe_line(find_site())
 
 
 class Place(Protocol):
