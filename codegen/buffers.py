@@ -154,17 +154,9 @@ class Buffers:
             index = tuple(v.dim for v in loop_vars(new.aval.shape))
             written = index
             operands = [(r.operand, r.index) for r in self.elements.reads(new, index)]
-        in_step = True
-
-        def load(v: Value, at: Idx | None) -> None:
-            nonlocal in_step
-            if v is old and (at is None or tuple(at) != tuple(written)
-                             or v.aval.shape != new.aval.shape):
-                in_step = False
-
-        for a, at in operands:
-            self.elements.visit_loads(a, at, load)
-        return in_step
+        return all(v is not old or (at is not None and tuple(at) == tuple(written)
+                                    and v.aval.shape == new.aval.shape)
+                   for a, i in operands for v, at in self.elements.loads(a, i))
 
     # --- buffers --------------------------------------------------------------------------------
 
@@ -175,7 +167,7 @@ class Buffers:
         for k, a in enumerate(self.graph.outputs):
             taken = isinstance(a, Value) and a in self.of
             if is_array(a) and not taken:
-                self.outputs.append(self._make("output", self.members[a], k))  # type: ignore[index]
+                self.outputs.append(self._make("output", self.members[a], k))
             else:
                 self.outputs.append(Buffer("output", a.aval.dtype, product(a.aval.shape), [], "", k))
         for v, members in self.members.items():

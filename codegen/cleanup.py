@@ -5,8 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tracejit.codegen.loop_ir import (Assign, Do, If, Let, Loop, Node, Return, Store, While, children,
-                                      substituted, texts)
+from tracejit.codegen.loop_ir import (
+    Assign,
+    Do,
+    If,
+    Let,
+    Loop,
+    Node,
+    Store,
+    While,
+    children,
+    substituted,
+    texts,
+)
 
 __all__ = ["drop_unread", "inline_once", "names_in"]
 

@@ -17,8 +17,15 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import (compiler, compiler_machinery, lowering, typed_passes, types, typing,
-                        untyped_passes)
+from numba.core import (
+    compiler,
+    compiler_machinery,
+    lowering,
+    typed_passes,
+    types,
+    typing,
+    untyped_passes,
+)
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
 

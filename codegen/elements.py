@@ -7,14 +7,14 @@ cost nothing and can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeGuard
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeGuard, TypeVar, cast
 
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Span, Value
 from tracejit.ir.dims import Call, Dim, Expr
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
-from tracejit.ir.types import Aval
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["Elements", "Guard", "Read", "flat_index", "is_array", "is_unit_reshape",
@@ -90,6 +90,22 @@ CALL_COST = 10.0
 """What the cheapest function that has a vector variant costs, in additions."""
 
 
+Answer = TypeVar("Answer")
+
+
+def _remembered(method: Callable[[Any, Value], Answer]) -> Callable[[Any, Value], Answer]:
+    """Keep a method's answers until another array gets storage."""
+
+    @functools.wraps(method)
+    def call(self: Elements, v: Value) -> Answer:
+        known = self.answers.setdefault((method.__name__, len(self.stored)), {})
+        if v not in known:
+            known[v] = method(self, v)
+        return cast(Answer, known[v])
+
+    return call
+
+
 class Elements:
     """The element-wise view of a graph.
 
@@ -101,6 +117,7 @@ class Elements:
         self.makers: dict[Value, Eqn] = {v: e for e in all_eqns(graph.block) for v in e.outputs}
         self.stored = stored
         self.pulled = pulled
+        self.answers: dict[tuple[str, int], dict[Value, Any]] = {}
 
     def is_virtual(self, a: Atom) -> bool:
         """Return whether an operand is an array without storage."""
@@ -158,59 +175,74 @@ class Elements:
                 guards.append(Guard(i, place.start, place.start + place.size))
         return tuple(inverse), tuple(guards)
 
-    def leaves(self, a: Atom) -> Iterator[Value]:
-        """Yield the stored arrays and scalars that an operand is computed from, maybe repeatedly."""
+    # --- what an element takes, each value looked at once -----------------------------------------
+
+    def leaves(self, a: Atom) -> Sequence[Value]:
+        """Return the stored arrays and scalars that an operand is computed from."""
         if isinstance(a, Literal):
-            return
-        if not self.is_virtual(a):
-            yield a
-            return
-        yield from self.made_of(a)
+            return ()
+        return self.made_of(a) if self.is_virtual(a) else (a,)
 
-    def made_of(self, v: Value) -> Iterator[Value]:
-        """Yield the stored arrays and scalars that computing a value takes."""
+    @_remembered
+    def made_of(self, v: Value) -> tuple[Value, ...]:
+        """Return the stored arrays and scalars that computing a value takes."""
         eqn = self.makers[v]
-        for operand in eqn.inputs:
-            yield from self.leaves(operand)
-        for v in eqn.uses():
-            if not is_array(v) and v not in eqn.inputs:
-                yield v
+        found = dict.fromkeys(leaf for a in eqn.inputs for leaf in self.leaves(a))
+        found.update(dict.fromkeys(w for w in eqn.uses() if not is_array(w)))
+        return tuple(found)
 
-    def visit_loads(self, a: Atom, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
-        """Call `load(array, index)` for every element of a stored array that an element needs.
+    def reads_of(self, v: Value, index: Idx) -> Iterator[Read]:
+        """Yield every read, down to what is stored, that computing an element of a value takes."""
+        pending = [(v, tuple(index))]
+        seen = set(pending)
+        while pending:
+            v, index = pending.pop()
+            for read in self.known_reads(v, index):
+                yield read
+                following = (read.operand, tuple(read.index))
+                if self.is_virtual(read.operand) and following not in seen:
+                    seen.add(following)  # type: ignore[arg-type]
+                    pending.append(following)  # type: ignore[arg-type]
+
+    def loads_of(self, v: Value, index: Idx) -> Iterator[tuple[Value, Idx | None]]:
+        """Yield the elements of stored arrays that computing an element of a value takes.
 
         The index is None where it is data.
         """
-        if not is_array(a):
-            return
-        if a in self.stored:
-            load(a, index)
-            return
-        self.visit_made(a, index, load)  # type: ignore[arg-type]
+        if isinstance(self.makers[v].op.lowering, Gather):
+            yield from self._gathered(v)
+        for read in self.reads_of(v, index):
+            a = read.operand
+            if not is_array(a):
+                continue
+            if a in self.stored:
+                yield a, read.index
+            elif isinstance(self.makers[a].op.lowering, Gather):
+                yield from self._gathered(a)
 
-    def visit_made(self, a: Value, index: Idx, load: Callable[[Value, Idx | None], None]) -> None:
-        """Call `load(array, index)` for what computing an element of a value takes."""
-        eqn = self.makers[a]
-        for read in self.known_reads(a, index):
-            self.visit_loads(read.operand, read.index, load)
-        if isinstance(eqn.op.lowering, Gather):
-            for leaf in self.leaves(eqn.inputs[0]):
-                if is_array(leaf):
-                    load(leaf, None)
+    def _gathered(self, v: Value) -> Iterator[tuple[Value, None]]:
+        yield from ((leaf, None) for leaf in self.leaves(self.makers[v].inputs[0]) if is_array(leaf))
+
+    def loads(self, a: Atom, index: Idx) -> Iterator[tuple[Value, Idx | None]]:
+        """Yield the elements of stored arrays that an element of an operand takes."""
+        if is_array(a):
+            yield from [(a, index)] if a in self.stored else self.loads_of(a, index)
 
     def cost(self, a: Atom) -> float:
         """Return the rough cost of computing an element of an operand from what is stored."""
-        if isinstance(a, Literal) or not self.is_virtual(a):
-            return 0.0
-        eqn = self.makers[a]
-        return eqn.op.cost + sum(self.cost(x) for x in eqn.inputs)
+        return self.cost_of(a) if self.is_virtual(a) else 0.0  # type: ignore[arg-type]
+
+    @_remembered
+    def cost_of(self, v: Value) -> float:
+        """Return the rough cost of computing an element of a value."""
+        eqn = self.makers[v]
+        return eqn.op.cost + sum(map(self.cost, eqn.inputs))
 
     def has_call(self, a: Atom) -> bool:
         """Return whether computing an element of an operand calls a function such as `exp`."""
-        if isinstance(a, Literal) or not self.is_virtual(a):
-            return False
-        return self.makes_call(a)
+        return self.is_virtual(a) and self.makes_call(a)  # type: ignore[arg-type]
 
+    @_remembered
     def makes_call(self, v: Value) -> bool:
         """Return whether computing an element of a value from its operands calls such a function."""
         eqn = self.makers[v]
@@ -218,11 +250,13 @@ class Elements:
 
     def computes(self, a: Atom) -> bool:
         """Return whether a virtual operand is more than a view of something stored or constant."""
-        if isinstance(a, Literal) or not self.is_virtual(a):
-            return False
-        eqn = self.makers[a]
+        return self.is_virtual(a) and self._takes_arithmetic(a)  # type: ignore[arg-type]
+
+    @_remembered
+    def _takes_arithmetic(self, v: Value) -> bool:
+        eqn = self.makers[v]
         if isinstance(eqn.op.lowering, (View, Alias, Index)):
-            return any(self.computes(x) for x in eqn.inputs)
+            return any(map(self.computes, eqn.inputs))
         return True
 
 

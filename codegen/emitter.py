@@ -158,7 +158,7 @@ class Emitter:
     def factor(self, d: Dim) -> str:
         """Return a dim as a factor of a product."""
         text = self.dim(d)
-        return f"({text})" if isinstance(d, Expr) and (d.const or len(d.terms) > 1) or text[0] == "-" \
+        return f"({text})" if (isinstance(d, Expr) and (d.const or len(d.terms) > 1)) or text[0] == "-" \
             else text
 
     def place(self, index: Idx, shape: tuple[Dim, ...]) -> str:

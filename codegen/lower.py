@@ -16,10 +16,22 @@ from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.emitter import Emitter, Failure, literal_text
 from tracejit.codegen.liveness import Liveness
-from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While, filled, grouped
-from tracejit.codegen.slots import assign_slots
+from tracejit.codegen.loop_ir import (
+    Assign,
+    Do,
+    If,
+    Let,
+    Loop,
+    Node,
+    Return,
+    Store,
+    While,
+    filled,
+    grouped,
+)
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.schedule import Nest, Single, as_nest, schedule_block, statements_in
+from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
@@ -181,8 +193,8 @@ class _Lowerer(Emitter):
         for a, buffer in zip(self.graph.outputs, outputs, strict=True):
             if not is_array(a):
                 self.nodes.append(Store(buffer.name, "0", self.atom(a)))
-            elif self.buffers.of[a] is not buffer:  # type: ignore[index]
-                self.copy(a, a, buffer)  # type: ignore[arg-type]
+            elif self.buffers.of[a] is not buffer:
+                self.copy(a, a, buffer)
         self.nodes.append(Return("0"))
 
     # --- blocks ---------------------------------------------------------------------------------
@@ -325,19 +337,11 @@ class _Lowerer(Emitter):
     def _guards(self, nest: Nest) -> list[Guard]:
         """Return the guards of what a loop's statements read."""
         found: dict[Guard, None] = {}
-
-        def visit(a: Atom, index: Idx) -> None:
-            if self.elements.is_virtual(a):
-                visit_made(a, index)  # type: ignore[arg-type]
-
-        def visit_made(v: Value, index: Idx) -> None:
-            for read in self.elements.known_reads(v, index):
-                found.update(dict.fromkeys(read.guards))
-                visit(read.operand, read.index)
-
         for s in nest.statements():
             for a, index in s.operands:
-                (visit_made if s.makes_operand else visit)(a, index)  # type: ignore[arg-type]
+                if s.makes_operand or self.elements.is_virtual(a):
+                    for read in self.elements.reads_of(a, index):  # type: ignore[arg-type]
+                        found.update(dict.fromkeys(read.guards))
         return list(found)
 
     def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard],

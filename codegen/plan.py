@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tracejit.codegen.slots import arena_size
 from tracejit.codegen.lower import Kernel
+from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Call, Dim, dim_values
 from tracejit.ir.types import Aval

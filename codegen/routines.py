@@ -144,7 +144,7 @@ def _log_push(self: _Lowerer, eqn: Eqn) -> None:
     for a, size in zip(values, sizes, strict=True):
         if is_array(a):
             buffer = Buffer("log", a.aval.dtype, size, [], base, offset=top)
-            self.copy(a, a, buffer)  # type: ignore[arg-type]
+            self.copy(a, a, buffer)
         else:
             self.nodes.append(Store(base, top, self.atom(a)))
         self.nodes.append(Assign(top, f"{top} + {self.dim(size)}"))

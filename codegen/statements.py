@@ -14,7 +14,17 @@ from tracejit.codegen.buffers import Buffer, Buffers, loop_vars, write_index
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Span, Value
 from tracejit.ir.dims import Dim, dim_values, substitute
-from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, LogOp, Pieces, Reduce, Running, Write)
+from tracejit.ir.lowering import (
+    Alias,
+    Argument,
+    Contract,
+    Effect,
+    LogOp,
+    Pieces,
+    Reduce,
+    Running,
+    Write,
+)
 
 __all__ = ["Access", "Statement", "copy_statement", "statements_of"]
 
@@ -98,15 +108,10 @@ class Statement:
 
     def accesses(self, elements: Elements, buffers: Buffers) -> list[Access]:
         """Return the elements of buffers that one execution reads and writes."""
-        found: list[Access] = []
-
-        def load(v: Value, index: Idx | None) -> None:
-            if v in buffers.of:
-                found.append(Access(buffers.of[v], v.aval.shape, index, False))
-
-        for a, index in self.operands:
-            visit = elements.visit_made if self.makes_operand else elements.visit_loads
-            visit(a, index, load)  # type: ignore[arg-type]
+        find = elements.loads_of if self.makes_operand else elements.loads
+        found = [Access(buffers.of[v], v.aval.shape, at, False)
+                 for a, index in self.operands
+                 for v, at in find(a, index) if v in buffers.of]  # type: ignore[arg-type]
         if self.buffer is not None:
             data = self.kind in ("scatter", "running")
             found.append(Access(self.buffer, self.target_shape, None if data else self.index, True,

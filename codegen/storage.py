@@ -23,8 +23,22 @@ from collections.abc import Callable, Iterator, Sequence
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
 from tracejit.codegen.products import is_matrix_product
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
-from tracejit.ir.lowering import (Alias, Argument, Contract, Effect, Gather, Library, LogOp, Pieces,
-                                  Pointwise, Reduce, Region, Running, View, Write)
+from tracejit.ir.lowering import (
+    Alias,
+    Argument,
+    Contract,
+    Effect,
+    Gather,
+    Library,
+    LogOp,
+    Pieces,
+    Pointwise,
+    Reduce,
+    Region,
+    Running,
+    View,
+    Write,
+)
 from tracejit.ir.walk import all_eqns, free_values
 
 __all__ = ["choose_storage", "find_pulled"]
