@@ -11,7 +11,7 @@ import numpy as np
 
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
-from tracejit.trace.context import Place, current
+from tracejit.trace.context import Cell, Place, current
 from tracejit.trace.dispatch import loop_dtypes
 from tracejit.trace.emit import (
     as_operand,
@@ -236,12 +236,12 @@ class _Merger:
         place = self._yield([  # each made to fit inside its branch, where it may have been computed
             lambda: self._live(0, leaf_atom(fit(x, shapes[0]), dtype)),
             lambda: self._live(1, leaf_atom(fit(y, shapes[0]), dtype))])
-        sources = [weakref.ref(t.cell) for t in (x, y) if isinstance(t, Tracer) and t.dims]
+        sources = _cells(x, y)
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
-            if isinstance(result, Tracer):
-                result.cell.sources = tuple(sources)
+            if isinstance(result, Tracer) and result.dims:
+                result.cell.stands_for(c for ref in sources if (c := ref()) is not None)
             return result
 
         return make
@@ -259,7 +259,14 @@ class _Merger:
             shape.append((self._yield(makers),))
         place = self._yield([lambda: leaf_atom(x, dtype), lambda: leaf_atom(y, dtype)])
         self.shapes[place] = tuple(shape)
-        return lambda: tracer_of(self.results[place])
+        sources = _cells(x, y)
+
+        def make() -> Any:
+            result = tracer_of(self.results[place])
+            result.cell.stands_for(c for ref in sources if (c := ref()) is not None)
+            return result
+
+        return make
 
     def close(self) -> None:
         """Emit the equation."""
@@ -271,6 +278,11 @@ class _Merger:
             v = self.results[place]
             v.aval = v.aval.with_shape(tuple(
                 self.results[d[0]].dim if isinstance(d, tuple) else d for d in shape))
+
+
+def _cells(*xs: Any) -> list[weakref.ref[Cell]]:
+    """Return weak references to the cells of arrays: only while others hold them do they matter."""
+    return [weakref.ref(x.cell) for x in xs if isinstance(x, Tracer) and x.dims]
 
 
 def _is_same(x: Any, y: Any) -> bool:

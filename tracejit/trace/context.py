@@ -198,8 +198,8 @@ class Trace:
             if v is not None and v not in dim_values(other):
                 self.equal[v] = other
                 return True
-        (v, *others), (w, *more) = set(dim_values(a)), set(dim_values(b))
-        if not (others or more) and known and self.actual[v] == self.actual[w] and (
+        (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
+        if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
                 substitute(a, {v: w.dim}) == b):
             self.equal[v] = w.dim  # n - 2 and m - 2: take it that n is m; otherwise, another program
             return True

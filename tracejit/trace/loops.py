@@ -9,8 +9,10 @@ that was written to, a name that was not set before).
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from tracejit.ir.core import Block, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
-from tracejit.trace.context import Frame, NeedStatic, Place, current, refuse
+from tracejit.trace.context import Cell, Frame, NeedStatic, Place, current, refuse
 from tracejit.trace.emit import (
     atom_of,
     dims_of,
@@ -39,6 +41,7 @@ from tracejit.trace.places import (
     map_content,
     same_structure,
 )
+from tracejit.trace.source import REWRITTEN
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of, tracer_of
 
 __all__ = ["Unroll", "trace_list", "trace_loop"]
@@ -440,32 +443,97 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
     they held at first; which of the two a name holds at the end, the number of iterations says.
     """
-    moved = [k for k, c in enumerate(tracer.carried)
-             if isinstance(c.guess, Number) and c.guess.aval.shape and isinstance(c.start, Tracer)]
-    begun = {tracer.begun[k].cell: k for k in moved}
-    source = {k: begun.get(tracer.ended[k].cell) for k in moved}
-    for k in moved:
-        if tracer.begun[k].cell.value is tracer.entered[k]:
-            continue  # the array that the name held was not written to
+    names = [k for k, c in enumerate(tracer.carried) if _array(c.place.get()) is not None
+             and any(not isinstance(g, _Cell) and g.aval.shape for g in _numbers(c.guess))]
+    start, begun, ended, now = (
+        {k: x for k in names if (x := _array(contents[k])) is not None} for contents in (
+            [c.start for c in tracer.carried], tracer.begun, tracer.ended,
+            [c.place.get() for c in tracer.carried]))
+    written = {k for k, x in begun.items() if x.cell.value is not tracer.entered[k]}
+    holder = {begun[k].cell: k for k in begun}
+    source = {k: holder.get(x.cell) if not x.steps else None for k, x in ended.items()}
+    rotating: set[int] = set()
+    for k in names:
         cycle = [k]
-        while (nxt := source.get(cycle[-1])) is not None and nxt != k and len(cycle) <= len(moved):
+        while (nxt := source.get(cycle[-1])) is not None and nxt != k and len(cycle) <= len(names):
             cycle.append(nxt)
-        start = tracer.carried[k].start.cell
-        if source.get(cycle[-1]) == k and set(source) >= set(cycle):
-            content: Any = None
-            for turn, j in enumerate(reversed(_backwards(cycle, source))):
-                now = tracer.carried[j].place.get()
-                turn = len(cycle) - 1 - turn
-                content = now if content is None else np.where(
-                    trips % len(cycle) == turn, now, content)
-            current().record(CellPlace(start), start.depth)
-            start.value = content.value
-        elif any(isinstance(h, Tracer) and h is not tracer.carried[k].start
-                 for h in gc.get_referrers(start)):
-            name = getattr(tracer.carried[k].place, "name", "an array")
-            raise refuse(f"{name!r} is written to in this loop and then bound to another array, "
-                         "while another name for the array is in use",
-                         f"Copy it before the loop: {name} = {name}.copy()")
+        if source.get(cycle[-1]) != k or not set(cycle) <= set(start) or (
+                len({start[j].cell for j in cycle}) < len(cycle)):
+            continue
+        rotating.add(k)
+        if not written & set(cycle) or start[k].steps:
+            continue
+        content: Any = None
+        for turn, j in reversed(list(enumerate(_backwards(cycle, source)))):
+            content = now[j] if content is None else np.where(
+                trips % len(cycle) == turn, now[j], content)
+        start[k].cell.outdate_choices()
+        current().record(CellPlace(start[k].cell), start[k].cell.depth)
+        start[k].cell.value = content.value
+    carried = {c.place.key for c in tracer.carried}
+    for k in names:
+        name = getattr(tracer.carried[k].place, "name", "an array")
+        lasting = [] if k in rotating else _lasting(ended, k)
+        came_from = _closure(k, {j: [holder[c] for c in _behind(x) if c in holder]
+                                 for j, x in ended.items()})
+        shared = any(j in start and (k not in rotating or start[j].steps)
+                     and _has_other_handles(start[j]) for j in came_from)
+        if (k in written and (lasting or shared)) or any(
+                CellPlace(cell).key in carried for cell in lasting):
+            raise refuse(f"{name!r} is bound to one array after another in this loop, which writes "
+                         "to it, while another name for the array is in use",
+                         f"Copy it where it is bound: {name} = {name}.copy()")
+        if k in now and k not in rotating:
+            twins = [now[j].cell for j in names if j != k and j in ended and k in ended
+                     and ended[j].cell is ended[k].cell]
+            kept = k in start and _has_other_handles(start[k]) and not _surely_runs(tracer)
+            now[k].cell.stands_for([*lasting, *twins, *([start[k].cell] if kept else [])])
+
+
+def _surely_runs(tracer: _LoopTracer) -> bool:
+    """Whether a counted loop runs at least once in this call, which then is a guard."""
+    return tracer.condition is None and current().decide(
+        tracer.lo - tracer.hi, "<", "whether a loop runs decides which array a name holds") is True
+
+
+def _array(content: Any) -> Tracer | None:
+    """Return the array that a name holds, also one that may be unset; None if it holds another."""
+    content = content.content if isinstance(content, MaybeUnset) else content
+    return content if isinstance(content, Tracer) and content.dims else None
+
+
+def _lasting(ended: dict[int, Tracer], k: int) -> list[Cell]:
+    """Return the cells behind what a name ends an iteration with that others hold in the next."""
+    if k not in ended:
+        return []
+    depth, others = current().depth, {x.cell for j, x in ended.items() if j != k}
+    return [c for c in _behind(ended[k]) if c.depth <= depth or c in others]
+
+
+def _behind(x: Tracer) -> list[Cell]:
+    return [x.cell, *(c for ref in x.cell.sources if (c := ref()) is not None)]
+
+
+def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
+    found, pending = set(), [k]
+    while pending:
+        j = pending.pop()
+        if j not in found:
+            found.add(j)
+            pending += steps.get(j, ())
+    return found
+
+
+def _has_other_handles(x: Tracer) -> bool:
+    """Whether the array of a handle has another handle, or the handle another name."""
+    if any(isinstance(h, Tracer) and h is not x for h in gc.get_referrers(x.cell)):
+        return True
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in REWRITTEN and any(v is x for v in frame.f_locals.values()):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _backwards(cycle: list[int], source: dict[int, int | None]) -> list[int]:
