@@ -56,7 +56,8 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="how many programs")
     parser.add_argument("--seed", type=int, default=None, help="the seed of the first")
-    parser.add_argument("--verify", action="store_true", help="all in verify mode, not half of them")
+    parser.add_argument("--verify", action="store_true",
+                        help="all in verify mode, not half of them")
     parser.add_argument("--compiled", type=float, default=0.3, help="the share that is compiled")
     parser.add_argument("--second", type=float, default=0.2, help="the share at second order")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")

@@ -15,7 +15,7 @@ DIFFERENCE_TOLERANCE = 3e-6
 
 
 def assert_same(actual: Any, expected: Any, what: str = "", factor: float = 1.0) -> None:
-    """Assert that two results have the same structure, dtypes, shapes, and values up to rounding."""
+    """Assert that two results have the same structure, dtypes, shapes and, nearly, values."""
     if isinstance(expected, (tuple, list)):
         assert len(actual) == len(expected), what
         for a, e in zip(actual, expected, strict=True):
@@ -39,17 +39,19 @@ def assert_close(actual: Any, expected: Any, tolerance: float = DIFFERENCE_TOLER
     actual, expected = np.asarray(actual), np.asarray(expected)
     assert actual.shape == expected.shape, f"{what}: {actual.shape} is not {expected.shape}"
     scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
-    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance * scale, err_msg=what)
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance * scale,
+                               err_msg=what)
 
 
 def directional(function: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any],
                 step: float = 1e-5) -> list[np.ndarray]:
-    """Return the derivative of each result along a direction, by a central difference of order 4."""
+    """Return each result's derivative along a direction, by a central difference of order 4."""
 
     def at(t: float) -> list[np.ndarray]:
         moved = [x if v is None else x + t * v for x, v in zip(xs, vs, strict=True)]
         results = function(*moved)
-        return [np.asarray(r) for r in (results if isinstance(results, (tuple, list)) else [results])]
+        results = results if isinstance(results, (tuple, list)) else [results]
+        return [np.asarray(r) for r in results]
 
     near = zip(at(step), at(-step), strict=True)
     far = zip(at(2 * step), at(-2 * step), strict=True)

@@ -37,9 +37,10 @@ AUGMENTS = ("+=", "-=", "*=")
 HELPERS = {
     "mix": ["def mix(u, v):", "    return u * 0.6 + np.sin(v)"],
     "bend": ["def bend(u, c=0.4):", "    return np.tanh(u * c) - 0.2"],
-    "pick": ["def pick(u, c):", "    if c > 0.29:", "        return u * 0.5", "    return np.cos(u)"],
-    "total": ["def total(u):", "    s = 0.0", "    for k in range(len(u)):", "        s += u[k] * 0.5",
-              "    return s"],
+    "pick": ["def pick(u, c):", "    if c > 0.29:", "        return u * 0.5",
+             "    return np.cos(u)"],
+    "total": ["def total(u):", "    s = 0.0", "    for k in range(len(u)):",
+              "        s += u[k] * 0.5", "    return s"],
     "stir": ["def stir(u, c):", "    for k in range(1, len(u)):",
              "        u[k] = np.sin(u[k - 1]) + c * u[k]"],
     "first": ["def first(u, c):", "    for k in range(u.shape[0]):", "        if u[k] > c:",
@@ -49,7 +50,7 @@ HELPERS = {
 
 @dataclass
 class Int:
-    """An integer name: the sizes whose arrays it can index, and what it can after adding 1 or -1."""
+    """An integer name: the sizes whose arrays it can index, also after adding 1 or -1."""
 
     inside: frozenset[str]
     after: frozenset[str] = frozenset()
@@ -282,7 +283,8 @@ class Writer:
         if type_ == (N,):
             inner += [(1, lambda: f"{self.array((N, M), 0)} @ {self.array((M,), 0)}"),
                       (1, lambda: f"np.sum({self.array((N, M), depth - 1)}, axis=1)"),
-                      (1, lambda: f"np.concatenate(({self.array((LESS,), 0)}, {self.array((N,), 0)}[:1]))")]
+                      (1, lambda: f"np.concatenate(({self.array((LESS,), 0)}, "
+                                  f"{self.array((N,), 0)}[:1]))")]
         if type_ == (M,):
             inner += [(1, lambda: f"{self.array((N,), 0)} @ {self.array((N, M), 0)}"),
                       (1, lambda: f"np.sum({self.array((N, M), depth - 1)}, axis=0)")]
@@ -384,7 +386,8 @@ class Writer:
 
     def write_item(self) -> None:
         """u[i] = ..."""
-        self.assignment(self.item(self.written()), self.number, lambda: self.bounded(self.number(1)))
+        self.assignment(self.item(self.written()), self.number,
+                        lambda: self.bounded(self.number(1)))
 
     def write_slice(self) -> None:
         """u[1:] = ..., A[i] += ..."""
@@ -399,7 +402,8 @@ class Writer:
             if len(type_) == 1:
                 options += [(f"{name}[1:]", rest), (f"{name}[:-1]", rest),
                             (f"{name}[:0:-1]", rest)]
-            options += [(f"{name}[{cut}]", ("any",)) for cut in ("1:", ":-1", "::2", "1::2", "::-2")]
+            options += [(f"{name}[{cut}]", ("any",))
+                        for cut in ("1:", ":-1", "::2", "1::2", "::-2")]
             options += [(f"{name}[{k}:]", ("any",)) for k in self.scope.ints]
             options += [(f"{name}[:{k}]", ("any",)) for k in self.scope.ints]
         if len(type_) == 1:
@@ -501,7 +505,8 @@ class Writer:
         for k, known in self.scope.ints.items():
             if N in known.inside:
                 ranges += [(f"range({k})", Int(in_n)), (f"range({k}, n)", Int(in_n)),
-                           (f"range({k} + 1)", Int(in_n)), (f"range({k} + 1, n)", Int(in_n, before=in_n)),
+                           (f"range({k} + 1)", Int(in_n)),
+                           (f"range({k} + 1, n)", Int(in_n, before=in_n)),
                            (f"range(n - 1, {k}, -1)", Int(in_n, before=in_n))]
         if self.chance(15):
             return self.for_items(i)
@@ -542,7 +547,8 @@ class Writer:
         self.emit(f"{k} = 0")
         test = f"{k} < n" + (f" and {self.condition()}" if self.chance(40) else "")
         endless = self.chance(15)
-        with self.block("while True:" if endless else f"while {test}:", "for" if early else "while"):
+        head = "while True:" if endless else f"while {test}:"
+        with self.block(head, "for" if early else "while"):
             self.scope.ints[k] = Int(frozenset({N}))
             if endless:
                 self.emit(f"if {k} >= n or {self.simple_condition()}:")

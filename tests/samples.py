@@ -59,7 +59,8 @@ def _applying(op: Op, params: dict[str, Any]) -> Callable[..., Any]:
     return function
 
 
-def _operand(rng: np.random.Generator, shape: Any, dtype: Any, low: float, high: float) -> np.ndarray:
+def _operand(rng: np.random.Generator, shape: Any, dtype: Any, low: float,
+             high: float) -> np.ndarray:
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return rng.random(shape) < 0.5

@@ -46,7 +46,8 @@ def _check_forward(graph: Graph, operands: Any, wrt: list[int], rng: np.random.G
     for k, dot in zip(wrt, dots, strict=True):
         vs[k] = dot
     expected = directional(lambda *xs: interpret(graph, *xs), operands, vs)
-    floating = [e for e, a in zip(expected, graph.outputs, strict=True) if a.aval.dtype.kind in "fc"]
+    floating = [e for e, a in zip(expected, graph.outputs, strict=True)
+                if a.aval.dtype.kind in "fc"]
     for actual, e in zip(results[len(expected):], floating, strict=True):
         assert_close(actual, e, what=what)
 

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tracejit.ir.dims import Dim
+
 __all__ = ["Alias", "Argument", "Contract", "Effect", "Gather", "Index", "Inline", "Library",
            "LogOp", "Lowering", "Pieces", "Pointwise", "Reduce", "Region", "Running", "View",
            "Write"]
@@ -39,7 +41,7 @@ class Alias:
 class Index:
     """A dim as an element: (params, index) -> dim."""
 
-    element: Callable[..., Any]
+    element: Callable[..., Dim]
 
 
 @dataclass(frozen=True, slots=True)
