@@ -1,7 +1,7 @@
 """BLAS and LAPACK by pointer: NumPy's own OpenBLAS first, then what SciPy exports.
 
-Compiled code calls `tracejit_dgemm` and so on; those names are bound to addresses here. Fortran takes
-everything by reference, with integers of 64 bits in NumPy's library and of 32 in SciPy's.
+Compiled code calls `tracejit_dgemm` and so on; those names are bound to addresses here. Fortran
+takes everything by reference, with integers of 64 bits in NumPy's library and of 32 in SciPy's.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def find_library() -> tuple[str, int]:
     """
     addresses = _from_numpy() or _from_scipy()
     if not addresses:
-        raise Refusal("this program needs BLAS or LAPACK, and neither NumPy's build nor SciPy has one "
-                      "that compiled code can call. Install NumPy from PyPI, or scipy")
+        raise Refusal("this program needs BLAS or LAPACK, and neither NumPy's build nor SciPy has "
+                      "one that compiled code can call. Install NumPy from PyPI, or scipy")
     source, bits, found = addresses
     for name, address in found.items():
         llvm.add_symbol(f"tracejit_{name}", address)

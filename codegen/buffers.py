@@ -25,8 +25,8 @@ __all__ = ["Buffer", "Buffers", "loop_vars", "write_index"]
 class Buffer:
     """A stretch of memory.
 
-    kind -- "input", "output", "arena" (part of the workspace), "log" (part of a Log) or "dynamic" (got
-            while the kernel runs)
+    kind -- "input", "output", "arena" (part of the workspace), "log" (part of a Log) or "dynamic"
+            (got while the kernel runs)
     """
 
     kind: str
@@ -102,7 +102,7 @@ class Buffers:
             self._merge(eqn.inputs[k], v)
 
     def _merge(self, a: Atom, b: Atom, *, reads_only: bool = False) -> bool:
-        """Let two arrays share a buffer unless that would lose an element; return whether they do."""
+        """Let two arrays share a buffer if that loses no element; return whether they do."""
         if not (is_array(a) and is_array(b)) or a not in self.members or b not in self.members:
             return False
         left, right = self.members[a], self.members[b]
@@ -113,9 +113,9 @@ class Buffers:
             return False
         if a.aval.dtype != b.aval.dtype or product(a.aval.shape) != product(b.aval.shape):
             return False
-        if not reads_only or not has_input:
-            if any(self._conflict(x, y) for x in left for y in right):
-                return False
+        checks = not reads_only or not has_input
+        if checks and any(self._conflict(x, y) for x in left for y in right):
+            return False
         left += right
         for v in right:
             self.members[v] = left
@@ -140,8 +140,8 @@ class Buffers:
         if isinstance(how, Alias):
             return True
         if isinstance(how, Library):
-            return eqn.op.writes is not None and [a is old for a in eqn.inputs].count(True) == 1 and (
-                eqn.inputs[eqn.op.writes] is old)
+            once = [a is old for a in eqn.inputs].count(True) == 1
+            return eqn.op.writes is not None and once and eqn.inputs[eqn.op.writes] is old
         new = eqn.output
         if not self.elements.is_virtual_kind(eqn):
             if not isinstance(how, Write) or how.gathered:
@@ -169,7 +169,8 @@ class Buffers:
             if is_array(a) and not taken:
                 self.outputs.append(self._make("output", self.members[a], k))
             else:
-                self.outputs.append(Buffer("output", a.aval.dtype, product(a.aval.shape), [], "", k))
+                size = product(a.aval.shape)
+                self.outputs.append(Buffer("output", a.aval.dtype, size, [], "", k))
         for v, members in self.members.items():
             if v not in self.of and members[0] is v:
                 maker = self.elements.makers.get(v)

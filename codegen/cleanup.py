@@ -104,7 +104,8 @@ def _inline_block(nodes: list[Node], counts: dict[str, int]) -> list[Node]:
             block[:] = _inline_block(block, counts)
         if pending:
             result += _use_pending(node, pending)
-        if isinstance(node, Let) and counts.get(node.name) == 1 and len(node.expression) < MAX_INLINED:
+        if isinstance(node, Let) and counts.get(node.name) == 1 and (
+                len(node.expression) < MAX_INLINED):
             pending[node.name] = node
             continue
         if isinstance(node, (Assign, Store, Loop, While, If, Do)):

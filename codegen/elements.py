@@ -221,7 +221,8 @@ class Elements:
                 yield from self._gathered(a)
 
     def _gathered(self, v: Value) -> Iterator[tuple[Value, None]]:
-        yield from ((leaf, None) for leaf in self.leaves(self.makers[v].inputs[0]) if is_array(leaf))
+        leaves = self.leaves(self.makers[v].inputs[0])
+        yield from ((leaf, None) for leaf in leaves if is_array(leaf))
 
     def loads(self, a: Atom, index: Idx) -> Iterator[tuple[Value, Idx | None]]:
         """Yield the elements of stored arrays that an element of an operand takes."""
@@ -244,7 +245,7 @@ class Elements:
 
     @_remembered
     def makes_call(self, v: Value) -> bool:
-        """Return whether computing an element of a value from its operands calls such a function."""
+        """Return whether computing an element from the operands calls such a function."""
         eqn = self.makers[v]
         return eqn.op.cost >= CALL_COST or any(map(self.has_call, eqn.inputs))
 

@@ -1,8 +1,8 @@
 """Scalar code: elements of arrays, literals and dims as text, each computed once where it can be.
 
-Scopes are the open blocks of Loop IR, outermost first. An element is computed in the outermost scope
-that has the loop variables of its index, so that what does not depend on an inner loop stays outside
-of it.
+Scopes are the open blocks of Loop IR, outermost first. An element is computed in the outermost
+scope that has the loop variables of its index, so that what does not depend on an inner loop stays
+outside of it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def literal_text(a: Literal) -> str:
         text = str(int(value))
         return text if a.aval.dtype == np.int64 else f"{dtype_name(a.aval.dtype)}({text})"
     if kind == "f":
-        text = {"inf": "inf", "-inf": "-inf", "nan": "nan"}.get(repr(float(value)), repr(float(value)))
+        text = repr(float(value))
         return text if a.aval.dtype == np.float64 else f"f32({text})"
     text = f"complex({float(value.real)!r}, {float(value.imag)!r})"
     return text if a.aval.dtype == np.complex128 else f"c64({text})"
@@ -158,8 +158,8 @@ class Emitter:
     def factor(self, d: Dim) -> str:
         """Return a dim as a factor of a product."""
         text = self.dim(d)
-        return f"({text})" if (isinstance(d, Expr) and (d.const or len(d.terms) > 1)) or text[0] == "-" \
-            else text
+        is_sum = isinstance(d, Expr) and (d.const or len(d.terms) > 1)
+        return f"({text})" if is_sum or text[0] == "-" else text
 
     def place(self, index: Idx, shape: tuple[Dim, ...]) -> str:
         """Return the flat place of an element as source: `(i * m + j) * k + l`."""
@@ -354,8 +354,8 @@ class Emitter:
             old = self.element(base.operand, base.index)
             if old == "0.0":
                 return inside
-            return self._let(len(self.scopes) - 1, (eqn.output, tuple(index)), self.label(eqn.output),
-                             f"{old} + {inside}", self.comment(eqn))
+            return self._let(len(self.scopes) - 1, (eqn.output, tuple(index)),
+                             self.label(eqn.output), f"{old} + {inside}", self.comment(eqn))
         old = self.element(base.operand, base.index)
         name = self.fresh(self.label(eqn.output))
         self.nodes.append(Assign(name, old, self.comment(eqn)))

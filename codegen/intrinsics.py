@@ -195,7 +195,8 @@ def _math(name: str, *, vector: bool) -> Any:
     @intrinsic
     def function(typingctx: Any, x: Any) -> Any:
         if isinstance(x, types.Complex):
-            return x(x), lambda context, builder, sig, args: _of_numba(context, builder, plain, args, x)
+            return x(x), lambda context, builder, sig, args: _of_numba(
+                context, builder, plain, args, x)
         return x(x), lambda context, builder, sig, args: call_math(
             builder, name, list(args), vector=vector)
 
@@ -267,7 +268,7 @@ def between(typingctx: Any, lo: Any, i: Any, hi: Any) -> Any:
 
 @intrinsic
 def scalar_loop(typingctx: Any) -> Any:
-    """Keep a loop of few iterations from being vectorised: what it would become takes long to compile."""
+    """Keep a loop of few iterations from being vectorised, which takes long to compile."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", (), True)
@@ -446,9 +447,9 @@ def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> A
 
 # --- the names that emitted source finds ----------------------------------------------------------
 
-_VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin",
-                 "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf",
-                 "erfc")
+_VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+                 "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt",
+                 "erf", "erfc")
 _VECTOR_NAMES2 = ("pow", "atan2", "hypot")
 
 
@@ -473,7 +474,8 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
     }
     names.update((name, _math(name, vector=vector)) for name in _VECTOR_NAMES)
     names.update((name, _math2(name, vector=vector)) for name in _VECTOR_NAMES2)
-    names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items() if name != "bool")
+    names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
+                 if name != "bool")
     names["within"] = checked.within
     names["bool_"] = _cast(types.boolean)
     names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())

@@ -39,8 +39,8 @@ def gemm(typingctx: Any, left: Any, right: Any, m: Any, n: Any, k: Any, a: Any, 
         kind = context.get_value_type(a.dtype)
         one, zero = kind(1.0), kind(0.0)
         call_fortran(builder, _letter(a) + "gemm", "cciiisplplspl",
-                     [_char(right.literal_value), _char(left.literal_value), columns, rows, inner, one,
-                      b_, ldb_, a_, lda_, zero, c_, columns])
+                     [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
+                      one, b_, ldb_, a_, lda_, zero, c_, columns])
         return context.get_dummy_value()
 
     return types.none(left, right, i64, i64, i64, a, i64, b, i64, c), generate
@@ -71,8 +71,8 @@ def getrf(typingctx: Any, n: Any, a: Any, pivots: Any) -> Any:
         builder.store(WORD(0), info)
         n_, a_, pivots_ = args
         if find_library()[1] != 64:
-            raise Refusal("LU factorizations need NumPy's own OpenBLAS, whose integers have 64 bits. "
-                          "Install NumPy from PyPI")
+            raise Refusal("LU factorizations need NumPy's own OpenBLAS, whose integers have 64 "
+                          "bits. Install NumPy from PyPI")
         call_fortran(builder, _letter(a) + "getrf", "iiplpp", [n_, n_, a_, n_, pivots_, info])
         return builder.load(info)
 
@@ -93,7 +93,8 @@ def trsm(typingctx: Any, triangle: Any, transposed: Any, diagonal: Any, n: Any, 
         kind = context.get_value_type(a.dtype)
         call_fortran(builder, _letter(a) + "trsm", "cccciisplpl",
                      [_char("R"), _char(stored), _char(transposed.literal_value),
-                      _char(diagonal.literal_value), columns, rows, kind(1.0), a_, rows, b_, columns])
+                      _char(diagonal.literal_value), columns, rows, kind(1.0), a_, rows, b_,
+                      columns])
         return context.get_dummy_value()
 
     return types.none(triangle, transposed, diagonal, i64, i64, a, b), generate

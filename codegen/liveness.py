@@ -1,4 +1,4 @@
-"""When each array and scalar is needed: program points, uses, and which values are needed at once."""
+"""When each array and scalar is needed: program points, uses, and what is needed at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Liveness:
 
     def _number(self, block: Block) -> None:
         start = self._tick()
-        self.defined.update(dict.fromkeys((v for v in block.inputs if v not in self.defined), start))
+        self.defined.update((v, start) for v in block.inputs if v not in self.defined)
         for eqn in block.eqns:
             self.point[eqn] = self._tick()
             for region in eqn.regions:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Union
 
 from tracejit.ir.core import Block
 
@@ -96,7 +95,7 @@ class Return:
     comment: str = ""
 
 
-Node = Union[Let, Assign, Store, Loop, While, If, Do, Return]
+Node = Let | Assign | Store | Loop | While | If | Do | Return
 
 
 def texts(node: Node) -> list[str]:
@@ -132,7 +131,7 @@ _TIGHTNESS = {"+": SUM, "-": SUM, **dict.fromkeys(("*", "/", "%", "//"), PRODUCT
 
 
 def tightness(text: str) -> int:
-    """Return how tightly source holds together: that of its loosest operator outside of brackets."""
+    """Return how tightly source holds together: as its loosest operator outside of brackets."""
     level, depth = (PRODUCT if text[:1] in "-~" else ATOM), 0
     for k, c in enumerate(text):
         depth += (c in "([") - (c in ")]")
@@ -158,7 +157,7 @@ def filled(template: str, operands: Sequence[str], **names: str) -> str:
 
 
 def substituted(text: str, pattern: str, part: str) -> str:
-    """Return source with what matches a pattern replaced by an expression, in parentheses if need be."""
+    """Return source with an expression for what matches a pattern, in parentheses if need be."""
     def replace(m: re.Match[str]) -> str:
         before, after = _BEFORE.search(text[:m.start()]), _AFTER.match(text[m.end():])
         if before is None and after is None:

@@ -13,7 +13,7 @@ import numpy as np
 from tracejit.codegen import routines
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
-from tracejit.codegen.elements import Elements, Guard, Idx, is_array
+from tracejit.codegen.elements import Elements, Guard, is_array
 from tracejit.codegen.emitter import Emitter, Failure, literal_text
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.loop_ir import (
@@ -35,7 +35,7 @@ from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
-from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Pointwise, Region, View
 from tracejit.ir.printer import Names, format_block
 from tracejit.ir.types import LogType, dtype_name
@@ -89,7 +89,7 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
     buffers = Buffers(graph, elements, live)
     kernel = _Lowerer(graph, elements, buffers).run()
     kernel.is_checked = checked
-    drop_unread(kernel.nodes, {b.name for b in kernel.arena})
+    drop_unread(kernel.nodes, {b.name for b in buffers.inner})
     kernel.nodes = inline_once(kernel.nodes)
     assign_slots(kernel)
     return kernel
@@ -220,15 +220,23 @@ class _Lowerer(Emitter):
         carried = [v for region in step.eqn.regions for v in region.inputs]
         return [self.buffers.of[v] for v in (*step.eqn.outputs, *carried) if v in self.buffers.of]
 
-    def _prepare(self, buffer: Buffer) -> None:
-        """Get the memory of a buffer whose size is only known here; it is kept between uses."""
+    def _prepare(self, buffer: Buffer, size: Dim | None = None) -> None:
+        """Get the memory of a buffer whose size is only known here; it is kept between uses.
+
+        What a branch on data yields may have a size that only the branches know.
+        """
         if buffer.kind != "dynamic" or any(buffer in scope.ready for scope in self.scopes):
             return
+        if size is None:
+            size = buffer.size
+            if not all(v in self.names for v in dim_values(size)):
+                return
         self.scopes[-1].ready.add(buffer)
         if buffer.number < 0:
             buffer.number = len(self.logs)
             self.logs.append(buffer.dtype)
-        routines.reserve(self, buffer.number, self.dim(buffer.size), self.elements.makers.get(buffer.values[0]))
+        eqn = self.elements.makers.get(buffer.values[0])
+        routines.reserve(self, buffer.number, self.dim(size), eqn)
         self.nodes.append(Assign(buffer.name, routines.log_base(buffer.number)))
 
     def single(self, step: Single) -> None:
@@ -236,7 +244,8 @@ class _Lowerer(Emitter):
         eqn = step.eqn
         how = eqn.op.lowering
         if isinstance(how, Region):
-            {"if": self.if_, "for": self.for_, "while": self.while_, "map": self.map_}[how.kind](eqn)
+            lower = {"if": self.if_, "for": self.for_, "while": self.while_, "map": self.map_}
+            lower[how.kind](eqn)
         elif isinstance(how, Pointwise):
             self._scalar_step(eqn, self.expression(eqn, [self.atom(a) for a in eqn.inputs]))
         elif isinstance(how, View):
@@ -308,7 +317,8 @@ class _Lowerer(Emitter):
             return
         self._split_loop(nest, name, hi, guards, sums)
 
-    def _in_blocks(self, nest: Nest, name: str, lo: str, hi: str, sums: Sequence[Statement]) -> None:
+    def _in_blocks(self, nest: Nest, name: str, lo: str, hi: str,
+                   sums: Sequence[Statement]) -> None:
         """Sum block by block, so that rounding errors grow with the number of blocks only."""
         if not sums:
             self._plain_loop(nest, name, lo, hi)
@@ -383,7 +393,7 @@ class _Lowerer(Emitter):
         self.facts = before
 
     def _extreme(self, function: str, dims: Sequence[Dim]) -> str:
-        """Return the largest or smallest of some dims as source, those that cannot be it left out."""
+        """Return the largest or smallest of dims as source, without those that cannot be it."""
         sign = 1 if function == "imax" else -1
         kept: list[Dim] = []
         for d in dict.fromkeys(dims):
@@ -404,9 +414,9 @@ class _Lowerer(Emitter):
             a, index = s.operands[0]
             text = self.element_to_store(a, index) if s.makes_operand else self._product(s)
             assert s.buffer is not None
-            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), text,
-                                    comment))
-            if s.eqn is not None:  # a copy to what a loop carries holds for its first iteration only
+            place = self.place_in(s.buffer, s.index, s.target_shape)
+            self.nodes.append(Store(s.buffer.name, place, text, comment))
+            if s.eqn is not None:  # a copy to what a loop carries holds for one iteration only
                 self.remember(s.target, s.index, text)
         elif s.kind == "fill":
             assert s.buffer is not None
@@ -422,9 +432,11 @@ class _Lowerer(Emitter):
         elif s.kind == "running":
             (a, index), = s.operands
             name = self.folds[s]
-            self.nodes.append(Assign(name, filled("{0} + {1}", (name, self.element(a, index))), comment))
+            total = filled("{0} + {1}", (name, self.element(a, index)))
+            self.nodes.append(Assign(name, total, comment))
             assert s.buffer is not None
-            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), name))
+            place = self.place_in(s.buffer, s.index, s.target_shape)
+            self.nodes.append(Store(s.buffer.name, place, name))
         else:
             self._scatter(s, comment)
 
@@ -439,7 +451,10 @@ class _Lowerer(Emitter):
         old = f"{s.buffer.name}[{place}]"
         dtype = s.target.aval.dtype
         value = self._product(s)
-        text = filled("{0} + {1}", (old, value)) if s.combine == "add" else combined(s.combine, dtype, old, value)
+        if s.combine == "add":
+            text = filled("{0} + {1}", (old, value))
+        else:
+            text = combined(s.combine, dtype, old, value)
         self.nodes.append(Store(s.buffer.name, place, text, comment))
 
     def _argument(self, s: Statement, comment: str) -> None:
@@ -493,7 +508,8 @@ class _Lowerer(Emitter):
         if s.buffer is None:
             self.names[s.target] = text
             return
-        self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape), text))
+        place = self.place_in(s.buffer, s.index, s.target_shape)
+        self.nodes.append(Store(s.buffer.name, place, text))
         self.remember(s.target, s.index, text)
 
     def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
@@ -519,6 +535,9 @@ class _Lowerer(Emitter):
             nodes: list[Node] = []
             with self.scope(nodes, conditional=True):
                 self.block(region)
+                for a, v in zip(region.outputs, eqn.outputs, strict=True):
+                    if is_array(v):
+                        self._prepare(self.buffers.of[v], product(a.aval.shape))
                 self._copy_all(zip(region.outputs, eqn.outputs, strict=True))
                 nodes.extend(Assign(name, self.atom(a)) for a, name in zip(
                     region.outputs, names, strict=True) if name is not None)
@@ -594,7 +613,7 @@ class _Lowerer(Emitter):
         carried = body.inputs[1:]
         self._copy_all(zip(body.outputs, carried, strict=True))
         moves: list[tuple[str, str]] = []
-        for a, v, name in zip(body.outputs, carried, names, strict=True):
+        for a, name in zip(body.outputs, names, strict=True):
             if name is not None and self.atom(a) != name:
                 moves.append((name, self.atom(a)))
         targets = {name for name, _ in moves}
@@ -606,7 +625,7 @@ class _Lowerer(Emitter):
         self.nodes.extend(Assign(name, text) for name, text in moves)
 
     def _copy_all(self, pairs: Iterable[tuple[Atom, Value]]) -> None:
-        """Copy arrays to where others are, all at once: nothing is overwritten that is still to be read."""
+        """Copy arrays to where others are, all at once: what is still to be read is kept."""
         pending = [(a, v) for a, v in pairs if is_array(v) and not self.buffers.shares(a, v)]
         while pending:
             ready = next((k for k, (_, v) in enumerate(pending)
@@ -655,14 +674,15 @@ class _Lowerer(Emitter):
         buffer = self.buffers.of[v]
         shape = v.aval.shape
         if not is_array(a):
-            self.nodes.append(Store(buffer.name, self.place((index.dim, *[0] * (len(shape) - 1)), shape),
-                                    self.atom(a)))
+            place = self.place((index.dim, *[0] * (len(shape) - 1)), shape)
+            self.nodes.append(Store(buffer.name, place, self.atom(a)))
             return
         s = copy_statement(a, v, buffer)
         s.index = (index.dim, *s.index)
         self._loops_of(s)
 
-    def fail(self, condition: str, error: str, message: str, values: Sequence[str], eqn: Eqn) -> None:
+    def fail(self, condition: str, error: str, message: str, values: Sequence[str],
+             eqn: Eqn) -> None:
         """Leave the kernel with a failure where a condition holds."""
         status = self.failure(error, message, eqn.site)
         first, second = (*values, "0", "0")[:2]

@@ -62,7 +62,8 @@ def plan_text(kernel: Kernel, conditions: Sequence[Condition], symbol: str, trip
     return str(module)
 
 
-def _bind(kernel: Kernel, builder: Any, given: Any) -> tuple[dict[Value, Any], list[tuple[Dim, Any]]]:
+def _bind(kernel: Kernel, builder: Any,
+          given: Any) -> tuple[dict[Value, Any], list[tuple[Dim, Any]]]:
     """Read the sizes off the shapes that have them bare; all other dims become checks."""
     known: dict[Value, Any] = {}
     checks: list[tuple[Dim, Any]] = []

@@ -1,4 +1,4 @@
-"""Loop IR as Python source for Numba, meant to be read: a real file with a comment on every line."""
+"""Loop IR as Python source for Numba, meant to be read: a real file with comments on lines."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ def _prologue(kernel: Kernel) -> list[str]:
             lines.append(f"    {buffer.name} = {at}")
         lines.append(f"    {slot.next} = {slot.end}" if slot.next else "")
     if kernel.is_checked:
-        lines += [f"    {b.name} = within(ctx, {b.name}, {dim_source(b.size, kernel.scalar_names)}, {k})"
-                  for k, b in enumerate(kernel.buffers)]
+        sizes = [dim_source(b.size, kernel.scalar_names) for b in kernel.buffers]
+        lines += [f"    {b.name} = within(ctx, {b.name}, {size}, {k})"
+                  for k, (b, size) in enumerate(zip(kernel.buffers, sizes, strict=True))]
     return [line for line in lines if line]
 
 

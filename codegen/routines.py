@@ -47,7 +47,8 @@ def _check_bounds(self: _Lowerer, eqn: Eqn) -> None:
     message = f"index {{0:.0f}} is out of bounds for axis {p['axis']} with size {{1:.0f}}"
     if p["first"] == p["last"]:
         is_number = isinstance(p["first"], int) and p["first"] >= 0
-        self.fail(f"not {first} < {size}" if is_number else f"not 0 <= {first} < {size}", "IndexError", message, [first, size], eqn)
+        condition = f"not {first} < {size}" if is_number else f"not 0 <= {first} < {size}"
+        self.fail(condition, "IndexError", message, [first, size], eqn)
         return
     count = self.dim(p["count"])
     low, high = f"imin({first}, {last})", f"imax({first}, {last})"
@@ -191,7 +192,8 @@ def _copied(self: _Lowerer, a: Atom, v: Value) -> str:
 def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
     factor = _copied(self, eqn.inputs[0], eqn.output)
     n = self.dim(eqn.output.aval.shape[0])
-    self.fail(f"potrf({n}, {factor}) != 0", "LinAlgError", "Matrix is not positive definite", [], eqn)
+    self.fail(f"potrf({n}, {factor}) != 0", "LinAlgError", "Matrix is not positive definite", [],
+              eqn)
     row, column = self.fresh("row"), self.fresh("column")
     self.nodes.append(Loop(row, "0", n, [Loop(column, f"{row} + 1", n, [
         Store(factor, f"{row} * {n} + {column}", "0.0")])]))
@@ -262,5 +264,5 @@ def _argsort(self: _Lowerer, eqn: Eqn) -> None:
         Do(f"argsort({x}, {order}, {work}, {row} * ({n}), {n})", self.comment(eqn))]))
 
 
-ROUTINES = {"cholesky": _cholesky, "triangular_solve": _triangular_solve, "lu": _lu, "solve": _solve,
-            "slogdet": _slogdet, "argsort": _argsort}
+ROUTINES = {"cholesky": _cholesky, "triangular_solve": _triangular_solve, "lu": _lu,
+            "solve": _solve, "slogdet": _slogdet, "argsort": _argsort}

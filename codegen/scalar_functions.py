@@ -44,7 +44,7 @@ def functions(names: dict[str, Any]) -> dict[str, Any]:
         return result
 
     def argsort(x, order, work, start, n):  # type: ignore[no-untyped-def]
-        """Stable merge sort of `x[start:start + n]`, NaN last; both arrays of ints have room for n."""
+        """Stable merge sort of `x[start:start + n]`, NaN last; `order`, `work` have room for n."""
         for i in range(n):
             order[start + i] = i
         width = 1

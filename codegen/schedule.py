@@ -1,9 +1,9 @@
 """Which statements share loops, and the order of everything in a block.
 
 Statements come in program order; each joins the latest loop nest that it may join: one whose outer
-loops have the same extents, past nothing that it depends on, and such that an iteration touches only
-what the same iteration of the other touches. Scalars go as early as their operands allow, so that
-they separate as few nests as possible.
+loops have the same extents, past nothing that it depends on, and such that an iteration touches
+only what the same iteration of the other touches. Scalars go as early as their operands allow, so
+that they separate as few nests as possible.
 """
 
 from __future__ import annotations

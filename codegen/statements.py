@@ -1,7 +1,7 @@
 """What a loop nest does: statements with their loops, what they read and where they write.
 
-A statement says: for all values of its loop variables, evaluate operands at indices, and put, add or
-fold the result. Its loops are in the order in which memory is walked.
+A statement says: for all values of its loop variables, evaluate operands at indices, and put, add
+or fold the result. Its loops are in the order in which memory is walked.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def copy_statement(source: Atom, target: Value, buffer: Buffer) -> Statement:
     shape = source.aval.shape
     variables = loop_vars(shape)
     index = tuple(v.dim for v in variables)
-    statement = Statement(None, "put", list(variables), list(shape), [(source, index)], target, index,
-                          buffer=buffer)
+    statement = Statement(None, "put", list(variables), list(shape), [(source, index)], target,
+                          index, buffer=buffer)
     statement.drop_unit_loops()
     return statement
 
@@ -161,8 +161,8 @@ def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[S
     if elements.is_virtual_kind(eqn):
         variables = loop_vars(out.aval.shape)
         index = tuple(v.dim for v in variables)
-        yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out, index,
-                        buffer=buffer)
+        yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out,
+                        index, buffer=buffer)
     elif isinstance(how, Alias):
         copy = copy_statement(eqn.inputs[0], out, buffers.of[out])
         copy.shape = eqn.inputs[0].aval.shape
@@ -231,7 +231,8 @@ def _fold(eqn: Eqn, buffer: Buffer | None, variables: list[Value], extents: list
         return
     innermost = all(is_folded[len(is_folded) - count:])
     if innermost or buffer is None:
-        yield Statement(eqn, "fold", variables, extents, operands, out, kept, combine, count, buffer)
+        yield Statement(eqn, "fold", variables, extents, operands, out, kept, combine, count,
+                        buffer)
         return
     fill = loop_vars(out.aval.shape)
     index = tuple(v.dim for v in fill)
@@ -247,9 +248,9 @@ def _contract(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
     dims = dict(zip(left + right, (*eqn.inputs[0].aval.shape, *eqn.inputs[1].aval.shape),
                     strict=True))
     labels = list(dict.fromkeys(output + left + right))
-    order = min(itertools.permutations(labels),
-                key=lambda p: (_stride_cost(p, (left, right, output)), [labels.index(c) for c in p]))
-    variables = {c: v for c, v in zip(order, loop_vars(tuple(dims[c] for c in order)), strict=True)}
+    order = min(itertools.permutations(labels), key=lambda p: (
+        _stride_cost(p, (left, right, output)), [labels.index(c) for c in p]))
+    variables = dict(zip(order, loop_vars(tuple(dims[c] for c in order)), strict=True))
 
     def index(names: str) -> Idx:
         return tuple(variables[c].dim for c in names)
@@ -293,8 +294,9 @@ def _running(eqn: Eqn, buffer: Buffer | None) -> Statement:
     index = tuple(
         a.aval.shape[axis] - 1 - v.dim if k == axis and eqn.params["reverse"] else v.dim
         for k, v in enumerate(variables))
-    return Statement(eqn, "running", [variables[k] for k in order], [a.aval.shape[k] for k in order],
-                     [(a, index)], eqn.output, index, "add", 1, buffer)
+    return Statement(eqn, "running", [variables[k] for k in order],
+                     [a.aval.shape[k] for k in order], [(a, index)], eqn.output, index, "add", 1,
+                     buffer)
 
 
 def _pieces(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:

@@ -130,7 +130,8 @@ def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
         if not is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape):
             operands, results, why = eqn.inputs, eqn.outputs, "reshaped"
     elif isinstance(how, Gather):
-        operands, why = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[1:])), "indexed by data"
+        operands = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[1:]))
+        why = "indexed by data"
     elif isinstance(how, Effect):
         results, why = eqn.outputs, "made by itself"
     for a in (*operands, *results):

@@ -2,8 +2,8 @@
 
 A call to `exp` carries the attribute `vector-function-abi-variant`, which names the variants of
 libmvec for 2, 4 and 8 lanes; those have to be declared in the module and kept alive in
-`llvm.compiler.used`. No fast-math is needed. libmvec promises an error of at most 4 ulp; where it is
-absent, or switched off, the scalar functions of libm are called.
+`llvm.compiler.used`. No fast-math is needed. libmvec promises an error of at most 4 ulp; where it
+is absent, or switched off, the scalar functions of libm are called.
 """
 
 from __future__ import annotations
