@@ -16,7 +16,7 @@ import numpy as np
 import tracejit.api  # (fills the tables)
 from tracejit.trace import dispatch
 from tracejit.trace.calls import BUILTINS
-from tracejit.trace.emit import ACCUMULATIONS, COMPOSITES, REDUCTIONS
+from tracejit.trace.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
 from tracejit.trace.tracer import Traced, Tracer
 
 PACKAGE = Path(tracejit.__file__).parent

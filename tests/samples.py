@@ -14,7 +14,7 @@ from tracejit.ir.core import Graph, Op, Value
 from tracejit.ir.optable import OPS
 from tracejit.ir.types import Aval
 from tracejit.trace.context import Trace, active
-from tracejit.trace.emit import atom_of, emit
+from tracejit.trace.equations import atom_of, emit
 from tracejit.trace.tracer import tracer_of
 
 SIZES = (0, 1, 2, 5)

@@ -25,7 +25,7 @@ import tracejit
 import tracejit.api
 from tracejit.trace.calls import BUILTINS
 from tracejit.trace.dispatch import FOREIGN, FUNCTIONS, METHODS, PROPERTIES, UFUNCS
-from tracejit.trace.emit import COMPOSITES
+from tracejit.trace.equations import COMPOSITES
 
 RNG = np.random.default_rng(20)
 V = RNG.uniform(0.2, 0.9, 5)

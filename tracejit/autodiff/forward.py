@@ -20,7 +20,7 @@ from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, r
 from tracejit.ops import cotangents
 from tracejit.ops.calls import is_marked
 from tracejit.trace.context import Trace, current
-from tracejit.trace.emit import apply, atom_of
+from tracejit.trace.equations import apply, atom_of
 from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import tracer_of
 

@@ -25,7 +25,7 @@ from tracejit.ir.walk import free_values
 from tracejit.ops import cotangents
 from tracejit.ops.calls import find_gradient
 from tracejit.trace.context import Trace, current
-from tracejit.trace.emit import apply, atom_of
+from tracejit.trace.equations import apply, atom_of
 from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import Tracer, tracer_of
 

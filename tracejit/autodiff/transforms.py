@@ -12,7 +12,7 @@ from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
 from tracejit.trace.captured import FixedCaptures, Guarded
 from tracejit.trace.context import Trace, active, current
-from tracejit.trace.emit import apply
+from tracejit.trace.equations import apply
 
 __all__ = ["gradient_block", "gradient_graph", "pullback_block", "pullback_graph", "tangent_graph"]
 
@@ -38,22 +38,22 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
 
 
 @contextmanager
-def _after_capture(guards: list[Guarded] | None) -> Iterator[None]:
+def _after_capture(guards: list[Guarded] | None) -> Iterator[Trace]:
     """Trace rules outside of any user's code; `guards` receives what registered gradients read."""
     trace = Trace()
     trace.captured = FixedCaptures([] if guards is None else guards)
     with active(trace):
-        yield
+        yield trace
 
 
 def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], name: str,
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and gradient; see `gradient_block`."""
     reasons: dict[Eqn, str] = {}
-    with _after_capture(guards):
+    with _after_capture(guards) as trace:
         _assume_sizes(graph)
         block = gradient_block(graph.block, wrt, outputs, reasons)
-    return Graph(name, graph.sizes, block, graph.notes, tuple(reasons.items()))
+    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()))
 
 
 def pullback_block(block: Block, wrt: Sequence[int]) -> Block:
@@ -76,22 +76,22 @@ def pullback_block(block: Block, wrt: Sequence[int]) -> Block:
 def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of cotangents of inputs, given cotangents of the outputs."""
-    with _after_capture(guards):
+    with _after_capture(guards) as trace:
         _assume_sizes(graph)
         block = pullback_block(graph.block, wrt)
     outputs = block.outputs[len(graph.outputs):]
     block = prune_block(Block(block.inputs, block.eqns, outputs))
-    return Graph(name, graph.sizes, block, graph.notes)
+    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes))
 
 
 def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
                   guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and their tangents, given tangents of some inputs."""
-    with _after_capture(guards):
+    with _after_capture(guards) as trace:
         _assume_sizes(graph)
         xs = [graph.inputs[k] for k in wrt]
         block = forward_block(graph.block, xs, range(len(graph.outputs)))
-    return Graph(name, graph.sizes, block, graph.notes)
+    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes))
 
 
 def _assume_sizes(graph: Graph) -> None:

@@ -11,7 +11,7 @@ from tracejit.ir.dims import Dim, ceil_div, maximum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, METHODS, Capturing, captures
-from tracejit.trace.emit import (
+from tracejit.trace.equations import (
     apply,
     as_operand,
     atom_of,

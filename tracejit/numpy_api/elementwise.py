@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures, loop_dtypes
-from tracejit.trace.emit import (
+from tracejit.trace.equations import (
     COMPOSITES,
     apply,
     apply_ufunc,
@@ -24,7 +24,7 @@ from tracejit.trace.emit import (
     lift,
     promotion_key,
 )
-from tracejit.trace.emit import dtype_of as operand_dtype
+from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
 __all__ = ["as_tracer"]

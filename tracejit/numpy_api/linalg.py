@@ -14,7 +14,7 @@ from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FOREIGN, captures
-from tracejit.trace.emit import COMPOSITES, apply, as_operand, cast, emit, same_dim
+from tracejit.trace.equations import COMPOSITES, apply, as_operand, cast, emit, same_dim
 from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__ = ["contract"]

@@ -12,7 +12,7 @@ from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures
-from tracejit.trace.emit import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
+from tracejit.trace.equations import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
 from tracejit.trace.loops import trace_loop
 from tracejit.trace.tracer import Tracer
 

@@ -16,7 +16,7 @@ from tracejit.numpy_api.shapes import broadcast_to, expand_dims, moveaxis, norma
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import METHODS, captures
-from tracejit.trace.emit import (
+from tracejit.trace.equations import (
     apply,
     as_operand,
     atom_of,

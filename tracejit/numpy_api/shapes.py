@@ -14,7 +14,7 @@ from tracejit.numpy_api.creation import filled
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import METHODS, PROPERTIES, captures
-from tracejit.trace.emit import apply, as_operand, cast, same_dim, to_dim, to_dims
+from tracejit.trace.equations import apply, as_operand, cast, same_dim, to_dim, to_dims
 from tracejit.trace.indexing import view
 from tracejit.trace.tracer import Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole

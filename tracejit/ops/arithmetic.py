@@ -22,7 +22,7 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.cotangents import Masked, Where, dense, unbroadcast
 from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
-from tracejit.trace.emit import VARIANTS, apply
+from tracejit.trace.equations import VARIANTS, apply
 
 __all__ = ["choose"]
 

@@ -15,7 +15,7 @@ from tracejit.ir.walk import copy_block
 from tracejit.ops.kinds import only, structural
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
-from tracejit.trace.emit import apply, atom_of, emit, lift
+from tracejit.trace.equations import apply, atom_of, emit, lift
 from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
-from tracejit.trace.emit import apply
+from tracejit.trace.equations import apply
 from tracejit.trace.tracer import Tracer
 
 __all__ = ["Cotangent", "Masked", "Scattered", "Where", "add_cotangents", "apply_derivative",

@@ -20,7 +20,7 @@ from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.kinds import only, structural
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, is_tracing, refuse
-from tracejit.trace.emit import atom_of, lift
+from tracejit.trace.equations import atom_of, lift
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["CustomGradient", "RegisteredOp", "custom_gradient", "register_op"]

@@ -23,7 +23,7 @@ from tracejit.ir.optable import add_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
 from tracejit.trace.dispatch import UFUNCS
-from tracejit.trace.emit import apply
+from tracejit.trace.equations import apply
 
 __all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "structural"]
 

@@ -18,7 +18,7 @@ from tracejit.ir.lowering import Argument, Reduce, Running
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import dense
 from tracejit.ops.kinds import linear, only, structural
-from tracejit.trace.emit import apply
+from tracejit.trace.equations import apply
 
 __all__ = ["flatten_axes", "unflatten_axes"]
 

@@ -14,7 +14,7 @@ from tracejit.ir.lowering import Alias, Inline, Pieces, View
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import sum_to
 from tracejit.ops.kinds import linear, only, structural
-from tracejit.trace.emit import apply
+from tracejit.trace.equations import apply
 
 __all__: list[str] = []
 

@@ -13,7 +13,7 @@ from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
 from tracejit.trace.context import Cell, Place, current
 from tracejit.trace.dispatch import loop_dtypes
-from tracejit.trace.emit import (
+from tracejit.trace.equations import (
     as_operand,
     atom_of,
     dims_of,

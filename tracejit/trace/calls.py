@@ -18,7 +18,7 @@ from tracejit.trace import loops
 from tracejit.trace.branches import as_condition
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
-from tracejit.trace.emit import COMPOSITES, apply_operator, cast, lift
+from tracejit.trace.equations import COMPOSITES, apply_operator, cast, lift
 from tracejit.trace.iterables import (
     TracedIterable,
     make_enumerate,

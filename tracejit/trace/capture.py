@@ -22,7 +22,7 @@ from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures, Guarded, Leaf, Path
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
-from tracejit.trace.emit import atom_of, cast, dtype_of, is_weak
+from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of

@@ -15,7 +15,7 @@ from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_function, known_container
 from tracejit.trace.context import current, refuse
-from tracejit.trace.emit import apply_ufunc, atom_of, emit, lift, require_same_kind, same_dim
+from tracejit.trace.equations import apply_ufunc, atom_of, emit, lift, require_same_kind, same_dim
 from tracejit.trace.iterables import TracedIterable, counted
 from tracejit.trace.places import (
     UNSET,

@@ -11,7 +11,7 @@ from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS
-from tracejit.trace.emit import (
+from tracejit.trace.equations import (
     apply,
     as_operand,
     atom_of,

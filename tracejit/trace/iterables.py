@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS
-from tracejit.trace.emit import as_operand, emit, same_dim, to_dim
+from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
 __all__ = ["TracedIterable", "counted", "make_enumerate", "make_range", "make_reversed", "make_zip"]

@@ -22,7 +22,7 @@ from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Cell, Frame, NeedStatic, Place, current, refuse
-from tracejit.trace.emit import (
+from tracejit.trace.equations import (
     atom_of,
     dims_of,
     dtype_of,
@@ -190,7 +190,8 @@ class _LoopTracer:
     def _trace(self, run: Callable[[Frame], list[Any] | None]) -> Block | None:
         trace = current()
         index = Value(scalar(np.int64), "i")
-        self.inputs = (index, *(Value(g.aval) for c in self.carried for g in _numbers(c.guess)))
+        self.inputs = (index, *(Value(g.aval, _name_of(c)) for c in self.carried
+                               for g in _numbers(c.guess)))
         if self.condition is None:
             trace.builder.assume(index, self.lo, self.hi - 1)
         else:
@@ -340,6 +341,12 @@ def _numbers(guess: Any) -> list[Any]:
     found: list[Any] = []
     map_content(lambda g: found.append(g) if isinstance(g, Number) else None, guess)
     return found
+
+
+def _name_of(c: _Carried) -> str:
+    """Return the user's name for what a loop carries, if it is one number or array."""
+    named = isinstance(c.place, NamePlace) and isinstance(c.guess, Number)
+    return c.place.name if named else ""  # type: ignore[union-attr]
 
 
 def _yielded(g: Any, x: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.context import refuse
-from tracejit.trace.emit import emit
+from tracejit.trace.equations import emit
 from tracejit.trace.tracer import SymInt, Tracer
 
 __all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",

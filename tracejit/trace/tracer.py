@@ -30,7 +30,7 @@ Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
 def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
-        from tracejit.trace.emit import apply_operator
+        from tracejit.trace.equations import apply_operator
 
         operands = (other, self) if reflected else (self, other)
         return apply_operator(ufunc, *operands)
@@ -40,7 +40,7 @@ def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any
 
 def _inplace(ufunc: Any) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
-        from tracejit.trace.emit import apply_inplace
+        from tracejit.trace.equations import apply_inplace
 
         return apply_inplace(ufunc, self, other)
 
@@ -49,7 +49,7 @@ def _inplace(ufunc: Any) -> Callable[..., Any]:
 
 def _unary(ufunc: Any) -> Callable[..., Any]:
     def method(self: Any) -> Any:
-        from tracejit.trace.emit import apply_operator
+        from tracejit.trace.equations import apply_operator
 
         return apply_operator(ufunc, self)
 
@@ -101,7 +101,7 @@ class Traced:
     __hash__ = None  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from tracejit.trace.emit import call_ufunc
+        from tracejit.trace.equations import call_ufunc
 
         # NumPy hands on its scalars as arrays: `np.float64(0.0) >= x`
         inputs = tuple(x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)

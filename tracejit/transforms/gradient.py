@@ -15,7 +15,7 @@ from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.stages import Program
 from tracejit.trace.capture import ArgSpec, Capture, capture_function
-from tracejit.trace.emit import atom_of, is_weak, lift
+from tracejit.trace.equations import atom_of, is_weak, lift
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Options
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom

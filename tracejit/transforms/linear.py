@@ -16,7 +16,7 @@ from tracejit.runtime.stages import Program
 from tracejit.trace.capture import ArgSpec, capture_function
 from tracejit.trace.captured import Leaf
 from tracejit.trace.context import current
-from tracejit.trace.emit import apply, atom_of, cast, dims_of, dtype_of, is_weak, lift
+from tracejit.trace.equations import apply, atom_of, cast, dims_of, dtype_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Jit, Options

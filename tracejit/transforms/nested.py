@@ -11,7 +11,7 @@ from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
-from tracejit.trace.emit import atom_of, cast, dtype_of, is_weak, lift
+from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, unflatten
 
