@@ -1,0 +1,74 @@
+"""Adoption: what the way back computes from primal values alone is offered to the way forward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tracejit.autodiff.nests import Nest, region_kind
+from tracejit.ir.builder import equation_key
+from tracejit.ir.core import Block, Eqn, Value
+from tracejit.ir.walk import Env, block_uses, copy_param, read_atom
+
+__all__ = ["Adopter"]
+
+
+class Adopter:
+    """Offers what the way back computes from primal values alone to the way forward.
+
+    Derivatives, weights and masks of an iteration depend on its primal values only. Whether they
+    are stored, or computed again from something smaller, is then one choice.
+    """
+
+    def __init__(self, links: Mapping[Value, Eqn], nests: Mapping[Eqn, Nest]) -> None:
+        self.links, self.nests = links, nests
+        self.bound: set[Value] = set()
+
+    def strip(self, eqn: Eqn) -> Eqn:
+        """Return a top-level backward equation without what the forward nest adopts of it."""
+        return self._strip(eqn, self.bound, {})
+
+    def _strip(self, eqn: Eqn, bound: set[Value], env: Env) -> Eqn:
+        forward = next((self.links[v] for v in eqn.outputs if v in self.links), None)
+        nest = None if forward is None else self.nests.get(forward)
+        if forward is None or nest is None:
+            return eqn
+        regions = []
+        for k, region in enumerate(eqn.regions):
+            source = forward.regions[-1] if region_kind(eqn) == "for" else forward.regions[k]
+            regions.append(self._strip_block(region, source, nest, set(bound), dict(env)))
+        outputs = eqn.outputs
+        return Eqn(eqn.op, eqn.inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of)
+
+    def _strip_block(self, region: Block, source: Block, nest: Nest, bound: set[Value],
+                     env: Env) -> Block:
+        """Move what can be moved; `bound` are the values that only the way back has."""
+        known = {equation_key(e.op, e.inputs, e.params): e.outputs for e in source.eqns
+                 if not e.regions and not e.op.unique and not e.op.effect}
+        bound.update(region.inputs)
+        kept = []
+        for eqn in region.eqns:
+            eqn = _rename(eqn, env)
+            movable = not (eqn.regions or eqn.op.unique or eqn.op.effect)
+            if not movable or any(v in bound for v in eqn.uses()):
+                bound.update(eqn.outputs)
+                kept.append(self._strip(eqn, bound, env) if eqn.regions else eqn)
+                continue
+            key = equation_key(eqn.op, eqn.inputs, eqn.params)
+            if key in known:
+                env.update(zip(eqn.outputs, known[key], strict=True))
+            else:
+                nest.adopt(eqn, source)
+                known[key] = eqn.outputs
+        outputs = tuple(read_atom(env, a) for a in region.outputs)
+        return Block(region.inputs, tuple(kept), outputs)
+
+
+def _rename(eqn: Eqn, env: Env) -> Eqn:
+    """Return an equation with its operands renamed and its results as they are."""
+    if not env or not any(v in env for v in block_uses(Block((), (eqn,), ()))):
+        return eqn
+    inputs = tuple(read_atom(env, a) for a in eqn.inputs)
+    params = {k: copy_param(p, env) for k, p in eqn.params.items()}
+    regions = tuple(Block(r.inputs, tuple(_rename(e, env) for e in r.eqns),
+                          tuple(read_atom(env, a) for a in r.outputs)) for r in eqn.regions)
+    return Eqn(eqn.op, inputs, params, eqn.outputs, regions, eqn.site, eqn.of)

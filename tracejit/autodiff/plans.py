@@ -1,0 +1,251 @@
+"""Plans for residuals: what of a loop nest is stored for the way back, and what computed again.
+
+A minimum cut weighs bytes stored against arithmetic repeated; decisions on data are never repeated
+from what may differ in the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tracejit.autodiff.mincut import INFINITE, Node, choose_stored
+from tracejit.autodiff.nests import Home, Nest, region_kind, trip_count
+from tracejit.ir.core import Block, Eqn, Value
+from tracejit.ir.dims import product
+from tracejit.ir.types import Aval, LogType, Type
+
+__all__ = ["Plan", "Store", "describe_plan", "make_plan"]
+
+UNKNOWN_SIZE = 100.0
+"""What a symbolic size, or the trip count of one loop, counts in the weighing of costs."""
+
+RECOMPUTE_WEIGHT = 0.04
+"""What one addition computed again costs, in stores of eight bytes."""
+
+LOAD_COST = 2.0
+"""What a load costs, in additions."""
+
+
+@dataclass(eq=False, slots=True)
+class Store:
+    """Storage for residuals: a stack of one value, or a Log of several of one region and dtype."""
+
+    type: Type
+    home: Home
+    values: tuple[Value, ...]
+    has_last: bool = False
+    """Whether a stack of a carried value ends with its last one, after the last iteration."""
+
+    @property
+    def is_log(self) -> bool:
+        """Return whether it is a Log."""
+        return isinstance(self.type, LogType)
+
+
+@dataclass(slots=True)
+class Plan:
+    """For one nest: what is stored, and what is computed again in which region."""
+
+    nest: Nest
+    stored: set[Value] = field(default_factory=set)
+    recomputed: set[Value] = field(default_factory=set)
+    ahead: dict[Value, Value] = field(default_factory=dict)
+    """What an iteration hands to the next, which has it on the stack of the carried value."""
+    stores: list[Store] = field(default_factory=list)
+    handles: dict[Store, Value] = field(default_factory=dict)
+
+    def inside(self, eqn: Eqn) -> list[Store]:
+        """Return the stores whose values are defined inside an equation."""
+        return [s for s in self.stores if any(e is eqn for e, _ in s.home.path)]
+
+    def at(self, block: Block) -> list[Store]:
+        """Return the stores whose values are defined in a region itself."""
+        return [s for s in self.stores if s.home.block is block]
+
+
+def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
+    """Choose what to store of a nest so that `ghosts` can be had on the way back."""
+    needed = {v for v in ghosts if not nest.is_loop_index(v)}
+    while True:
+        nodes = _nodes(nest, needed)
+        stored = choose_stored(nodes, needed)
+        dims = {w for v in stored for w in nest.inner_dims(v.aval) if not nest.is_loop_index(w)}
+        if dims <= needed:
+            break
+        needed |= dims  # what is popped from a Log needs its shape
+    plan = Plan(nest, stored)
+    for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
+        if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(nest, v, stored - {v}):
+            plan.stored.discard(v)
+    plan.recomputed = _recomputed(nest, plan.stored, needed)
+    _read_ahead(plan, needed)
+    _make_stores(plan)
+    return plan
+
+
+def _recomputed(nest: Nest, given: set[Value], needed: set[Value]) -> set[Value]:
+    """Return what has to be computed again where some values are given."""
+    found: set[Value] = set()
+    pending = list(needed)
+    while pending:
+        v = pending.pop()
+        if v in given or v in found or v not in nest.maker:
+            continue
+        found.add(v)
+        pending += [w for w in nest.maker[v].uses()
+                    if nest.contains(w) and not nest.is_loop_index(w)]
+    return found
+
+
+def _read_ahead(plan: Plan, needed: set[Value]) -> None:
+    """Take what an iteration yields from the stack of what the next one began with."""
+    nest = plan.nest
+    for block, home in nest.homes.items():
+        loop = home.path[-1][0]
+        if region_kind(loop) != "for" or loop.params["reversed"]:
+            continue
+        for v, w in zip(block.inputs[1:], block.outputs, strict=True):
+            if v not in plan.stored or not nest.is_rectangular(v) or w not in nest.maker or (
+                    w in plan.ahead or nest.home[w].block is not block):
+                continue
+            given = plan.stored | set(plan.ahead) | {w}
+            rest = _recomputed(nest, given, needed)
+            saved = sum(nest.maker[u].op.cost for u in plan.recomputed - rest)
+            if w in plan.stored or saved >= LOAD_COST:
+                plan.stored.discard(w)
+                plan.ahead[w] = v
+                plan.recomputed = rest
+
+
+def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node[Value]]:
+    nodes: dict[Value, Node[Value]] = {}
+    pending = list(needed)
+    while pending:
+        v = pending.pop()
+        if v in nodes:
+            continue
+        weight = UNKNOWN_SIZE ** len(nest.home[v].loops) * _elements(v.aval)
+        maker = nest.maker.get(v)
+        operands = () if maker is None else tuple(
+            w for w in maker.uses() if nest.contains(w) and not nest.is_loop_index(w))
+        recompute = INFINITE
+        if maker is not None and _is_repeatable(maker):
+            recompute = RECOMPUTE_WEIGHT * maker.op.cost * weight
+        store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
+        nodes[v] = Node(store, recompute, operands if recompute < INFINITE else ())
+        pending += nodes[v].operands
+    return nodes
+
+
+def _elements(t: Type) -> float:
+    count = 1.0
+    for d in t.shape if isinstance(t, Aval) else ():
+        count *= d if isinstance(d, int) else UNKNOWN_SIZE
+    return count
+
+
+def _is_repeatable(eqn: Eqn) -> bool:
+    """Whether computing an equation again gives the same: no control flow, Logs or fresh storage.
+
+    A decision taken on floats (a comparison, an argmax, a cast to int) is data: the operands
+    computed again may differ in the last bit, and the decision with them.
+    """
+    if region_kind(eqn) or eqn.op.unique:
+        return False
+    if eqn.op.effect and not eqn.op.exact:
+        return False
+    decides = any(v.aval.dtype.kind in "biu" for v in eqn.outputs)
+    return not (decides and any(a.aval.dtype.kind in "fc" for a in eqn.inputs))
+
+
+def _is_exact(nest: Nest, v: Value, stored: set[Value]) -> bool:
+    """Whether a value can be computed again bit for bit from what is stored."""
+    if not nest.contains(v) or nest.is_loop_index(v) or v in stored:
+        return True
+    maker = nest.maker.get(v)
+    if maker is None or not maker.op.exact or region_kind(maker):
+        return False
+    return all(_is_exact(nest, w, stored) for w in maker.uses())
+
+
+def _make_stores(plan: Plan) -> None:
+    logs: dict[tuple[Block, np.dtype], list[Value]] = {}
+    for v in sorted(plan.stored, key=lambda v: v.uid):
+        home = plan.nest.home[v]
+        if plan.nest.is_rectangular(v):
+            trips = [trip_count(e) for e in home.loops]  # none for a branch outside of all loops
+            has_last = v in plan.ahead.values()
+            if has_last:
+                trips[-1] = trips[-1] + 1
+            shape = (*trips, *v.aval.shape)
+            plan.stores.append(Store(Aval(v.aval.dtype, shape), home, (v,), has_last))
+        else:
+            logs.setdefault((home.block, v.aval.dtype), []).append(v)
+    for (block, dtype), values in logs.items():
+        plan.stores.append(Store(LogType(dtype), plan.nest.homes[block], tuple(values)))
+
+
+# --- in words -----------------------------------------------------------------------------------
+
+
+def describe_plan(plan: Plan, readers: Mapping[Value, Sequence[Eqn]]) -> Iterator[str]:
+    """Yield what is stored, how many bytes, why and for whom; and what is computed again.
+
+    readers -- the equations of the way back that read each value
+    """
+    nest = plan.nest
+    yield f"{_where(nest.top)}: what {_loop_text(nest)} keeps for its way back:"
+    for store in plan.stores:
+        for v in store.values:
+            what = f"  {_name(nest, v)} is stored, {_bytes(store, v)}"
+            yield f"{what}: {_why(nest, v)}{_for_whom(v, readers)}"
+    for w, v in plan.ahead.items():
+        yield f"  {_name(nest, w)} is read from where the next iteration has {_name(nest, v)}"
+    if not plan.stores:
+        yield "  nothing is stored"
+    again = sorted(plan.recomputed, key=lambda v: v.uid)
+    if again:
+        yield f"  computed again: {', '.join(dict.fromkeys(_name(nest, v) for v in again))}"
+
+
+def _where(eqn: Eqn | None) -> str:
+    return "somewhere" if eqn is None or eqn.site is None else str(eqn.site)
+
+
+def _loop_text(nest: Nest) -> str:
+    return "the branch" if region_kind(nest.top) == "if" else "the loop"
+
+
+def _name(nest: Nest, v: Value) -> str:
+    maker = nest.maker.get(v)
+    if maker is None:
+        return v.name or "a carried value"
+    return f"{maker.op.name} ({_where(maker)})"
+
+
+def _bytes(store: Store, v: Value) -> str:
+    if store.is_log:
+        size = product(v.aval.shape) * v.aval.dtype.itemsize
+        return f"{size} bytes each time, in a Log that grows"
+    return f"{product(store.type.shape) * v.aval.dtype.itemsize} bytes"
+
+
+def _why(nest: Nest, v: Value) -> str:
+    maker = nest.maker.get(v)
+    if maker is None:
+        return "the loop overwrites it"
+    if not _is_repeatable(maker):
+        is_decision = v.aval.dtype.kind in "biu"
+        return "a decision is taken once" if is_decision else "it cannot be computed again"
+    return "storing it costs less than computing it again"
+
+
+def _for_whom(v: Value, readers: Mapping[Value, Sequence[Eqn]]) -> str:
+    names = dict.fromkeys(f"{e.op.name} ({_where(e)})" for e in readers.get(v, ()))
+    if not names:
+        return ""
+    shown = list(names)[:3] + (["..."] if len(names) > 3 else [])
+    return f"; read by {', '.join(shown)}"

@@ -1,0 +1,153 @@
+"""The way forward: thread storage through the loops of a nest, and fill it as a plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracejit.autodiff.nests import region_kind, trip_count
+from tracejit.autodiff.plans import Plan, Store
+from tracejit.ir.builder import Builder
+from tracejit.ir.core import Block, Eqn, Span, Value
+from tracejit.ir.dims import Dim
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import LogType
+
+__all__ = ["ForwardRewriter", "place_of"]
+
+
+class ForwardRewriter:
+    """Thread the stores through the loops and fill them."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def rewrite_top(self, eqn: Eqn) -> list[Eqn]:
+        """Return the equations that take the place of the nest."""
+        builder = Builder()
+        handles: dict[Store, Value] = {}
+        for store in self.plan.stores:
+            if isinstance(store.type, LogType):
+                continue
+            (handles[store],) = builder.emit(
+                find_op("empty"), [], {"shape": store.type.shape, "dtype": store.type.dtype},
+                site=eqn.site)
+        for dtype in dict.fromkeys(s.type.dtype for s in self.plan.stores if s.is_log):
+            group = [s for s in self.plan.stores if s.is_log and s.type.dtype == dtype]
+            (log,) = builder.emit(find_op("log_new"), [], {"dtype": dtype}, site=eqn.site)
+            handles.update(dict.fromkeys(group, log))
+        new, handles = self.rewrite(eqn, handles)
+        builder.append(new)
+        self.plan.handles.update(self._save_last(builder, eqn, handles))
+        return builder.scope.eqns
+
+    def rewrite(self, eqn: Eqn, handles: dict[Store, Value]) -> tuple[Eqn, dict[Store, Value]]:
+        """Return an equation that takes and returns the handles of the stores inside it."""
+        inside = self.plan.inside(eqn)
+        if not inside:
+            return eqn, handles
+        carried = list(dict.fromkeys(handles[s] for s in inside))
+        is_loop = region_kind(eqn) in ("for", "while")
+        regions = []
+        for k, region in enumerate(eqn.regions):
+            inputs = [Value(v.aval) for v in carried] if is_loop else carried
+            names = dict(zip(carried, inputs, strict=True))
+            inner = {s: names[handles[s]] for s in inside}
+            is_body = region_kind(eqn) == "if" or k == len(eqn.regions) - 1
+            block, last = self._rewrite_block(region, inner) if is_body else (region, inner)
+            outputs = list(block.outputs)
+            if is_body:
+                ends = {handles[s]: last[s] for s in inside}
+                outputs += [ends[v] for v in carried]
+            new_inputs = (*region.inputs, *inputs) if is_loop else region.inputs
+            regions.append(Block(new_inputs, block.eqns, tuple(outputs)))
+        results = [Value(v.aval) for v in carried]
+        new = Eqn(eqn.op, (*eqn.inputs, *carried) if is_loop else eqn.inputs, eqn.params,
+                  (*eqn.outputs, *results), tuple(regions), eqn.site, eqn.of)
+        ends = dict(zip(carried, results, strict=True))
+        return new, {s: ends.get(handle, handle) for s, handle in handles.items()}
+
+    def _save_last(self, builder: Builder, loop: Eqn,
+                   handles: dict[Store, Value]) -> dict[Store, Value]:
+        """Store what carried values are after the last iteration, where the way back reads that."""
+        handles = dict(handles)
+        for store in self.plan.stores:
+            if store.has_last and store.home.path[-1][0] is loop:
+                k = loop.regions[-1].inputs.index(store.values[0]) - 1
+                *outer, _ = place_of(store, 0)[:len(store.home.loops)]
+                at = (*outer, trip_count(loop), *_whole(store.values[0]))
+                operands = [handles[store], loop.outputs[k]]
+                (handles[store],) = builder.emit(find_op("update"), operands, {"at": at},
+                                                 site=loop.site)
+        return handles
+
+    def _rewrite_block(self, region: Block,
+                       handles: dict[Store, Value]) -> tuple[Block, dict[Store, Value]]:
+        builder = Builder()
+        here = self.plan.at(region)
+        stacks = {s.values[0]: s for s in here if not s.is_log}
+        handles = dict(handles)
+
+        def save(values: Sequence[Value], eqn: Eqn | None) -> None:
+            for v in values:
+                if v in stacks:
+                    store = stacks[v]
+                    site = eqn.site if eqn is not None else self.plan.nest.top.site
+                    (handles[store],) = builder.emit(find_op("update"), [handles[store], v],
+                                                     {"at": place_of(store)}, site=site)
+
+        save(region.inputs, None)
+        extras = self._stored_extras(region)
+        defined: set[Value] = set(region.inputs)
+        for eqn in (None, *region.eqns):
+            if eqn is not None:
+                new, handles = self.rewrite(eqn, handles)
+                builder.append(new)
+                handles = self._save_last(builder, eqn, handles)
+                defined.update(eqn.outputs)
+                save(eqn.outputs, eqn)
+            for extra in list(extras):
+                if not self._is_ready(extra, region, defined):
+                    continue
+                extras.remove(extra)
+                builder.append(extra)
+                defined.update(extra.outputs)
+                save(extra.outputs, extra)
+        assert not extras, f"operands of {extras[0].op} are missing"
+        for store in here:
+            if store.is_log:
+                old = handles[store]
+                (log,) = builder.emit(find_op("push"), [old, *store.values],
+                                      site=self.plan.nest.top.site)
+                handles.update({s: log for s in handles if handles[s] is old})
+        return builder.scope.close(region.outputs), handles
+
+    def _stored_extras(self, region: Block) -> list[Eqn]:
+        """Return the adopted equations of a region that what is stored needs."""
+        extras = self.plan.nest.extra.get(region, [])
+        needed = set(self.plan.stored)
+        found: list[Eqn] = []
+        for eqn in reversed(extras):
+            if any(v in needed for v in eqn.outputs):
+                needed.update(eqn.uses())
+                found.append(eqn)
+        return found[::-1]
+
+    def _is_ready(self, eqn: Eqn, region: Block, defined: set[Value]) -> bool:
+        """Whether the operands that the region itself defines are there."""
+        home = self.plan.nest.home
+        return all(v in defined for v in eqn.uses() if v in home and home[v].block is region)
+
+
+def place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
+    """Return where a stack keeps the value of the present iteration, or of the next one."""
+    places: list[Dim] = []
+    for loop in store.home.loops:
+        index = store.home.index_of(loop).dim
+        places.append(index - loop.params.get("lo", 0))
+    if ahead:
+        places[-1] = places[-1] + ahead
+    return (*places, *_whole(store.values[0]))
+
+
+def _whole(v: Value) -> tuple[Span, ...]:
+    return tuple(Span(0, d) for d in v.aval.shape)

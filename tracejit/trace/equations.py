@@ -1,0 +1,339 @@
+"""From operands as users write them to equations: dtypes, broadcasting, ufuncs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
+from tracejit.ir.dims import Dim, Expr
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import DTYPES
+from tracejit.trace.context import NeedStatic, current, refuse
+from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, loop_dtypes
+from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
+
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",
+           "apply_operator", "apply_ufunc", "atom_of", "broadcast_dims", "call_ufunc", "cast",
+           "dims_of", "dtype_of", "emit", "emit_value", "is_weak", "lift", "same_dim", "to_dims"]
+
+SUPPORTED = frozenset(DTYPES.values())
+
+
+def emit(op: Op | str, inputs: Sequence[Atom], params: Params | None = None,
+         regions: Sequence[Block] = ()) -> tuple[Value, ...]:
+    """Append an equation to the present capture and return its results."""
+    op = find_op(op) if isinstance(op, str) else op
+    return current().builder.emit(op, inputs, params, regions)
+
+
+def emit_value(op: Op | str, inputs: Sequence[Atom], params: Params | None = None) -> Value:
+    """Append an equation with one result and return it."""
+    (value,) = emit(op, inputs, params)
+    return value
+
+
+def apply(op: Op | str, *operands: Any, **params: Any) -> Tracer:
+    """Append an equation on tracers and numbers and return its one result as a tracer."""
+    return tracer_of(emit_value(op, [atom_of(x) for x in operands], params))
+
+
+# --- operands -----------------------------------------------------------------------------------
+
+
+def lift(x: Any) -> Any:
+    """Return an operand as a tracer, a symbolic int or a number; refuse what is none of them."""
+    if isinstance(x, (Traced, bool, int, float, complex)):
+        return x
+    if isinstance(x, np.generic):
+        return x
+    if isinstance(x, np.ndarray):
+        if x.dtype not in SUPPORTED:
+            raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
+                         "Use a float, complex, integer or bool dtype")
+        captured = current().captured
+        return x[()] if captured is None and not x.ndim else captured.constant(x)
+    if isinstance(x, (list, tuple)):
+        return FUNCTIONS[np.array](x)
+    raise refuse(f"a {type(x).__name__} cannot be an operand of a captured operation",
+                 "Use arrays, numbers, or lists of them")
+
+
+def dtype_of(x: Any) -> np.dtype:
+    """Return the dtype that an operand has on its own."""
+    if isinstance(x, (Tracer, SymInt, np.generic, np.ndarray)):
+        return x.dtype
+    return np.dtype(type(x))
+
+
+def is_weak(x: Any) -> bool:
+    """Return whether an operand is a Python number, which does not promote NumPy dtypes."""
+    if isinstance(x, Tracer):
+        return x.weak
+    return isinstance(x, (SymInt, int, float, complex)) and not isinstance(x, (bool, np.generic))
+
+
+_PYTHON_TYPES = {"i": int, "f": float, "c": complex}
+
+
+def promotion_key(x: Any) -> Any:
+    """Return a dtype, or the Python type of a weak operand."""
+    dtype = dtype_of(x)
+    return _PYTHON_TYPES.get(dtype.kind, dtype) if is_weak(x) else dtype
+
+
+def dims_of(x: Any) -> tuple[Dim, ...]:
+    """Return an operand's shape."""
+    return x.dims if isinstance(x, Tracer) else ()
+
+
+def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
+    """Return an operand as the operand of an equation, cast to `dtype` if one is given."""
+    if isinstance(x, Tracer):
+        value = x.value
+        if dtype is not None and x.dtype != dtype:
+            value = emit_value("cast", [value], {"dtype": dtype})
+        return value
+    if isinstance(x, SymInt):
+        bare = bare_atom(x.dim)
+        if bare is None or bare.is_size:  # a size may yet turn out equal to others' sum, say
+            bare = emit_value("size", [], {"of": x.dim})
+        value = bare
+        if dtype is not None and dtype != np.int64:
+            value = emit_value("cast", [value], {"dtype": dtype})
+        return value
+    return Literal(x, dtype or dtype_of(x))
+
+
+def cast(x: Any, dtype: np.dtype | type) -> Tracer:
+    """Return an operand with a dtype, as a handle of its own."""
+    dtype = np.dtype(dtype)
+    x = lift(x)
+    if dtype not in SUPPORTED:
+        raise refuse(f"dtype {dtype} cannot be captured", "Use float32, float64, complex64, "
+                     "complex128, an integer dtype or bool")
+    a = atom_of(x, dtype)
+    if isinstance(a, Literal):
+        a = emit_value("full", [a], {"shape": ()})
+    return tracer_of(a)
+
+
+def to_dims(shape: Any) -> tuple[Dim, ...]:
+    """Return a shape argument as dims."""
+    if not isinstance(shape, (tuple, list)):
+        shape = (shape,)
+    return tuple(to_dim(n) for n in shape)
+
+
+def to_dim(n: Any) -> Dim:
+    """Return an integer operand as a dim."""
+    if isinstance(n, SymInt):
+        return current().canonical(n.dim)
+    if isinstance(n, Tracer):
+        if n.dtype.kind not in "iu" or n.dims:
+            raise TypeError(f"a {describe(n)} cannot be used as an integer")
+        value = atom_of(n, np.dtype(np.int64))
+        assert isinstance(value, Value)
+        return value.dim
+    return operator.index(n)
+
+
+# --- shapes -------------------------------------------------------------------------------------
+
+
+def same_dim(a: Dim, b: Dim) -> bool:
+    """Return whether two dims are equal, assuming it of sizes where the present call allows."""
+    trace = current()
+    a, b = trace.canonical(a), trace.canonical(b)
+    if a == b:
+        return True
+    if isinstance(a, int) and isinstance(b, int):
+        return False
+    if trace.unify(a, b):
+        return True
+    known = trace.is_known(a) and trace.is_known(b)
+    if known and trace.number(a) != trace.number(b):
+        return False
+    left, right = (atom_of(as_operand(d)) for d in (a, b))
+    equal = emit_value("equal", [left, right])
+    emit("check", [equal, left, right],
+         {"error": "ValueError", "message": "operands have different sizes {0:.0f} and {1:.0f}"})
+    return True
+
+
+def as_operand(d: Dim) -> Any:
+    """Return a dim as an operand."""
+    return SymInt(d) if isinstance(d, Expr) else d
+
+
+def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """Return the shape that shapes broadcast to, or raise NumPy's `ValueError`."""
+    trace = current()
+    rank = max((len(s) for s in shapes), default=0)
+    result: list[Dim] = []
+    for axis in range(rank):
+        dims = [s[axis - rank + len(s)] for s in shapes if len(s) >= rank - axis]
+        chosen: Dim = 1
+        for d in dims:
+            d = trace.canonical(d)
+            if d == 1 or d == chosen:
+                continue
+            if chosen == 1:
+                chosen = d
+            elif not same_dim(chosen, d):
+                _stretch(chosen, d, shapes)
+        result.append(trace.canonical(chosen))
+    return tuple(result)
+
+
+def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> None:
+    """Two known sizes differ: one of them is 1 in this call, or NumPy would refuse too."""
+    trace = current()
+    for d in (a, b):
+        if isinstance(d, Expr) and trace.is_known(d) and trace.number(d) == 1:
+            v = next(iter(v for m, _ in d.terms for v in m if isinstance(v, Value)))
+            raise NeedStatic(v, trace.builder.find_site(), "a size of 1 broadcasts here")
+    known = all(trace.is_known(d) for s in shapes for d in s)
+    texts = " ".join(str(tuple(trace.number(d) if known else d for d in s)) for s in shapes)
+    raise ValueError(f"operands could not be broadcast together with shapes {texts}")
+
+
+def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
+    """Return an operand whose dims are written as in `shape`, or 1, axis by axis."""
+    dims = dims_of(x)
+    if not dims:
+        return x
+    fitted = tuple(d if d == 1 else s
+                   for d, s in zip(dims, shape[len(shape) - len(dims):], strict=True))
+    return x if fitted == x.aval.shape else apply("reshape", x, shape=fitted)
+
+
+# --- ufuncs -------------------------------------------------------------------------------------
+
+
+def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
+    """Return `ufunc(*operands)`, computed in the dtypes in which NumPy would."""
+    operands = tuple(lift(x) for x in operands)
+    op = UFUNCS.get(ufunc)
+    if op is None and ufunc not in COMPOSITES:
+        raise refuse(f"np.{ufunc.__name__} cannot be captured",
+                     "docs/coverage.md lists what can; tracejit.register_op makes new ops")
+    try:
+        dtypes = loop_dtypes(ufunc, tuple(promotion_key(x) for x in operands))
+    except TypeError:
+        kinds = " and ".join(describe(x) for x in operands)
+        raise TypeError(f"np.{ufunc.__name__} is not defined for {kinds}") from None
+    for t in dtypes:
+        if t not in SUPPORTED:
+            raise refuse(f"np.{ufunc.__name__} of {describe(operands[0])} is computed in {t}",
+                         "Convert the operand with .astype(np.float64) first")
+    if ufunc in COMPOSITES:
+        result = _composed(ufunc, operands, dtypes)
+        if result is not NotImplemented:
+            return result
+    assert op is not None
+    shape = broadcast_dims([dims_of(x) for x in operands])
+    op = VARIANTS.get((op.name, dtypes[0].kind), op)
+    atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
+    return tracer_of(emit_value(op, atoms))
+
+
+def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
+    """Return what a ufunc written with others gives, in the dtypes of the ufunc's own loop."""
+    given = [cast(x, t) if isinstance(x, (Tracer, SymInt)) and x.dtype != t else x
+             for x, t in zip(operands, dtypes, strict=False)]
+    result = COMPOSITES[ufunc](*given)
+    if result is NotImplemented:
+        return result
+    parts = result if isinstance(result, tuple) else (result,)
+    typed = [cast(x, t) for x, t in zip(parts, dtypes[len(operands):], strict=True)]
+    return tuple(typed) if isinstance(result, tuple) else typed[0]
+
+
+VARIANTS: dict[tuple[str, str], Op] = {}
+"""The op that takes another's place for truth values or complex numbers, by name and dtype kind."""
+
+COMPOSITES: dict[Any, Callable[..., Any]] = {}
+"""Ufuncs that are written with others; `NotImplemented` sends a call back to the ufunc's own op."""
+
+
+def apply_operator(ufunc: Any, *operands: Any) -> Any:
+    """Return the result of a Python operator: as its ufunc, but Python numbers stay weak."""
+    if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
+            isinstance(x, Tracer) for x in operands):
+        return NotImplemented
+    for x in operands:
+        if x is None or isinstance(x, (str, dict, set)):
+            return NotImplemented
+    result = apply_ufunc(ufunc, *operands)
+    if all(is_weak(x) for x in operands) and result.dtype.kind in "ifc":
+        result.weak = True
+        if result.dtype == np.int64:
+            return SymInt(result.value.dim)
+    return result
+
+
+def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
+    """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
+    if not target.dims and not target.steps:
+        return apply_operator(ufunc, target, other)
+    result = apply_ufunc(ufunc, target, other)
+    require_same_kind(ufunc, result, target)
+    if result.ndim > target.ndim:
+        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
+                         f"match the broadcast shape {result.shape}")
+    target[...] = result
+    return target
+
+
+def require_same_kind(ufunc: Any, result: Tracer, target: Tracer) -> None:
+    """Raise NumPy's error where a result cannot be cast to the array that it is written to."""
+    if not np.can_cast(result.dtype, target.dtype, casting="same_kind"):
+        raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to "
+                        f"{target.dtype!r} with casting rule 'same_kind'")
+
+
+REDUCTIONS: dict[Any, Callable[..., Any]] = {}
+"""From a ufunc to what captures its `reduce`; `ACCUMULATIONS` likewise."""
+ACCUMULATIONS: dict[Any, Callable[..., Any]] = {}
+
+
+def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Capture a call of a ufunc or of one of its methods."""
+    out = kwargs.pop("out", None)
+    where = kwargs.pop("where", True)
+    dtype = kwargs.pop("dtype", None)
+    if method == "__call__" and not kwargs:
+        if dtype is not None:
+            inputs = [cast(x, dtype) for x in inputs]
+        result = apply_ufunc(ufunc, *inputs)
+        return result if out is None else write_out(ufunc, result, out, where)
+    if method == "outer" and not kwargs:
+        a, b = (lift(x) for x in inputs)
+        a = a[(..., *(None,) * len(dims_of(b)))] if dims_of(b) else a
+        return apply_ufunc(ufunc, a, b)
+    if method == "at":
+        return FUNCTIONS[np.ufunc.at](ufunc, *inputs)
+    table = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})
+    if ufunc in table and where is True:
+        if dtype is not None:
+            kwargs["dtype"] = dtype
+        kwargs.setdefault("axis", 0)
+        result = table[ufunc](*inputs, **kwargs)
+        return result if out is None else write_out(ufunc, result, out, True)
+    raise refuse(f"np.{ufunc.__name__}.{method} with these arguments cannot be captured",
+                 "Use the plain function")
+
+
+def write_out(ufunc: Any, result: Any, out: Any, where: Any) -> Any:
+    """Write a result to `out=`, where `where` is true, and return `out`."""
+    target = out[0] if isinstance(out, tuple) else out
+    if not isinstance(target, Tracer):
+        raise refuse("out= is an array from outside of the captured function",
+                     "Make it an argument, or create it inside the function")
+    require_same_kind(ufunc, result, target)
+    target[...] = result if where is True else FUNCTIONS[np.where](where, result, target)
+    return target
