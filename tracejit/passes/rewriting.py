@@ -10,8 +10,15 @@ from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Params, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.optable import find_op
-from tracejit.ir.walk import (Env, all_eqns, copy_param, copy_type, copy_value, read_atom,
-                              replace_graph)
+from tracejit.ir.walk import (
+    Env,
+    all_eqns,
+    copy_param,
+    copy_type,
+    copy_value,
+    read_atom,
+    replace_graph,
+)
 
 __all__ = ["Context", "Rule", "rewrite_graph"]
 

@@ -201,7 +201,7 @@ class Trace:
         (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
         if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
                 substitute(a, {v: w.dim}) == b):
-            self.equal[v] = w.dim  # n - 2 and m - 2: take it that n is m; otherwise, another program
+            self.equal[v] = w.dim  # n - 2 and m - 2: take it that n is m, else another program
             return True
         self.checks.append((a, b, find_site()))
         return True
