@@ -227,7 +227,7 @@ def _name(nest: Nest, v: Value) -> str:
 
 
 def _bytes(store: Store, v: Value) -> str:
-    if store.is_log:
+    if isinstance(store.type, LogType):
         size = product(v.aval.shape) * v.aval.dtype.itemsize
         return f"{size} bytes each time, in a Log that grows"
     return f"{product(store.type.shape) * v.aval.dtype.itemsize} bytes"
