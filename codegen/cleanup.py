@@ -146,5 +146,5 @@ def _joined(a: str, b: str) -> str:
     if not a or not b:
         return a or b
     (x, _, site), (y, _, other) = a.partition("  "), b.partition("  ")
-    text = f"{x} {y}"
+    text = " ".join(dict.fromkeys(f"{x} {y}".split()))
     return f"{text}  {other or site}" if other or site else text

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from tracejit.codegen.lower import Kernel
+from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Call, Dim, dim_values

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
-from tracejit.codegen.lower import Kernel
 from tracejit.codegen.slots import arena_layout, dim_source
 from tracejit.ir.types import dtype_name
 

@@ -15,7 +15,7 @@ from tracejit.ir.core import Block, Value
 from tracejit.ir.dims import Call, Dim, ceil_div
 
 if TYPE_CHECKING:
-    from tracejit.codegen.lower import Kernel
+    from tracejit.codegen.kernel import Kernel
 
 __all__ = ["ALIGNMENT", "ZONE", "Slot", "arena_layout", "arena_size", "assign_slots",
            "slot_sizes"]

@@ -12,7 +12,7 @@ from tracejit.errors import IRError
 from tracejit.runtime.failures import raise_at
 
 if TYPE_CHECKING:
-    from tracejit.codegen.lower import Kernel
+    from tracejit.codegen.kernel import Kernel
 
 __all__ = ["Invocation"]
 

@@ -1,0 +1,43 @@
+"""A kernel before it is rendered: its nodes, its buffers, and what each failure status means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracejit.codegen.buffers import Buffer
+from tracejit.codegen.emitter import Failure
+from tracejit.codegen.loop_ir import Node
+from tracejit.ir.core import Graph, Value
+
+__all__ = ["Kernel"]
+
+
+@dataclass(slots=True)
+class Kernel:
+    """A kernel before it is rendered.
+
+    head            -- reads the scalar arguments
+    inputs, outputs -- the buffers that the caller gives, in the order of the graph
+    arena           -- the buffers that the kernel lays out in the workspace
+    logs            -- the dtypes of its Logs
+    """
+
+    graph: Graph
+    head: list[Node]
+    nodes: list[Node]
+    inputs: list[Buffer]
+    outputs: list[Buffer]
+    arena: list[Buffer]
+    logs: list[np.dtype]
+    failures: list[Failure]
+    labels: dict[Value, str]
+    scalar_names: dict[Value, str]
+    is_checked: bool = False
+    """Whether it is compiled for verify mode: every index checked, zones between buffers."""
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """Return all buffers, in the order in which verify mode numbers them."""
+        return [*self.inputs, *self.outputs, *self.arena]

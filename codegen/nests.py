@@ -1,0 +1,169 @@
+"""Loop nests: plain loops, small ones written out, and loops split where guards hold throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracejit.codegen.buffers import Buffer
+from tracejit.codegen.elements import Guard
+from tracejit.codegen.folds import StatementEmitter, is_float_sum
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop
+from tracejit.codegen.schedule import Nest, as_nest, statements_in
+from tracejit.codegen.statements import Statement, copy_statement
+from tracejit.ir.core import Atom, Value
+from tracejit.ir.dims import Dim, dim_values
+
+__all__ = ["NestEmitter"]
+
+BLOCK = 4096
+"""How many terms are summed before their sum joins the total."""
+
+
+def _is_long(s: Statement) -> bool:
+    """Whether a sum runs over one axis that may be long."""
+    extent = s.extents[-1]
+    return s.folded == 1 and not (isinstance(extent, int) and extent <= 2 * BLOCK)
+
+
+class NestEmitter(StatementEmitter):
+    """Emits loop nests into the innermost open block."""
+
+    def nest(self, nest: Nest, *, inner: bool = False) -> None:
+        """Lower a loop over elements."""
+        folds = [s for s in nest.statements()
+                 if s.kind in ("fold", "argument", "running") and self._starts_fold(s, nest)]
+        for s in folds:
+            self.begin_fold(s)
+        if nest.is_tiny():
+            self._write_out(nest)
+            for s in folds:
+                self.end_fold(s)
+            return
+        sums = [s for s in nest.statements() if s in self.folds and is_float_sum(s)]
+        inside = [s for s in sums if s not in folds and nest.var in s.vars[len(s.vars) - s.folded:]]
+        long = [] if inner else [s for s in sums if s in folds and _is_long(s)]
+        with self.loop_name(nest.var) as name, self.subtotals(inside):
+            self._loop(nest, name, long)
+        for s in folds:
+            self.end_fold(s)
+
+    def _write_out(self, nest: Nest) -> None:
+        """Lower a loop over a small array as straight-line code, so that elements are scalars."""
+        for k in range(nest.extent):  # type: ignore[arg-type]
+            for old, new in zip(nest.body, nest.at(k), strict=True):
+                pairs = zip(statements_in(old), statements_in(new), strict=True)
+                self.folds.update((b, self.folds[a]) for a, b in pairs if a in self.folds)
+                self._part(new)
+
+    def _part(self, part: Nest | Statement) -> None:
+        if isinstance(part, Nest):
+            self.nest(part, inner=True)
+        else:
+            self.statement(part)
+
+    def _starts_fold(self, s: Statement, nest: Nest) -> bool:
+        return s not in self.folds and s.folded > 0 and s.vars[len(s.vars) - s.folded] is nest.var
+
+    def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
+        hi = self.dim(nest.extent)
+        innermost = not any(isinstance(part, Nest) for part in nest.body)
+        guards = self._guards(nest) if innermost else []
+        if not guards:
+            self._in_blocks(nest, name, "0", hi, sums)
+            return
+        self._split_loop(nest, name, hi, guards, sums)
+
+    def _in_blocks(self, nest: Nest, name: str, lo: str, hi: str,
+                   sums: Sequence[Statement]) -> None:
+        """Sum block by block, so that rounding errors grow with the number of blocks only."""
+        if not sums:
+            self._plain_loop(nest, name, lo, hi)
+            return
+        block = self.fresh("block")
+        blocks = Loop(block, lo, hi, step=BLOCK)
+        with self.scope(blocks.body, conditional=True), self.subtotals(sums):
+            self._plain_loop(nest, name, block, f"imin({block} + {BLOCK}, {hi})")
+        self.nodes.append(blocks)
+
+    def _plain_loop(self, nest: Nest, name: str, lo: str, hi: str) -> None:
+        loop = Loop(name, lo, hi)
+        with self.scope(loop.body, [nest.var]):
+            for part in nest.body:
+                self._part(part)
+        self.nodes.append(loop)
+
+    def _guards(self, nest: Nest) -> list[Guard]:
+        """Return the guards of what a loop's statements read."""
+        found: dict[Guard, None] = {}
+        for s in nest.statements():
+            for a, index in s.operands:
+                if s.makes_operand or self.elements.is_virtual(a):
+                    for read in self.elements.reads_of(a, index):  # type: ignore[arg-type]
+                        found.update(dict.fromkeys(read.guards))
+        return list(found)
+
+    def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard],
+                    sums: Sequence[Statement]) -> None:
+        """Run the stretch in which every guard holds without tests, its margins with them."""
+        var = nest.var
+        lows: list[Dim] = [0]
+        highs: list[Dim] = [nest.extent]
+        outer = []
+        for g in guards:
+            if var in dim_values(g.index):
+                offset = g.index - var.dim
+                lows.append(g.lo - offset)
+                highs.append(g.hi - offset)
+            else:
+                outer.append(self.guard(g))
+        first, last = self.fresh("first"), self.fresh("last")
+        lo, end = self._extreme("imax", lows), self._extreme("imin", highs)
+        self.nodes.append(Assign(first, f"imin({lo}, {hi})"))
+        self.nodes.append(Assign(last, f"imax({end}, {first})"))
+        if outer:
+            self.nodes.append(If("not (" + " & ".join(dict.fromkeys(outer)) + ")",
+                                 [Assign(first, hi), Assign(last, hi)]))
+        part = self.fresh("part")
+        margins = Loop(part, "0", "2")
+        begin, stop = self.fresh("begin"), self.fresh("stop")
+        margins.body += [Let(begin, f"select({part} == 0, 0, {last})"),
+                         Let(stop, f"select({part} == 0, {first}, {hi})")]
+        with self.scope(margins.body, conditional=True):
+            self._plain_loop(nest, name, begin, stop)
+        edge = margins.body[-1]
+        assert isinstance(edge, Loop)
+        edge.body.insert(0, Do("scalar_loop()"))
+        self.nodes.append(margins)
+        before = self.facts
+        self.facts = before | set(guards)
+        with self.scope(self.nodes, conditional=True):
+            self._in_blocks(nest, name, first, last, sums)
+        self.facts = before
+
+    def _extreme(self, function: str, dims: Sequence[Dim]) -> str:
+        """Return the largest or smallest of dims as source, without those that cannot be it."""
+        sign = 1 if function == "imax" else -1
+        kept: list[Dim] = []
+        for d in dict.fromkeys(dims):
+            if not any(_is_at_least(sign * (e - d)) for e in kept):
+                kept = [e for e in kept if not _is_at_least(sign * (d - e))]
+                kept.append(d)
+        text = self.dim(kept[0])
+        for d in kept[1:]:
+            text = f"{function}({text}, {self.dim(d)})"
+        return text
+
+    def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
+        """Copy an array to a buffer."""
+        self._loops_of(copy_statement(source, target, buffer))
+
+    def _loops_of(self, s: Statement) -> None:
+        step = as_nest(s, 0)
+        if isinstance(step, Nest):
+            self.nest(step)
+        else:
+            self.statement(step)
+
+
+def _is_at_least(difference: Dim) -> bool:
+    return isinstance(difference, int) and difference >= 0
