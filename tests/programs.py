@@ -466,7 +466,6 @@ class Writer:
         with self.block(f"for {k} in range(n):", "for"):
             self.scope.ints[k] = Int(frozenset({N}))
             self.emit(f"{name}[{k}] = {self.number()}")
-            self.scope.names[name] = (N,)
             self.body(2)
         self.scope.names[name] = (N,)
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
+from tracejit.ir.dims import Dim
+from tracejit.ir.types import Aval
 from tracejit.trace.context import Cell, Place, current
 from tracejit.trace.dispatch import loop_dtypes
 from tracejit.trace.equations import (
@@ -160,16 +162,17 @@ class _Merger:
 
     def value(self, a: Value, b: Value) -> Callable[[], Any]:
         """Merge the values of a cell."""
-        place = self._yield([lambda: self._live(0, a), lambda: self._live(1, b)])
+        place = self._yield([lambda: self._live(0, lambda: a, a.aval),
+                             lambda: self._live(1, lambda: b, a.aval)])
         return lambda: self.results[place]
 
-    def _live(self, k: int, v: Atom) -> Atom:
+    def _live(self, k: int, make: Callable[[], Atom], aval: Aval) -> Atom:
         """What a branch that raised yields never matters."""
         if not self.branches[k].raised:
-            return v
-        if not v.aval.shape:
-            return emit_value("full", [atom_of(v.aval.dtype.type(0))], {"shape": ()})
-        return emit_value("empty", [], {"shape": v.aval.shape, "dtype": v.aval.dtype})
+            return make()
+        if not aval.shape:
+            return emit_value("full", [atom_of(aval.dtype.type(0))], {"shape": ()})
+        return emit_value("empty", [], {"shape": aval.shape, "dtype": aval.dtype})
 
     def content(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
         """Merge what a name or item holds."""
@@ -229,14 +232,14 @@ class _Merger:
         """Merge two numbers or arrays in the dtype to which they promote."""
         x, y = lift(x), lift(y)
         dtype, weak = join_leaf(x, y)
-        trace = current()
-        shapes = [tuple(map(trace.canonical, dims_of(z))) for z in (x, y)]
+        shapes = [self._shape(0, x), self._shape(1, y)]
         if shapes[0] != shapes[1]:
-            return self._phi(x, y, dtype)
+            return self._phi(x, y, dtype, shapes)
+        aval = Aval(dtype, shapes[0])
         place = self._yield([  # each made to fit inside its branch, where it may have been computed
-            lambda: self._live(0, leaf_atom(fit(x, shapes[0]), dtype)),
-            lambda: self._live(1, leaf_atom(fit(y, shapes[0]), dtype))])
-        sources = _cells(x, y)
+            lambda: self._live(0, lambda: leaf_atom(fit(x, shapes[0]), dtype), aval),
+            lambda: self._live(1, lambda: leaf_atom(fit(y, shapes[0]), dtype), aval)])
+        sources = _cells(x, y) if shapes[0] else []
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
@@ -246,12 +249,20 @@ class _Merger:
 
         return make
 
-    def _phi(self, x: Any, y: Any, dtype: np.dtype) -> Callable[[], Any]:
+    def _shape(self, k: int, x: Any) -> tuple[Dim, ...]:
+        """Return the shape of what a branch leaves; a view's is read where the view was made."""
+        k = 1 - k if self.branches[k].raised else k
+        dims: tuple[Dim, ...] = self._inside(
+            k, lambda: tuple(map(current().canonical, dims_of(x))))
+        return dims
+
+    def _phi(self, x: Any, y: Any, dtype: np.dtype,
+             shapes: Sequence[tuple[Dim, ...]]) -> Callable[[], Any]:
         """Merge arrays of one rank and different sizes: the sizes are results too."""
-        if len(dims_of(x)) != len(dims_of(y)):
+        if len(shapes[0]) != len(shapes[1]):
             return self._poison("an array", x, y)
         shape: list[Any] = []
-        for d, e in zip(dims_of(x), dims_of(y), strict=True):
+        for d, e in zip(*shapes, strict=True):
             if d == e:
                 shape.append(d)
                 continue
@@ -282,7 +293,7 @@ class _Merger:
 
 def _cells(*xs: Any) -> list[weakref.ref[Cell]]:
     """Return weak references to the cells of arrays: only while others hold them do they matter."""
-    return [weakref.ref(x.cell) for x in xs if isinstance(x, Tracer) and x.dims]
+    return [weakref.ref(x.cell) for x in xs if isinstance(x, Tracer)]
 
 
 def _is_same(x: Any, y: Any) -> bool:

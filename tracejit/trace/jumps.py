@@ -78,8 +78,9 @@ def _always_jumps(stmts: Sequence[ast.stmt]) -> bool:
             return True
         if isinstance(s, ast.With) and _always_jumps(s.body):
             return True
-        if isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and s.test.value is True:
-            return not any("break" in _jumps(t) for t in s.body)
+        if isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and (
+                s.test.value is True and not any("break" in _jumps(t) for t in s.body)):
+            return True
     return False
 
 

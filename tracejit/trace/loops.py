@@ -345,8 +345,9 @@ def _numbers(guess: Any) -> list[Any]:
 
 def _name_of(c: _Carried) -> str:
     """Return the user's name for what a loop carries, if it is one number or array."""
-    named = isinstance(c.place, NamePlace) and isinstance(c.guess, Number)
-    return c.place.name if named else ""  # type: ignore[union-attr]
+    if isinstance(c.place, NamePlace) and isinstance(c.guess, Number):
+        return c.place.name
+    return ""
 
 
 def _yielded(g: Any, x: Any) -> Any:
@@ -483,13 +484,18 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         lasting = [] if k in rotating else _lasting(ended, k)
         came_from = _closure(k, {j: [holder[c] for c in _behind(x) if c in holder]
                                  for j, x in ended.items()})
-        shared = any(j in start and (k not in rotating or start[j].steps)
-                     and _has_other_handles(start[j]) for j in came_from)
+        twice = [x.cell for x in start.values()]
+        shared = any(j in start and (k not in rotating or start[j].steps) and (
+            twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
         if (k in written and (lasting or shared)) or any(
                 CellPlace(cell).key in carried for cell in lasting):
             raise refuse(f"{name!r} is bound to one array after another in this loop, which writes "
                          "to it, while another name for the array is in use",
                          f"Copy it where it is bound: {name} = {name}.copy()")
+        if k in written and k in start and k not in rotating and not start[k].steps:
+            # the first iteration wrote to it: a loop around this one has to know
+            current().record(CellPlace(start[k].cell), start[k].cell.depth)
+            start[k].cell.value = now[k].cell.value
         if k in now and k not in rotating:
             twins = [now[j].cell for j in names if j != k and j in ended and k in ended
                      and ended[j].cell is ended[k].cell]
