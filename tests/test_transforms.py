@@ -183,6 +183,30 @@ class TestArguments:
         np.testing.assert_array_equal(pullback(1.0)[0], 2.0 * X)
         np.testing.assert_array_equal(aux["residual"], X + 1.0)
 
+    def test_constants_among_results_take_any_cotangent(self) -> None:
+        def f(x: Any) -> Any:
+            return 3, x * x, "text", {"b": True, "k": np.argmax(x)}
+
+        def pull(x: Any) -> Any:
+            _, pullback = tracejit.vjp(f, x)
+            return pullback((0, x, "text", {"b": True, "k": 0}))[0]
+
+        for pulled in (pull, tracejit.jit(pull)):
+            np.testing.assert_array_equal(pulled(X), 2.0 * X * X)
+
+    def test_has_aux_within_a_capture(self) -> None:
+        def pull(x: Any) -> Any:
+            _, pullback, aux = tracejit.vjp(lambda x: (x * x, {"a": np.sin(x)}), x, has_aux=True)
+            return pullback(x)[0], aux["a"]
+
+        slope, aux = tracejit.jit(pull)(X)
+        np.testing.assert_array_equal(slope, 2.0 * X * X)
+        np.testing.assert_allclose(aux, np.sin(X), rtol=1e-15)
+
+    def test_cotangents_of_another_structure_are_refused_within_a_capture(self) -> None:
+        with pytest.raises(TypeError, match="another structure"):
+            tracejit.jit(lambda x: tracejit.vjp(lambda x: (x, x), x)[1](x)[0])(X)
+
     def test_gradients_have_the_structure_of_the_argument(self) -> None:
         params = {"w": [X, 2.0], "p": Point(1.5, X[:2]), "t": ()}
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.trace.calls import call_function
+from tracejit.trace.context import is_tracing
+from tracejit.trace.tracer import Tracer
 from tracejit.transforms.public import jvp, vjp
 from tracejit.tree import flatten, unflatten
 
@@ -18,27 +21,33 @@ def check_grads(f: Callable[..., Any], args: tuple[Any, ...], order: int = 1,
                 rtol: float | None = None, eps: float = 1e-6) -> None:
     """Check a function's derivatives against central differences at a point.
 
-    f     -- a function of arrays, numbers and nests of them, with a result of the same kind
+    f     -- a function of arrays, numbers and nests of them, with a result of the same kind, of
+             which the floating arrays and floats are looked at
     args  -- where to check; the floating arrays and floats in it are varied
     order -- how many times to differentiate
     modes -- "fwd" (`jvp`), "rev" (`vjp`) or both
-    atol, rtol -- tolerances; by default 1e-5 per order for float64, 1e-2 for float32
+    atol, rtol -- tolerances; by default 1e-5 for float64, 1e-2 for float32
     eps   -- the step of the differences; for float32 at least 1e-2
 
     A direction v is drawn at random (always the same ones). Forward mode must give
     (f(x + eps v) - f(x - eps v)) / (2 eps), reverse mode <w, Jv> = <J'w, v> for a random w.
 
-    Raises `AssertionError` that shows the mode, the order and both numbers; `TypeError` where
-    there is nothing to vary; `ValueError` for another mode or order.
+    Raises `AssertionError` that shows modes and numbers ("rev of fwd" is the second derivative in
+    reverse mode of the first one in forward mode); `TypeError` where there is nothing to vary or
+    no float comes out; `ValueError` for another mode, order or step.
 
     >>> import numpy as np, tracejit
     >>> tracejit.check_grads(lambda x: np.sum(np.sin(x) ** 2), (np.array([0.3, 1.0]),), order=2)
     """
+    if not callable(f):
+        raise TypeError(f"check_grads takes a function, not {f!r}")
     chosen = (modes,) if isinstance(modes, str) else tuple(modes)
     if not chosen or any(m not in ("fwd", "rev") for m in chosen):
         raise ValueError(f"modes are 'fwd' and 'rev', not {modes!r}")
-    if order < 1:
-        raise ValueError(f"order must be 1 or more, not {order}")
+    if not isinstance(order, int) or order < 1:
+        raise ValueError(f"order must be an int, 1 or more, not {order!r}")
+    if not eps > 0.0:
+        raise ValueError(f"eps must be positive, not {eps!r}")
     if not isinstance(args, tuple):
         raise TypeError(f"args is the tuple of the function's arguments, not {args!r}")
     _check(f, args, order, chosen, atol, rtol, eps, "")
@@ -59,17 +68,21 @@ def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tupl
     points = [np.asarray(leaves[k]) for k in varied]
     direction = [_normal(rng, x) for x in points]
 
-    def of(*xs: Any) -> Any:
+    def of(*xs: Any) -> tuple[Any, ...]:
         full = list(leaves)
         for k, x in zip(varied, xs, strict=True):
             full[k] = x
-        return f(*unflatten(structure, iter(full)))
+        inner = unflatten(structure, iter(full))
+        result = call_function(f, inner, {}) if is_tracing() else f(*inner)
+        return tuple(y for y in flatten(result)[0] if _is_varied(y))
 
     def moved(h: float) -> list[np.ndarray]:
         result = of(*(_like(x + h * v, x) for x, v in zip(points, direction, strict=True)))
-        return [np.asarray(y) for y in flatten(result)[0]]
+        return [np.asarray(y) for y in result]
 
     below, above = moved(-step), moved(step)
+    if not above:
+        raise TypeError("none of what the function returns is a float or an array of floats")
     numeric = [(b - a) / (2 * step) for a, b in zip(below, above, strict=True)]
     weights = [_like(_normal(rng, y), y) for y in above]
     expected = _inner(weights, numeric)
@@ -80,22 +93,23 @@ def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tupl
         return jvp(of, xs, tangents)[1]
 
     def backward(*xs: Any) -> Any:
-        result, pullback = vjp(of, *xs)
-        return pullback(unflatten(flatten(result)[1], iter(weights)))
+        return vjp(of, *xs)[1](tuple(weights))
 
     if "fwd" in modes:
-        found = _inner(weights, [np.asarray(y) for y in flatten(forward(*point))[0]])
+        found = _inner(weights, [np.asarray(y) for y in forward(*point)])
         _compare(found, expected, at, rt, f"{what}fwd")
         if order > 1:
             _check(forward, point, order - 1, modes, atol, rtol, eps, f"{what}fwd of ")
     if "rev" in modes:
-        found = _inner(direction, [np.asarray(y) for y in flatten(backward(*point))[0]])
+        found = _inner(direction, [np.asarray(y) for y in backward(*point)])
         _compare(found, expected, at, rt, f"{what}rev")
         if order > 1:
             _check(backward, point, order - 1, modes, atol, rtol, eps, f"{what}rev of ")
 
 
 def _is_varied(x: Any) -> bool:
+    if isinstance(x, Tracer):
+        return x.dtype.kind in "fc"
     return isinstance(x, (float, complex, np.ndarray, np.generic)) and (
         np.asarray(x).dtype.kind in "fc")
 

@@ -26,6 +26,9 @@ from tracejit.tree import Structure, flatten, leaf_names, unflatten
 __all__ = ["Pullback", "Tangent", "tangents_like"]
 
 
+_NUMBERS = (int, float, complex, np.ndarray, np.generic)
+
+
 def _differentiable(kinds: Sequence[Any]) -> list[int]:
     return [k for k, dtype in enumerate(kinds) if dtype is not None and dtype.kind in "fc"]
 
@@ -96,7 +99,8 @@ class Pullback:
             if ct_structure != out_structure:
                 raise TypeError("the cotangent has another structure than the result")
             _check_like("cotangent", names, out_leaves, ct_leaves)
-            ct_leaves = [_like(x, t) for x, t in zip(out_leaves, ct_leaves, strict=True)]
+            ct_leaves = [_like(x, t) if isinstance(x, _NUMBERS) else x
+                         for x, t in zip(out_leaves, ct_leaves, strict=True)]
             back = self.backward.setdefault(structure, make_function(_Backward(self, structure)))
             return back(tuple(leaves), tuple(ct_leaves))
 
@@ -138,18 +142,21 @@ class Pullback:
 
         def pullback(ct: Any) -> Any:
             """Return the cotangents of the arguments."""
-            cts = flatten(ct)[0]
-            whole = pullback_block(block, list(range(len(wrt))))
-            atoms = [_conforming("cotangent", t, r) for t, r in zip(cts, results, strict=True)]
-            found = inline_region(whole, [*operands, *atoms])[len(results):]
+            cts, ct_structure = flatten(ct)
+            if ct_structure != value_structure:
+                raise TypeError("the cotangent has another structure than the result")
+            cts = [t for t, c in zip(cts, constants, strict=False) if c is None]
+            main = Block(block.inputs, block.eqns, block.outputs[:len(cts)])  # without aux
+            whole = pullback_block(main, list(range(len(wrt))))
+            atoms = [_conforming("cotangent", t, r) for t, r in zip(cts, results, strict=False)]
+            found = inline_region(whole, [*operands, *atoms])[len(cts):]
             by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k]))
                        for k, a in zip(wrt, found, strict=True)}
             return unflatten(grads, iter([by_leaf.get(k) for k in numbers]))
 
-        if self.has_aux:
-            value, aux = value
-            return value, pullback, aux
-        return value, pullback
+        value, aux = value if self.has_aux else (value, None)
+        value_structure = flatten(value)[1]
+        return (value, pullback, aux) if self.has_aux else (value, pullback)
 
 
 class _Backward:
@@ -170,11 +177,11 @@ class _Backward:
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [inputs[k] for k in numbers if k in floats]
-        outputs = len(specs) - count
-        block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:outputs])
+        given = [k for k in range(count, len(specs)) if c.constants[k - count] is None]
+        block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:len(given)])
         forward = Graph(c.graph.name, c.graph.sizes, block, c.graph.notes)
         graph = pullback_graph(forward, wrt, f"vjp[{c.graph.name}]", c.guards)
-        sources = (*c.arg_leaves, *c.leaves, *range(count, len(specs)))
+        sources = (*c.arg_leaves, *c.leaves, *given)
         weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
         constants: list[Any] = [None if k in floats else (None,) for k in numbers]
         return Program(graph.name, graph, c, sources, grads, constants, weak, [],
