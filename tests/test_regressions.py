@@ -167,13 +167,14 @@ def f(x, y, a, n):
 @pytest.mark.parametrize("interpreted", [True, False])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_obeys_the_laws(name: str, interpreted: bool) -> None:
-    """Interpreter and kernel give the value and the gradient that Python gives."""
+    """Interpreter and kernel give the value, gradient and tangent that Python gives."""
     program = Program(PROGRAMS[name])
     args = arguments(4)
     with tracejit.config(disable_jit=interpreted, verify=True):
         program.check_passes(args)
         program.check_value(args, "value")
         program.check_gradient(args, "gradient")
+        program.check_forward(args, "forward mode")
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -96,12 +96,18 @@ class ForwardSweep:
             inner = ForwardSweep(self.trace, env, dict(self.tangents))
             yield inner, scope, [self.operand(v) for v in dots]
 
-    def replace(self, eqn: Eqn, starts: Sequence[Any], regions: Sequence[Block]) -> list[Any]:
-        """Emit an equation with regions in place of an old one; return all its results."""
+    def replace(self, eqn: Eqn, starts: Sequence[Any], regions: Sequence[Block],
+                dotted: Sequence[Value] = ()) -> list[Any]:
+        """Emit an equation with regions in place of an old one; return all its results.
+
+        dotted -- the old results of which tangents follow
+        """
         params = {k: copy_param(p, self.env) for k, p in eqn.params.items()}
         atoms = [a if isinstance(a, (Value, Literal)) else atom_of(a) for a in starts]
         results = self.builder.emit(eqn.op, atoms, params, regions, site=eqn.site)
         self.env.update(zip(eqn.outputs, results, strict=False))
+        for old, new in zip((*eqn.outputs, *dotted), results, strict=False):
+            new.aval = copy_type(old.aval, self.env)  # branches may yield sizes of the others
         return [self.operand(v) for v in results]
 
     # --- the sweep ------------------------------------------------------------------------------

@@ -227,7 +227,8 @@ def _branches_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
                     outputs += [inner.dense_of(a)
                                 for a, h in zip(region.outputs, has, strict=True) if h]
                 regions.append(scope.close(outputs))
-    results = sweep.replace(eqn, [sweep.read(a) for a in eqn.inputs], regions)
+    dotted = [v for v, h in zip(eqn.outputs, has, strict=True) if h]
+    results = sweep.replace(eqn, [sweep.read(a) for a in eqn.inputs], regions, dotted)
     dots = iter(results[len(eqn.outputs):])
     return [next(dots) if h else None for h in has]
 
