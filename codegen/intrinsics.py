@@ -459,7 +459,7 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
     vector      -- whether math functions may be vectorised, with an error of up to 4 ulp
     reassociate -- whether the adds of sums may be reordered
     """
-    from tracejit.codegen import checked, library_calls, scalar_functions
+    from tracejit.codegen import checked, library_calls, native, scalar_functions
 
     names: dict[str, Any] = {
         "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
@@ -480,6 +480,7 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
     names["bool_"] = _cast(types.boolean)
     names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())
     names.update(library_calls.names())
+    names.update(native.native_names())
     names.update(scalar_functions.functions(names))
     return names
 

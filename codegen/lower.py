@@ -30,7 +30,17 @@ from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dims import Dim, dim_values, product
-from tracejit.ir.lowering import Contract, Effect, Index, Library, LogOp, Pointwise, Region, View
+from tracejit.ir.lowering import (
+    Contract,
+    Effect,
+    Index,
+    Library,
+    LogOp,
+    Native,
+    Pointwise,
+    Region,
+    View,
+)
 from tracejit.ir.printer import Names, format_block
 from tracejit.ir.types import LogType
 
@@ -179,7 +189,7 @@ class _Lowerer(NestEmitter):
             self.names[eqn.output] = text
         elif isinstance(how, Index):
             self._scalar_step(eqn, self.dim(how.element(eqn.params, ())))
-        elif isinstance(how, (Effect, LogOp, Library)):
+        elif isinstance(how, (Effect, LogOp, Library, Native)):
             routines.lower(self, eqn)
         elif isinstance(how, Contract):
             lower_product(self, eqn)

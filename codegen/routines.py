@@ -9,9 +9,11 @@ from tracejit.codegen.buffers import Buffer, loop_vars
 from tracejit.codegen.elements import is_array
 from tracejit.codegen.emitter import literal_text
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store
+from tracejit.codegen.native import bind_native
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import product
-from tracejit.ir.lowering import Effect, Library, LogOp
+from tracejit.ir.lowering import Effect, Library, LogOp, Native
+from tracejit.ir.types import Aval
 
 if TYPE_CHECKING:
     from tracejit.codegen.lower import _Lowerer
@@ -26,6 +28,8 @@ def lower(self: _Lowerer, eqn: Eqn) -> None:
         EFFECTS[how.action](self, eqn)
     elif isinstance(how, LogOp):
         LOG_OPS[how.action](self, eqn)
+    elif isinstance(how, Native):
+        _native(self, eqn)
     else:
         assert isinstance(how, Library)
         ROUTINES[how.routine](self, eqn)
@@ -171,6 +175,45 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
 
 
 LOG_OPS = {"new": _log_new, "push": _log_push, "pop": _log_pop}
+
+
+# --- users' compiled functions ------------------------------------------------------------------
+
+
+def _native(self: _Lowerer, eqn: Eqn) -> None:
+    """Call a function with the addresses of its operands and results."""
+    how = eqn.op.lowering
+    assert isinstance(how, Native)
+    words = [f'"{bind_native(eqn.op.name, how.function, *_types(eqn))}"']
+    for a in eqn.inputs:
+        if is_array(a):
+            name, sizes = _place_of(self, a)
+            words += [name, *sizes]
+        else:
+            words.append(f"slot({self.atom(a)})")
+    scalars: list[tuple[Value, str]] = []
+    for v in eqn.outputs:
+        if is_array(v):
+            name, sizes = _place_of(self, v)
+            words += [name, *sizes]
+        else:
+            buffer = self.buffers.make_inner(Value(v.aval.with_shape((1,))))
+            buffer.name = self.fresh(f"r{self.labels.get(v, '')}")
+            scalars.append((v, buffer.name))
+            words.append(buffer.name)
+    status = self.fresh("status")
+    self.nodes.append(Assign(status, f"call_native({', '.join(words)})", self.comment(eqn)))
+    self.fail(f"{status} == 1", "RuntimeError", f"the function of op {eqn.op.name!r} raised an "
+              "exception; call it by itself to see which", [], eqn)
+    self.fail(f"{status} == 2", "ValueError", f"op {eqn.op.name!r} returned an array of another "
+              "shape than its first array argument of that rank", [], eqn)
+    for v, name in scalars:
+        self.names[v] = self.fresh(self.label(v))
+        self.nodes.append(Let(self.names[v], f"{name}[0]"))
+
+
+def _types(eqn: Eqn) -> tuple[list[Aval], list[Aval]]:
+    return [a.aval for a in eqn.inputs], [v.aval for v in eqn.outputs]
 
 
 # --- library routines ---------------------------------------------------------------------------

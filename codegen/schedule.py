@@ -16,7 +16,7 @@ from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.dims import Dim, dim_values, product, substitute
-from tracejit.ir.lowering import Effect, Library, LogOp, Region
+from tracejit.ir.lowering import Effect, Library, LogOp, Native, Region
 from tracejit.ir.walk import eqn_uses, has_effect
 
 __all__ = ["Nest", "Single", "Step", "schedule_block", "statements_in"]
@@ -115,7 +115,7 @@ class _Scheduler:
 
     def _is_single(self, eqn: Eqn) -> bool:
         how = eqn.op.lowering
-        if isinstance(how, (Region, Library, LogOp, Effect)) or not eqn.outputs:
+        if isinstance(how, (Region, Library, Native, LogOp, Effect)) or not eqn.outputs:
             return True
         if is_matrix_product(eqn):
             return True

@@ -31,6 +31,7 @@ from tracejit.ir.lowering import (
     Gather,
     Library,
     LogOp,
+    Native,
     Pieces,
     Pointwise,
     Reduce,
@@ -124,7 +125,7 @@ def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
         results, why = eqn.outputs, "written in part"
     elif isinstance(how, FOLDS):
         results, why = eqn.outputs, "folded"
-    elif isinstance(how, (Library, LogOp)):
+    elif isinstance(how, (Library, Native, LogOp)):
         operands, results, why = eqn.inputs, eqn.outputs, "read by a routine"
     elif isinstance(how, Alias):
         if not is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape):

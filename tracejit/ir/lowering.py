@@ -12,8 +12,8 @@ from typing import Any
 from tracejit.ir.dims import Dim
 
 __all__ = ["Alias", "Argument", "Contract", "Effect", "Gather", "Index", "Inline", "Library",
-           "LogOp", "Lowering", "Pieces", "Pointwise", "Reduce", "Region", "Running", "View",
-           "Write"]
+           "LogOp", "Lowering", "Native", "Pieces", "Pointwise", "Reduce", "Region", "Running",
+           "View", "Write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,13 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
+class Native:
+    """A function that Numba compiles for itself, called as it is: (the function)."""
+
+    function: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Region:
     """Control flow: "if", "for", "while" or "map"."""
 
@@ -125,4 +132,4 @@ class Effect:
 
 
 Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Running | Contract
-            | Write | Pieces | Library | Region | Inline | LogOp | Effect)
+            | Write | Pieces | Library | Native | Region | Inline | LogOp | Effect)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Block, Op, Params, Value
-from tracejit.ir.lowering import Inline
+from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.optable import OPS, find_op
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.kinds import only, structural
@@ -105,6 +105,80 @@ def _as_tracer(v: Value, like: Any) -> Tracer:
     return tracer
 
 
+# --- functions that Numba compiles --------------------------------------------------------------
+
+
+class NativeOp(RegisteredOp):
+    """A new op type made of an `@njit` function, which compiled code calls as it is."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply the op: in captured code as one equation, elsewhere by calling its function."""
+        if not is_tracing():
+            return self._checked(self.fn(*args, **kwargs))
+        _, values = self._bind(args, kwargs)
+        for x in values:
+            if not _is_operand(x) and not isinstance(x, (bool, int, Traced)):
+                raise refuse(f"op {self.op.name!r} gets a {type(x).__name__}, but compiled code "
+                             "calls an @njit function with arrays and numbers only",
+                             "Close over it, or pass numbers")
+        made = current().builder.emit(self.op, [atom_of(lift(x)) for x in values])
+        if len(made) != self.num_outputs:
+            raise ValueError(f"op {self.op.name!r} was registered with num_outputs="
+                             f"{self.num_outputs}, but its function returns {len(made)}")
+        results = tuple(map(tracer_of, made))
+        return results[0] if self.num_outputs == 1 else results
+
+
+def _native_op(name: str, fn: Any) -> Op:
+    def infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+        return _native_results(name, fn, avals)
+
+    def reference(*operands: Any) -> Any:
+        return fn(*(np.ascontiguousarray(x) if np.ndim(x) else x for x in operands))
+
+    return structural(name, reference, infer, Native(fn))
+
+
+def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ...]:
+    """Return the types of what an `@njit` function returns, as Numba infers them."""
+    from numba import types
+    from numba.core.errors import NumbaError
+    from numba.np.numpy_support import as_dtype, from_dtype
+
+    def signature(*, readonly: bool) -> tuple[Any, ...]:
+        return tuple(types.Array(from_dtype(a.dtype), a.ndim, "C", readonly=readonly) if a.ndim
+                     else from_dtype(a.dtype) for a in avals)
+
+    shown = ", ".join(map(str, avals))
+    try:
+        fn.compile(signature(readonly=False))
+    except NumbaError as e:
+        why = str(e).strip().splitlines()[-1]
+        raise refuse(f"Numba cannot compile the function of op {name!r} for ({shown}): {why}",
+                     "Call it by itself to see more") from None
+    try:
+        fn.compile(signature(readonly=True))
+    except NumbaError:
+        raise refuse(f"the function of op {name!r} writes to its arguments",
+                     "Let it work on a copy and return that") from None
+    found = fn.overloads[signature(readonly=False)].signature.return_type
+    kinds = list(found.types) if isinstance(found, types.BaseTuple) else [found]
+    results = []
+    for kind in kinds:
+        if isinstance(kind, types.Array):
+            shape = next((a.shape for a in avals if a.ndim == kind.ndim), None)
+            if shape is None:
+                raise refuse(f"op {name!r} returns an array with {kind.ndim} axes, and none of its "
+                             "arguments has as many to tell its shape",
+                             "Pass an array of that shape to be filled and copied")
+            results.append(Aval(as_dtype(kind.dtype), shape))
+        elif isinstance(kind, (types.Number, types.Boolean)):
+            results.append(Aval(as_dtype(kind), ()))
+        else:
+            raise refuse(f"op {name!r} returns a {kind}", "Return arrays and numbers")
+    return tuple(results)
+
+
 def register_op(op_type: str, fn: Callable[..., Any], num_outputs: int = 1) -> RegisteredOp:
     """Register a new op type and return what applies it.
 
@@ -133,6 +207,8 @@ def register_op(op_type: str, fn: Callable[..., Any], num_outputs: int = 1) -> R
         raise TypeError(f"register_op takes a function, not {fn!r}")
     if op_type in OPS:
         raise KeyError(f"op type {op_type!r} is registered already")
+    if hasattr(fn, "py_func"):
+        return NativeOp(_native_op(op_type, fn), fn, num_outputs)
     op = structural(op_type, _body_reference, _body_infer, Inline("region"))
     return RegisteredOp(op, fn, num_outputs)
 
