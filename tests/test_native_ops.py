@@ -1,4 +1,4 @@
-"""`register_op` with `@njit` functions: called as they are, opaque, differentiated as registered."""
+"""`register_op` with `@njit` functions: called as they are, opaque, with registered gradients."""
 
 from __future__ import annotations
 
