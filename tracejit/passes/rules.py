@@ -130,6 +130,11 @@ def _update_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | 
     return xs[1] if _is_whole(p["at"], xs[0].aval) else None
 
 
+def _accumulate_of_all(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """accumulate(x, v){at=everything} = x + v."""
+    return c.emit("add", *xs) if _is_whole(p["at"], xs[0].aval) else None
+
+
 def _update_of_update(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """update(update(x, v){at}, w){at} = update(x, w){at}, if nothing else reads the first update.
 
@@ -326,6 +331,7 @@ RULES: dict[str, Sequence[Rule]] = {
     "transpose": (_move_of_full, _transpose_of_transpose),
     "index": (_index_of_all, _move_of_full, _index_of_update),
     "update": (_update_of_all, _update_of_update),
+    "accumulate": (_accumulate_of_all,),
     "concatenate": (_concatenate_one,),
     "full": (_full_scalar,),
     "dot": (_dot_of_transpose, _dot_of_scalar),
