@@ -45,11 +45,20 @@ from tracejit.trace.views import At, IndexStep, whole
 __all__ = ["MaskedArray"]
 
 
+def _binary(ufunc: Any, *, reflected: bool = False) -> Any:
+    def method(self: MaskedArray, other: Any) -> MaskedArray:
+        return self._map((lambda x, y: ufunc(y, x)) if reflected else ufunc, other)
+
+    return method
+
+
 class MaskedArray:
     """`x[mask]`: elements whose number depends on data, so only folds and writes understand it."""
 
-    def __init__(self, data: Tracer, mask: Tracer) -> None:
-        self.data, self.mask = data, mask
+    def __init__(self, data: Tracer, given: Tracer, mask: Tracer) -> None:
+        self.data, self.given, self.mask = data, given, mask
+        self.rows = len(given.dims)
+        """How many axes the mask was given for; those behind them are whole."""
         self.site = find_site()
 
     def refusal_as_result(self) -> Exception:
@@ -59,37 +68,66 @@ class MaskedArray:
                        "x[mask]")
 
     def _map(self, function: Any, *others: Any) -> MaskedArray:
-        operands = []
-        for x in others:
-            if isinstance(x, MaskedArray):
-                if x.mask.value is not self.mask.value:
-                    raise refuse("two selections by different masks meet", "Use np.where")
-                x = x.data
-            operands.append(x)
-        return MaskedArray(function(self.data, *operands), self.mask)
+        data = function(self.data, *map(self._operand, others))
+        return MaskedArray(data, self.given, self.mask)
 
-    def _fold(self, fold: Any, neutral: Any) -> Any:
-        return fold(np.where(self.mask, self.data, neutral))
+    def _operand(self, x: Any) -> Any:
+        """Return what is to be combined with all elements, for the selected ones to be right."""
+        if isinstance(x, MaskedArray):
+            if x.given.value is not self.given.value:
+                raise refuse("two selections by different masks meet", "Use np.where")
+            return x.data
+        x = lift(x)
+        if len(dims_of(x)) > len(self.data.dims) - self.rows:
+            raise refuse("x[mask] meets an array that would need as many elements as the mask "
+                         "selects, which depends on data", "Select from both: x[mask] * y[mask], "
+                         "or use np.where")
+        return x
+
+    def _axes(self, axis: Any) -> tuple[int, ...] | None:
+        """Return the axes of the whole array that an axis of the selection stands for."""
+        whole_axes = len(self.data.dims) - self.rows
+        if axis is None or (not whole_axes and axis in (0, -1)):
+            return None
+        if axis != 0:
+            raise refuse("a fold of x[mask] over an axis behind the first cannot be captured",
+                         "Fold np.where(mask, x, neutral)")
+        return tuple(range(self.rows))
+
+    def _fold(self, fold: Any, neutral: Any, axis: Any) -> Any:
+        return fold(np.where(self.mask, self.data, neutral), axis=self._axes(axis))
+
+    def _extremum(self, fold: Any, neutral: float, axis: Any) -> Any:
+        atom = atom_of(np.any(self.mask))
+        emit("check", [atom], {"error": "ValueError", "message": "zero-size array to reduction "
+             f"operation {fold.__name__}imum which has no identity"})
+        dtype = self.data.dtype
+        if dtype.kind in "iu":
+            bounds = np.iinfo(dtype)
+            neutral = bounds.min if neutral < 0 else bounds.max
+        elif dtype.kind == "b":
+            neutral = neutral > 0
+        return self._fold(fold, dtype.type(neutral), axis)
 
     def sum(self, axis: Any = None) -> Any:
         """Return the sum of the selected elements."""
-        return self._fold(np.sum, 0)
+        return self._fold(np.sum, 0, axis)
 
     def prod(self, axis: Any = None) -> Any:
         """Return the product of the selected elements."""
-        return self._fold(np.prod, 1)
+        return self._fold(np.prod, 1, axis)
 
     def max(self, axis: Any = None) -> Any:
         """Return the largest of the selected elements."""
-        return self._fold(np.max, -np.inf)
+        return self._extremum(np.max, -np.inf, axis)
 
     def min(self, axis: Any = None) -> Any:
         """Return the smallest of the selected elements."""
-        return self._fold(np.min, np.inf)
+        return self._extremum(np.min, np.inf, axis)
 
     def mean(self, axis: Any = None) -> Any:
         """Return the average of the selected elements."""
-        return self.sum() / np.sum(self.mask)
+        return self.sum(axis) / np.sum(self.mask, axis=self._axes(axis))
 
     @property
     def size(self) -> Any:
@@ -99,18 +137,19 @@ class MaskedArray:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "reduce":
             names = {np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min"}
-            if ufunc in names:
-                return getattr(self, names[ufunc])()
+            if ufunc in names and kwargs.keys() <= {"axis"} and inputs[0] is self:
+                return getattr(self, names[ufunc])(kwargs.get("axis", 0))
         if method != "__call__" or kwargs:
             raise self._refusal(f"np.{ufunc.__name__}.{method}")
-        plain = [x.data if isinstance(x, MaskedArray) else x for x in inputs]
-        return MaskedArray(ufunc(*plain), self.mask)
+        return MaskedArray(ufunc(*map(self._operand, inputs)), self.given, self.mask)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = func.__name__.removeprefix("a")
-        if name in ("sum", "prod", "max", "min", "mean", "size") and args[0] is self:
-            attribute = getattr(self, name)
-            return attribute() if callable(attribute) else attribute
+        if name in ("sum", "prod", "max", "min", "mean") and args[0] is self and (
+                kwargs.keys() <= {"axis"} and len(args) <= 2):
+            return getattr(self, name)(*args[1:], **kwargs)
+        if name == "size" and len(args) == 1:
+            return self.size
         raise self._refusal(f"np.{func.__name__}")
 
     def __getattr__(self, name: str) -> Any:
@@ -120,16 +159,20 @@ class MaskedArray:
         return refuse(f"{what} of x[mask] has a size that depends on data",
                       "Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
 
-    __add__ = lambda self, y: self._map(np.add, y)  # noqa: E731
-    __radd__ = lambda self, y: self._map(lambda a, b: b + a, y)  # noqa: E731
-    __sub__ = lambda self, y: self._map(np.subtract, y)  # noqa: E731
-    __rsub__ = lambda self, y: self._map(lambda a, b: b - a, y)  # noqa: E731
-    __mul__ = lambda self, y: self._map(np.multiply, y)  # noqa: E731
-    __rmul__ = lambda self, y: self._map(lambda a, b: b * a, y)  # noqa: E731
-    __truediv__ = lambda self, y: self._map(np.true_divide, y)  # noqa: E731
-    __rtruediv__ = lambda self, y: self._map(lambda a, b: b / a, y)  # noqa: E731
-    __pow__ = lambda self, y: self._map(np.power, y)  # noqa: E731
-    __neg__ = lambda self: self._map(np.negative)  # noqa: E731
+    __add__, __radd__ = _binary(np.add), _binary(np.add, reflected=True)
+    __sub__, __rsub__ = _binary(np.subtract), _binary(np.subtract, reflected=True)
+    __mul__, __rmul__ = _binary(np.multiply), _binary(np.multiply, reflected=True)
+    __truediv__ = _binary(np.true_divide)
+    __rtruediv__ = _binary(np.true_divide, reflected=True)
+    __floordiv__, __mod__ = _binary(np.floor_divide), _binary(np.remainder)
+    __pow__, __rpow__ = _binary(np.power), _binary(np.power, reflected=True)
+    __and__, __or__, __xor__ = map(_binary, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+    __lshift__, __rshift__ = _binary(np.left_shift), _binary(np.right_shift)
+    __lt__, __le__, __gt__, __ge__ = map(
+        _binary, (np.less, np.less_equal, np.greater, np.greater_equal))
+
+    def __neg__(self) -> MaskedArray:
+        return self._map(np.negative)
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -156,7 +199,7 @@ def get_advanced(x: Tracer, parts: tuple[Any, ...]) -> Any:
     """Return `x[key]` for a key that holds index arrays or a mask."""
     mask = _mask_of(parts)
     if mask is not None:
-        return MaskedArray(x, _spread_mask(x, mask))
+        return MaskedArray(x, mask, _spread_mask(x, mask))
     base, indices, axes, position, newaxes = _plan(x, parts)
     result = tracer_of(emit_value("gather", [base.value, *(i.value for i in indices)],
                                   {"axes": axes, "position": position}))
@@ -236,7 +279,7 @@ def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
     value = value if selected else lift(value)
     if mask is not None:
         if selected:
-            if value.mask.value is not _spread_mask(x, mask).value:
+            if value.given.value is not mask.value:
                 raise refuse("two selections by different masks meet", "Use np.where")
             value = value.data
         elif isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims):
@@ -252,16 +295,18 @@ def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
     base, indices, axes, position, _ = _plan(x, parts)
     target = gathered_shape(base.dims, indices[0].dims, axes, position)
     value = broadcast_value(value, target)
-    part = atom_of(cast(value, x.dtype))
     index_values = [i.value for i in indices]
 
     def put(elements: Value, at: At | None) -> Value:
         if at is not None:
-            elements_part = emit_value("index", [elements], {"at": at})
-            new = emit_value(op, [elements_part, part, *index_values],
-                             {"axes": axes, "position": position})
+            new = put(emit_value("index", [elements], {"at": at}), None)
             return emit_value("update", [elements, new], {"at": at})
-        return emit_value(op, [elements, part, *index_values], {"axes": axes, "position": position})
+        shape = gathered_shape(elements.aval.shape, indices[0].aval.shape, axes, position)
+        given = atom_of(cast(value, x.dtype))
+        if given.aval.shape != shape:  # sizes that turned out equal, written in two ways
+            given = emit_value("reshape", [given], {"shape": shape})
+        return emit_value(op, [elements, given, *index_values],
+                          {"axes": axes, "position": position})
 
     at = base.steps[-1].at if base is not x and isinstance(base.steps[-1], IndexStep) else None
     if base is x or at is None:

@@ -18,7 +18,8 @@ from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, t
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",
            "apply_operator", "apply_ufunc", "atom_of", "broadcast_dims", "call_ufunc", "cast",
-           "dims_of", "dtype_of", "emit", "emit_value", "is_weak", "lift", "same_dim", "to_dims"]
+           "dims_of", "dtype_of", "emit", "emit_value", "is_weak", "lift",
+           "require_fits", "require_same_kind", "same_dim", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -281,12 +282,19 @@ def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
     if not target.dims and not target.steps:
         return apply_operator(ufunc, target, other)
     result = apply_ufunc(ufunc, target, other)
-    require_same_kind(ufunc, result, target)
-    if result.ndim > target.ndim:
-        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
-                         f"match the broadcast shape {result.shape}")
+    require_fits(ufunc, result, target)
     target[...] = result
     return target
+
+
+def require_fits(ufunc: Any, result: Tracer, target: Tracer) -> None:
+    """Raise NumPy's error where `op=` gives what cannot be written to the array in its place."""
+    require_same_kind(ufunc, result, target)
+    product = ufunc is np.matmul  # which makes its own shape: nothing is broadcast to the target
+    if result.ndim > target.ndim or (product and not (
+            result.ndim == target.ndim and all(map(same_dim, result.dims, target.dims)))):
+        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
+                         f"match the broadcast shape {result.shape}")
 
 
 def require_same_kind(ufunc: Any, result: Tracer, target: Tracer) -> None:

@@ -15,7 +15,15 @@ from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_function, known_container
 from tracejit.trace.context import current, refuse
-from tracejit.trace.equations import apply_ufunc, atom_of, emit, lift, require_same_kind, same_dim
+from tracejit.trace.equations import (
+    apply_ufunc,
+    atom_of,
+    emit,
+    lift,
+    require_fits,
+    require_same_kind,
+    same_dim,
+)
 from tracejit.trace.iterables import TracedIterable, counted
 from tracejit.trace.places import (
     UNSET,
@@ -151,10 +159,12 @@ class Hooks:
             if isinstance(old, Tracer):
                 new = apply_ufunc(_UFUNCS[op], old, value)
                 if old.dims:
-                    require_same_kind(_UFUNCS[op], new, old)
+                    require_fits(_UFUNCS[op], new, old)
                 container[key] = new
             else:
-                container[key] = _INPLACE[op](old, value)
+                selected = _INPLACE[op](old, value)
+                require_same_kind(_UFUNCS[op], selected.data, container)
+                container[key] = selected
             return
         self.setitem(container, key, self.augment(op, old, value))
 

@@ -227,7 +227,8 @@ class Tracer(Traced):
     __itruediv__, __ifloordiv__ = _inplace(np.true_divide), _inplace(np.floor_divide)
     __imod__, __ipow__ = _inplace(np.remainder), _inplace(np.power)
     __iand__, __ior__ = _inplace(np.bitwise_and), _inplace(np.bitwise_or)
-    __ixor__ = _inplace(np.bitwise_xor)
+    __ixor__, __imatmul__ = _inplace(np.bitwise_xor), _inplace(np.matmul)
+    __ilshift__, __irshift__ = _inplace(np.left_shift), _inplace(np.right_shift)
 
 
 class SymInt(Traced):

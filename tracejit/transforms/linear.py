@@ -181,7 +181,7 @@ class _Backward:
         block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:len(given)])
         forward = Graph(c.graph.name, c.graph.sizes, block, c.graph.notes)
         graph = pullback_graph(forward, wrt, f"vjp[{c.graph.name}]", c.guards)
-        sources = (*c.arg_leaves, *c.leaves, *given)
+        sources: tuple[int | Leaf, ...] = (*c.arg_leaves, *c.leaves, *given)
         weak = [specs[k].kind in ("float", "complex") for k in numbers if k in floats]
         constants: list[Any] = [None if k in floats else (None,) for k in numbers]
         return Program(graph.name, graph, c, sources, grads, constants, weak, [],
