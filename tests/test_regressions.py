@@ -21,6 +21,25 @@ def f(x, y, a, n):
         s += x[i] * x[i]
     return s
 """,
+    "a loop counts by itself how much of an array it takes": """
+def f(x, y, a, n):
+    s = 0.0
+    k = 0
+    while k < n:
+        k += 1
+        s += np.sum(x[:k] * 0.7)
+    return s
+""",
+    "what is stored in a loop has sizes that are computed in it": """
+def f(x, y, a, n):
+    u = x * 0.8
+    k = 0
+    while k < n:
+        k += 1
+        for i in range(2):
+            u[k:] *= np.cos(y[k - 1, 0])
+    return np.sum(u)
+""",
     "a name that one branch sets holds a view": """
 def f(x, y, a, n):
     if a < 7.0:

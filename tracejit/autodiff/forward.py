@@ -107,7 +107,9 @@ class ForwardSweep:
         results = self.builder.emit(eqn.op, atoms, params, regions, site=eqn.site)
         self.env.update(zip(eqn.outputs, results, strict=False))
         for old, new in zip((*eqn.outputs, *dotted), results, strict=False):
-            new.aval = copy_type(old.aval, self.env)  # branches may yield sizes of the others
+            t = copy_type(old.aval, self.env)
+            if isinstance(t, Aval):
+                new.aval = t  # branches may yield the sizes of what they yield
         return [self.operand(v) for v in results]
 
     # --- the sweep ------------------------------------------------------------------------------

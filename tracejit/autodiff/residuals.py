@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from tracejit.autodiff.adoption import Adopter
 from tracejit.autodiff.nests import Nest, region_kind
-from tracejit.autodiff.plans import Plan, describe_plan, make_plan
+from tracejit.autodiff.plans import Plan, Store, describe_plan, make_plan
 from tracejit.autodiff.storing import ForwardRewriter, place_of
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value
@@ -123,19 +123,31 @@ class _BackwardRewriter:
         if is_loop:
             env[source.inputs[0]] = inputs[0]
             inputs += [_fresh(v, env) for v in logs]
-        eqns = self._fetch(source, plan, env)
-        for eqn in (*source.eqns, *plan.nest.extra.get(source, ())):
-            if any(v in plan.recomputed for v in eqn.outputs):
-                eqns.append(_as_backward(copy_eqn(eqn, env), eqn))
+        again = [e for e in (*source.eqns, *plan.nest.extra.get(source, ()))
+                 if any(v in plan.recomputed for v in e.outputs)]
+        eqns = self._fetch(source, plan, env, again)
+        eqns += [_as_backward(copy_eqn(e, env), e) for e in again]
         eqns += [self.rewrite(e, env) for e in region.eqns]
         outputs: list[Atom] = [read_atom(env, a) for a in region.outputs]
         outputs += [read_atom(env, v) for v in logs]
         return Block(tuple(inputs), tuple(eqns), tuple(outputs))
 
-    def _fetch(self, source: Block, plan: Plan, env: Env) -> list[Eqn]:
+    def _fetch(self, source: Block, plan: Plan, env: Env, again: list[Eqn]) -> list[Eqn]:
+        """Fetch what is stored; of what is computed again, take what the sizes of that need."""
         builder = Builder()
         here = plan.at(source)
-        for store in reversed([s for s in here if s.is_log]):
+
+        def unknown(store: Store) -> set[Value]:
+            return {w for v in store.values for w in plan.nest.inner_dims(v.aval) if w not in env}
+
+        for store in sorted((s for s in here if s.is_log), key=lambda s: len(unknown(s))):
+            needed = unknown(store)
+            for eqn in reversed(again):
+                if any(v in needed for v in eqn.outputs):
+                    needed.update(eqn.uses())
+            for eqn in [e for e in again if any(v in needed for v in e.outputs)]:
+                again.remove(eqn)
+                builder.append(copy_eqn(eqn, env))
             handle = plan.handles[store]
             shapes = tuple(tuple(copy_dim(d, env) for d in v.aval.shape) for v in store.values)
             log, *values = builder.emit(find_op("pop"), [read_atom(env, handle)],

@@ -98,7 +98,8 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
     of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
     builder = context.builder
     builder.of = of if isinstance(of, Value) else None
-    current = Eqn(eqn.op, tuple(inputs), params, eqn.outputs, regions, eqn.site, builder.of)
+    typed = tuple(v if (t := copy_type(v.aval, env)) == v.aval else Value(t) for v in eqn.outputs)
+    current = Eqn(eqn.op, tuple(inputs), params, typed, regions, eqn.site, builder.of)
     context.eqn = current
     for rule in rules.get(eqn.op.name, ()):
         result = rule(context, current, inputs, params)
