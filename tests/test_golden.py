@@ -16,19 +16,26 @@ from pathlib import Path
 import pytest
 
 import tracejit
+from tracejit.runtime.stages import Traced
 
 FOLDER = Path(__file__).parent / "golden"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
-def emitted(name: str, *, verify: bool = False) -> str:
-    """Return what a program of the folder is lowered to, and why."""
+def traced_of(name: str) -> Traced:
+    """Return a program of the folder, traced for its arguments."""
     spec = importlib.util.spec_from_file_location(f"golden_{name}", FOLDER / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    traced: Traced = module.program.trace(*map(tracejit.spec, module.arguments))
+    return traced
+
+
+def emitted(name: str, *, verify: bool = False) -> str:
+    """Return what a program of the folder is lowered to, and why."""
     with tracejit.config(verify=verify):
-        traced = module.program.trace(*map(tracejit.spec, module.arguments))
+        traced = traced_of(name)
         source = traced.lower().source
     why = "".join(f"# {line}\n" for line in traced.why().splitlines())
     return f"{source}\n\n# why\n{why}"

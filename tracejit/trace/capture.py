@@ -15,7 +15,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.core import Atom, Block, Graph, Value
-from tracejit.ir.dims import Dim
+from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.types import DTYPES, Aval, scalar
 from tracejit.ir.walk import Env, copy_block, copy_dim
 from tracejit.trace.branches import BranchRaised
@@ -147,6 +147,7 @@ class _Attempt:
         self.trace = Trace()
         self.trace.captured = Captures(self._captured_input)
         self.sizes: list[Value] = []
+        self.unnamed: set[Value] = set()
         self.origin: dict[Value, tuple[Any, Any]] = {}
         self.named: dict[str, Value] = {}
         self.inputs: list[Value] = []
@@ -242,12 +243,25 @@ class _Attempt:
         label = given if isinstance(given, str) else self._size_name()
         v = Value(scalar(np.int64), label, is_size=True)
         self.named[label] = v
+        if not isinstance(given, str):
+            self.unnamed.add(v)
         self.sizes.append(v)
         self.origin[v] = (key, axis)
         self.trace.builder.assume(v, 0, None)
         if content is not None:
             self.trace.actual[v] = content.shape[axis]
         return v.dim
+
+    def _named_in_order(self, block: Block, sizes: list[Value]) -> tuple[Value, ...]:
+        """Return the sizes in the order in which they are met, those without a name named so."""
+        met = dict.fromkeys(v for x in block.inputs for d in x.aval.shape for v in dim_values(d))
+        order = [v for v in met if v in sizes] + [v for v in sizes if v not in met]
+        self.named = {name: v for name, v in self.named.items() if v not in self.unnamed}
+        for v in order:
+            if v in self.unnamed:
+                v.name = self._size_name()
+                self.named[v.name] = v
+        return tuple(order)
 
     def _size_name(self) -> str:
         for k in range(1000):
@@ -314,7 +328,7 @@ class _Attempt:
             block = copy_block(block, env)
             fresh = dict(zip(self.captured_inputs, block.inputs[len(self.inputs):], strict=True))
             leaves = [Leaf(x.path, x.content, fresh[x.value]) for x in leaves]
-        sizes = tuple(v for v in self.sizes if v not in env)
+        sizes = self._named_in_order(block, [v for v in self.sizes if v not in env])
         notes = [f"{reason}: fixed at {n}" for n, reason in self.pins.values()]
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
         guards = [Guard(copy_dim(g.dim, env), g.relation, g.truth, g.reason) for g in trace.guards]
