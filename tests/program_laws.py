@@ -122,6 +122,8 @@ class Program:
                 unset = np.isnan(self.complex_function(*map(_copy, args)))
             except Exception as e:
                 raise Rejected(f"{type(e).__name__}: {e}") from None
+        if isinstance(result, (int, np.integer)):
+            raise Rejected("the result is an integer")
         if unset or not np.isfinite(result) or abs(result) > LARGEST:
             raise Rejected("the result is large")
         return float(result)

@@ -40,6 +40,13 @@ def f(x, y, a, n):
             u[k:] *= np.cos(y[k - 1, 0])
     return np.sum(u)
 """,
+    "whether a loop runs is a guard on an argument, and sizes are equal": """
+def f(x, y, a, n):
+    u = y[0]
+    for i in range(1, n):
+        u = np.arange(3) * 0.3 + x[i]
+    return np.sum(u)
+""",
     "a name that one branch sets holds a view": """
 def f(x, y, a, n):
     if a < 7.0:

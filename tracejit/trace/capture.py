@@ -328,11 +328,12 @@ class _Attempt:
             block = copy_block(block, env)
             fresh = dict(zip(self.captured_inputs, block.inputs[len(self.inputs):], strict=True))
             leaves = [Leaf(x.path, x.content, fresh[x.value]) for x in leaves]
+        known: Env = {**env, **dict(zip(self.inputs, block.inputs, strict=False))}
         sizes = self._named_in_order(block, [v for v in self.sizes if v not in env])
         notes = [f"{reason}: fixed at {n}" for n, reason in self.pins.values()]
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
-        guards = [Guard(copy_dim(g.dim, env), g.relation, g.truth, g.reason) for g in trace.guards]
-        checks = [(copy_dim(a, env), copy_dim(b, env)) for a, b, _ in trace.checks]
+        guards = [Guard(copy_dim(g.dim, known), g.relation, g.truth, g.reason) for g in trace.guards]
+        checks = [(copy_dim(a, known), copy_dim(b, known)) for a, b, _ in trace.checks]
         traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)
         return Capture(graph, traced, leaves, trace.captured.guards, guards, checks, structure,
                        constants, weak, written, dict(self.pins))
