@@ -20,6 +20,7 @@ from tracejit.ir.types import Aval, LogType
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
 
+
 def without_comments(text: str) -> str:
     """Return printed IR without the user's lines, which are comments that a parser skips."""
     lines = (line.partition("  # ")[0].rstrip() for line in text.splitlines())

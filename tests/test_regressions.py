@@ -6,6 +6,9 @@ numbers, y of n rows of three and a number a.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 from program_laws import Program, arguments
 
@@ -209,3 +212,32 @@ def test_what_data_decides_of_aliases_is_refused(name: str) -> None:
     program = Program(REFUSED[name])
     with pytest.raises(tracejit.Refusal, match="Copy it"):
         tracejit.jit(program.function).trace(*arguments(4))
+
+
+def test_long_while_on_python_numbers_is_a_loop_of_the_graph() -> None:
+    def decay(x: Any, rate: Any) -> Any:
+        t, h = 0.0, 0.01
+        while t < 1.0:
+            x = x - h * rate * np.sin(x)
+            t += h
+        return x
+
+    traced = tracejit.grad(decay).trace(0.5, 1.5)
+    assert str(traced.graph).count("sin(") <= 2
+    slope = (decay(0.5 + 1e-6, 1.5) - decay(0.5 - 1e-6, 1.5)) / 2e-6
+    np.testing.assert_allclose(tracejit.grad(decay)(0.5, 1.5), slope, rtol=1e-6)
+
+
+def test_while_that_needs_python_numbers_is_run_by_python() -> None:
+    weights = [1.0 + 0.1 * k for k in range(20)]
+
+    def layered(x: Any) -> Any:
+        k = 0
+        while k < len(weights):
+            x = np.sin(x * weights[k])
+            k += 1
+        return x
+
+    with tracejit.config(disable_jit=True):
+        slope = (layered(0.5 + 1e-6) - layered(0.5 - 1e-6)) / 2e-6
+        np.testing.assert_allclose(tracejit.grad(layered)(0.5), slope, rtol=1e-6)

@@ -61,6 +61,10 @@ def _always(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
+MANY_ITERATIONS = 12
+"""How many iterations of a `while` on Python values are written out at most, if it can be traced."""
+
+
 class Hooks:
     """The hooks of one function object; rewritten code knows them as `_tj`."""
 
@@ -260,16 +264,26 @@ class Hooks:
     # --- loops ----------------------------------------------------------------------------------
 
     def while_(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
-        """Run a `while` in Python as long as its condition is a Python one; trace it otherwise."""
+        """Run a `while` in Python as long as its condition is a Python one; trace it otherwise.
+
+        One on Python values that computes a lot is traced too, if it can be.
+        """
         carried, rebound, written, flags = changes
-        first = True
-        while isinstance(test := as_condition(condition()), bool):
+        places = name_places(carried, body, condition)
+        test = as_condition(condition())
+        ahead = self._look_ahead(condition, body, places) if test is True else "short"
+        if ahead == "long":
+            try:
+                loops.trace_loop(places, rebound, self._contents(written, rebound, body),
+                                 lambda i: body(), lambda i: condition(), flags=flags)
+                return
+            except loops.Unroll as e:
+                current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+        while ahead != "data" and isinstance(test, bool):
             if not test:
                 return
-            if first and self._turns_traced(condition, body, name_places(carried, body, condition)):
-                break
-            first = False
             body()
+            test = as_condition(condition())
         places = name_places(carried, body, condition)
         try:
             loops.trace_loop(places, rebound, self._contents(written, rebound, body),
@@ -279,20 +293,26 @@ class Hooks:
                          "Fill an array that is made before it, and give every name that it "
                          "changes one kind of value") from None
 
-    def _turns_traced(self, condition: FunctionType, body: FunctionType,
-                      places: Sequence[NamePlace]) -> bool:
-        """Whether a condition that is a Python value at first depends on data after one iteration.
+    def _look_ahead(self, condition: FunctionType, body: FunctionType,
+                    places: Sequence[NamePlace]) -> str:
+        """Try what follows a condition that is True: "short", "long", or a condition on "data".
 
-        So it is with `while True` and a `break` on data: it is a loop of the graph from the start.
+        `while True` with a `break` on data is a loop of the graph from the start.
         """
         before = [(p, p.get()) for p in places]
         try:
-            with current().region("probe"):
+            with current().region("probe") as (_, scope):
                 try:
-                    body()
-                    return not isinstance(as_condition(condition()), bool)
+                    for _ in range(MANY_ITERATIONS):
+                        body()
+                        test = as_condition(condition())
+                        if not isinstance(test, bool):
+                            return "data"
+                        if not test:
+                            return "short"
+                    return "long" if scope.eqns else "short"
                 except BranchRaised:
-                    return True
+                    return "data"
         finally:
             for p, content in before:
                 p.set(content)
