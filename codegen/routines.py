@@ -91,7 +91,7 @@ def _wrapped(self: _Lowerer, index: str, eqn: Eqn) -> str:
 def _empty(self: _Lowerer, eqn: Eqn) -> None:
     """Storage that is filled later: nothing to do."""
     if not is_array(eqn.output):
-        self.names[eqn.output] = "0.0"
+        self.names[eqn.output] = literal_text(Literal(0, eqn.output.aval.dtype))
 
 
 EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty,

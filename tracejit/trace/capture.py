@@ -25,7 +25,7 @@ from tracejit.trace.context import Guard, NeedStatic, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.source import describe_line, line_of_error
-from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["ArgSpec", "Capture", "Pins", "capture_function", "spec_of_leaf"]
@@ -318,11 +318,7 @@ class _Attempt:
         trace = self.trace
         block = Block((*self.inputs, *self.captured_inputs), tuple(trace.builder.scope.eqns),
                       tuple(outputs))
-        env: Env = {}
-        for v in trace.equal:
-            d = trace.canonical(of_dim(v.dim).dim if not isinstance(of_dim(v.dim), int)
-                                else of_dim(v.dim))
-            env[v] = d
+        env: Env = {**trace.renamed_sizes()}
         leaves = trace.captured.leaves
         if env:
             block = copy_block(block, env)
@@ -332,7 +328,8 @@ class _Attempt:
         sizes = self._named_in_order(block, [v for v in self.sizes if v not in env])
         notes = [f"{reason}: fixed at {n}" for n, reason in self.pins.values()]
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
-        guards = [Guard(copy_dim(g.dim, known), g.relation, g.truth, g.reason) for g in trace.guards]
+        guards = [Guard(copy_dim(g.dim, known), g.relation, g.truth, g.reason)
+                  for g in trace.guards]
         checks = [(copy_dim(a, known), copy_dim(b, known)) for a, b, _ in trace.checks]
         traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)
         return Capture(graph, traced, leaves, trace.captured.guards, guards, checks, structure,

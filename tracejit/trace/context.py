@@ -177,6 +177,10 @@ class Trace:
             d = substitute(d, self.equal)
         return d
 
+    def renamed_sizes(self) -> dict[Value, Dim]:
+        """Return what each size that turned out equal to another has become."""
+        return {v: self.canonical(v.dim) for v in self.equal}
+
     def is_known(self, d: Dim) -> bool:
         """Return whether a dim is made only of sizes and int arguments of the present call."""
         return all(v in self.actual for v in dim_values(d))

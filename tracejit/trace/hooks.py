@@ -62,7 +62,7 @@ def _always(value: Any) -> Callable[[], Any]:
 
 
 MANY_ITERATIONS = 12
-"""How many iterations of a `while` on Python values are written out at most, if it can be traced."""
+"""How many iterations of a `while` on Python values are written out, if it can be traced."""
 
 
 class Hooks:

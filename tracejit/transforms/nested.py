@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
+from tracejit.ir.walk import copy_block
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
@@ -72,5 +73,5 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
         if frame.written:
             raise TypeError("a function that is differentiated inside another one writes to an "
                             "array of that one. Return the new array instead")
-        block = scope.close(outputs)
+        block = copy_block(scope.close(outputs), trace.renamed_sizes())
     return block, weak, out_structure, constants
