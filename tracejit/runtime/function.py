@@ -71,15 +71,16 @@ class Function:
         leaves, structure = flatten((args, kwargs))
         if is_tracing() or any(isinstance(x, TracedValue) for x in leaves):
             return self.transform.inline(args, kwargs)
-        specialisation = self._find(leaves, structure)
-        return specialisation.run(leaves)
-
-    def _find(self, leaves: Sequence[Any], structure: Structure) -> Specialisation:
-        specs = tuple(spec_of_leaf(x) for x in leaves)
+        specs = tuple(map(spec_of_leaf, leaves))
         key = (structure, tuple(map(_spec_key, specs)), settings().disable_jit)
         for candidate in self._table.get(key, ()):
-            if candidate.fits(leaves):
-                return candidate
+            result = candidate.attempt(leaves)
+            if result is not NotImplemented:
+                return result
+        return self._find(key, specs, structure, leaves).attempt(leaves)
+
+    def _find(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
+              leaves: Sequence[Any]) -> Specialisation:
         with _COMPILING:
             for candidate in self._table.get(key, ()):  # another thread may have been faster
                 if candidate.fits(leaves):

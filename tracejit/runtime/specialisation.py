@@ -30,17 +30,25 @@ class Specialisation:
                  slow: Callable[..., Any]) -> None:
         self.program, self.specs, self.structure = program, specs, structure
         self.entry: Any = None
+        self.flat: Any = None
         self.traced = Traced(program)
         self.compiled: Compiled | None = None
         if settings().disable_jit:
             return
         self.compiled = self.traced.lower().compile()
         self._keep: list[Any] = [slow]
-        words = None if settings().verify else self._words(slow, *self.compiled.addresses())
+        if settings().verify:
+            return
+        words = self._direct_words(slow)
         if words is not None:
             self.words = words
             self.entry, method = make_entry(words, program.name)
-            self._keep.append(method)
+        else:  # Python takes the arguments apart, and puts the results together
+            words = self._flat_words()
+            if words is None:
+                return
+            self.flat, method = make_entry(words, program.name)
+        self._keep += [words, method]
 
     # --- does it fit ----------------------------------------------------------------------------
 
@@ -84,38 +92,61 @@ class Specialisation:
 
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Return whether this program is the right one for a call's leaves."""
+        values = self._values_if_same(leaves)
+        return values is not None and self._sizes_fit(values)
+
+    def _values_if_same(self, leaves: Sequence[Any]) -> list[Any] | None:
+        """Return the graph's inputs if guards and fixed ints hold; sizes are not looked at."""
         if not self.guards_hold():
-            return False
-        values = self.values(leaves)
-        if values is None:
-            return False
+            return None
         for (key, axis), (number, _) in self.program.capture.pins.items():
             if axis is None and key[0] == "arg" and int(leaves[key[1]]) != number:
-                return False
+                return None
+        return self.values(leaves)
+
+    def _sizes_fit(self, values: Sequence[Any]) -> bool:
         if self.compiled is None:
             return _fits_interpreted(self.program, values)
         return self.compiled.invocation.plan(values) is not None
 
     # --- the slower way -------------------------------------------------------------------------
 
-    def run(self, leaves: Sequence[Any]) -> Any:
-        """Run the program on a call's leaves and return its result."""
-        values = self.values(leaves)
-        assert values is not None
+    def attempt(self, leaves: Sequence[Any]) -> Any:
+        """Run the program on a call's leaves; `NotImplemented` if it is not the right one."""
+        values = self._values_if_same(leaves)
+        if values is None:
+            return NotImplemented
         if self.program.written:
+            if not self._sizes_fit(values):
+                return NotImplemented
             self._require_apart(leaves, values)
+        found = self.flat(*values) if self.flat is not None else NotImplemented
+        if found is not NotImplemented:
+            outputs = list(found) if isinstance(found, tuple) else [found]
+        elif self._sizes_fit(values):
+            outputs = self._outputs(values)
+        else:
+            return NotImplemented
+        for k, output in self.program.written:
+            np.copyto(leaves[k], outputs[output])
+        kept = len(outputs) - len(self.program.written)
+        rest = iter(outputs[:kept])
+        result = [next(rest) if c is None else c[0] for c in self.program.constants]
+        return unflatten(self.program.structure, result)
+
+    def _outputs(self, values: Sequence[Any]) -> list[Any]:
+        """Return what the graph's outputs are for its inputs, Python numbers as such."""
         if self.compiled is None:
             outputs = self._run_interpreted(values)
         else:
             outputs = self._run_compiled(self.compiled, values)
-        for k, output in self.program.written:
-            np.copyto(leaves[k], outputs[output])
-        kept = len(outputs) - len(self.program.written)
-        boxed = [np.asarray(x).item() if weak else x
-                 for x, weak in zip(outputs[:kept], self.program.weak, strict=True)]
-        rest = iter(boxed)
-        result = [next(rest) if c is None else c[0] for c in self.program.constants]
-        return unflatten(self.program.structure, result)
+        return [np.asarray(x).item() if weak else x
+                for x, weak in zip(outputs, self._weak, strict=True)]
+
+    @property
+    def _weak(self) -> list[bool]:
+        """Return, per output of the graph, whether it is a Python number."""
+        return [*self.program.weak, *(False for _ in self.program.written)]
 
     def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
         """Refuse a call in which an array that is written to overlaps another input."""
@@ -143,40 +174,57 @@ class Specialisation:
 
     # --- the table of the fast entry ------------------------------------------------------------
 
-    def _words(self, slow: Callable[..., Any], kernel: int, plan: int) -> np.ndarray | None:
-        """Return the table for the fast entry; None where a call needs more than that can do."""
-        assert self.compiled is not None
-        capture, graph = self.program.capture, self.traced.graph
-        grouping = _grouping(self.program)
+    def _direct_words(self, slow: Callable[..., Any]) -> np.ndarray | None:
+        """Return the table for an entry that takes the call as it is; None where it cannot."""
         args, kwargs = self.structure.parts
         flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts
-        if not (layout.is_known_layout() and flat and grouping is not None) or self.program.written:
+        grouping = _grouping(self.program)
+        if not flat or grouping is None or self.program.written:
             return None
-        guards = [self._guard_record(g) for g in capture.guards]
+        guards = [self._guard_record(g) for g in self.program.capture.guards]
         guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
                    for k, s in enumerate(self.specs) if not s.is_traced]
         leaves = [self._leaf_record((Words.FROM_ARGUMENT, s, 0), self.specs[s])
                   if isinstance(s, int) else
                   self._leaf_record(self._source(s.path), spec_of_leaf(s.content))
                   for s in self.program.sources]
+        return self._words(slow, len(self.specs), guards, leaves, grouping)
+
+    def _flat_words(self) -> np.ndarray | None:
+        """Return the table for an entry that takes the graph's inputs one by one."""
+        specs = [self.specs[s] if isinstance(s, int) else spec_of_leaf(s.content)
+                 for s in self.program.sources]
+        leaves = [self._leaf_record((Words.FROM_ARGUMENT, k, 0), spec)
+                  for k, spec in enumerate(specs)]
+        grouping = Words.ONE if len(self._weak) == 1 else Words.TUPLE
+        return self._words(_not_here, len(leaves), [], leaves, grouping)
+
+    def _words(self, following: Callable[..., Any], args: int, guards: Sequence[Any],
+               leaves: Sequence[Any], grouping: int) -> np.ndarray | None:
+        """Return the table for the fast entry; None where a call needs more than that can do.
+
+        following -- what is called where the arguments are not as expected
+        """
+        assert self.compiled is not None
+        graph = self.traced.graph
         outputs = [self._output_record(k, a.aval) for k, a in enumerate(graph.outputs)]
         records = [*guards, *leaves, *outputs]
         invocation = self.compiled.invocation
         too_many = len(leaves) + len(outputs) > MAX_LEAVES or invocation.plan_words > MAX_WORDS
-        if any(r is None for r in records) or too_many:
+        if any(r is None for r in records) or too_many or not layout.is_known_layout():
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
         releases = any(e.regions for e in graph.eqns)
-        head = {Words.NEXT: id(slow), Words.FAIL: self._hold(invocation.fail),
+        kernel, plan = self.compiled.addresses()
+        head = {Words.NEXT: self._hold(following), Words.FAIL: self._hold(invocation.fail),
                 Words.KERNEL: kernel, Words.PLAN: plan,
-                Words.ARGS: len(self.specs), Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
+                Words.ARGS: args, Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
                 Words.LOGS: len(self.compiled.lowered.kernel.logs), Words.RELEASE: int(releases),
                 Words.SIZES: len(graph.sizes)}
         for k, value in head.items():
             words[k] = value
         for k, record in enumerate(records):
-            assert record is not None
             place = Words.HEAD + k * Words.RECORD
             words[place:place + len(record)] = record
         return words
@@ -218,11 +266,16 @@ class Specialisation:
     def _output_record(self, k: int, aval: Any) -> tuple[int, ...]:
         if aval.shape:
             return (0, 0, 0, Words.AS_ARRAY, self._hold(aval.dtype), len(aval.shape))
-        if self.program.weak[k] and aval.dtype.kind in "fi":
+        if self._weak[k] and aval.dtype.kind in "fi":
             return (0, 0, 0, Words.AS_FLOAT if aval.dtype.kind == "f" else Words.AS_INT, 0, 0)
         if aval.dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
         return (0, 0, 0, Words.AS_SCALAR, self._hold(aval.dtype), 0)
+
+
+def _not_here(*args: Any) -> Any:
+    """Say that a call is not for the entry that was asked."""
+    return NotImplemented
 
 
 def _is_same_kind(old: Any, new: Any) -> bool:

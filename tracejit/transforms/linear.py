@@ -226,8 +226,8 @@ class Tangent:
             dots.append(None if x is None and kinds[next(outputs)] else (None,))
         weak = [*c.weak, *(w for w, k in zip(c.weak, kinds, strict=True) if k)]
         result = Structure(tuple, None, (c.structure, c.structure))
-        return Program(graph.name, graph, c, sources, result, [*c.constants, *dots], weak, [],
-                       self.options)
+        return Program(graph.name, graph, c.for_graph(graph), sources, result,
+                       [*c.constants, *dots], weak, [], self.options)
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Within a capture: the tangents become part of the program around it."""
