@@ -111,10 +111,17 @@ class Capture:
     written: list[tuple[int, int]] = field(default_factory=list)
     pins: Pins = field(default_factory=dict)
 
+    def for_graph(self, graph: Graph) -> Capture:
+        """Return the capture with what it asks of int arguments asked of a copy of its graph."""
+        env: Env = dict(zip(self.graph.inputs, graph.inputs, strict=False))
+        guards = [replace(g, dim=copy_dim(g.dim, env)) for g in self.size_guards]
+        checks = [(copy_dim(a, env), copy_dim(b, env)) for a, b in self.checks]
+        return replace(self, size_guards=guards, checks=checks)
+
 
 def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
-            actual: Sequence[Any] | None = None, *, name: str | None = None,
-            writes_back: bool = False, names: Sequence[str] | None = None) -> Capture:
+                     actual: Sequence[Any] | None = None, *, name: str | None = None,
+                     writes_back: bool = False, names: Sequence[str] | None = None) -> Capture:
     """Capture `fn(*args, **kwargs)` for arguments of these specs.
 
     structure   -- how the leaves make up `(args, kwargs)`
