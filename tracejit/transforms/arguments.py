@@ -40,6 +40,9 @@ def find_argument(fn: Callable[..., Any], place: Any, args: Structure,
     if not 0 <= place < len(args.parts):
         if place < len(names) and names[place] in kwargs.aux:
             return find_argument(fn, names[place], args, kwargs)
+        if place < len(names):
+            raise TypeError(f"argnums has {names[place]!r}, which this call leaves to its default. "
+                            f"Pass it: {names[place]}=...")
         raise TypeError(f"argnums has {place}, but the call has {len(args.parts)} positional "
                         "arguments")
     name = names[place] if place < len(names) else f"argument {place}"
