@@ -19,6 +19,7 @@ from tracejit.trace.equations import (
     dims_of,
     dtype_of,
     emit_value,
+    is_weak,
     lift,
     promotion_key,
     same_dim,
@@ -49,26 +50,26 @@ def iota(size: Dim, start: Dim = 0) -> Tracer:
 
 
 @creates(np.zeros)
-def zeros(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Tracer:
+def zeros(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
     """Return zeros."""
     return filled(shape, 0, dtype)
 
 
 @creates(np.ones)
-def ones(shape: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Tracer:
+def ones(shape: Any, dtype: Any = None, order: str = "C") -> Tracer:
     """Return ones."""
     return filled(shape, 1, dtype or float)
 
 
 @creates(np.empty)
-def empty(shape: Any, dtype: Any = float, order: str = "C", **kwargs: Any) -> Tracer:
+def empty(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
     """Return an array to be written to."""
     cast_dtype = np.dtype(dtype)
     return tracer_of(emit_value("empty", [], {"shape": to_dims(shape), "dtype": cast_dtype}))
 
 
 @creates(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Tracer:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Tracer:
     """Return an array filled with a value, which may be an array to broadcast."""
     value = lift(fill_value)
     if isinstance(value, Tracer) and value.dims:
@@ -77,37 +78,41 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwa
     return filled(shape, value, dtype)
 
 
-def _like(fill: Any) -> Any:
-    def function(a: Any, *args: Any, dtype: Any = None, order: str = "K", subok: bool = True,
-                 shape: Any = None, **kwargs: Any) -> Tracer:
-        names = ["dtype"] if fill is not None else ["fill_value", "dtype"]
-        given = dict(zip(names, args, strict=False))
-        value = given.get("fill_value", kwargs.pop("fill_value", fill))
-        a = lift(a)
-        dtype = given.get("dtype", dtype) or dtype_of(a)
-        target = dims_of(a) if shape is None else shape
-        return filled(target if shape is not None else tuple(map(as_operand, target)), value, dtype)
-
-    return function
+@creates(np.full_like)
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+              shape: Any = None) -> Tracer:
+    """Return an array filled with a value, of another's shape and dtype."""
+    a = lift(a)
+    target = tuple(map(as_operand, dims_of(a))) if shape is None else shape
+    return full(target, fill_value, dtype or dtype_of(a))
 
 
-for _function, _fill in ((np.zeros_like, 0), (np.ones_like, 1), (np.full_like, None)):
-    FUNCTIONS[_function] = _like(_fill)
-    CREATES.add(_function)
+@creates(np.zeros_like)
+def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+               shape: Any = None) -> Tracer:
+    """Return zeros of another's shape and dtype."""
+    return full_like(a, 0, dtype, shape=shape)
+
+
+@creates(np.ones_like)
+def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+              shape: Any = None) -> Tracer:
+    """Return ones of another's shape and dtype."""
+    return full_like(a, 1, dtype, shape=shape)
 
 
 @creates(np.empty_like)
 def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True,
-               shape: Any = None, **kwargs: Any) -> Tracer:
+               shape: Any = None) -> Tracer:
     """Return an array to be written to, of another's shape and dtype."""
     prototype = lift(prototype)
     target = tuple(map(as_operand, dims_of(prototype))) if shape is None else shape
     return empty(target, dtype or dtype_of(prototype))
 
 
-@creates(np.array, np.asarray, np.ascontiguousarray, np.asanyarray, np.asfortranarray)
-def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0,
-          **kwargs: Any) -> Tracer:
+@creates(np.array)
+def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
+          ndmin: int = 0) -> Tracer:
     """Return an array of numbers, tracers, or nested lists of them."""
     if isinstance(a, (list, tuple)):
         result = _join(a)
@@ -117,11 +122,30 @@ def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmi
         result = as_tracer(a)
         if copy:
             result = tracer_of(result.value)
-    if dtype is not None:
+    if dtype is not None and result.dtype != dtype:
         result = cast(result, dtype)
     while len(result.dims) < ndmin:
         result = result[None]
     return result
+
+
+@creates(np.asarray, np.asanyarray)
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Tracer:
+    """Return an array as it is, if it has the dtype; a copy of anything else."""
+    return array(a, dtype, copy=copy)
+
+
+@creates(np.ascontiguousarray, np.asfortranarray)
+def ascontiguousarray(a: Any, dtype: Any = None) -> Tracer:
+    """Return an array as it is, if it has the dtype; of a view, a copy that cannot be written to.
+
+    Whether NumPy copies a view depends on how it lies in memory.
+    """
+    result = array(a, dtype, copy=None)
+    if result.steps:
+        result = tracer_of(result.value)
+        result.cell.constant = "writing to what may be a copy or a view, by its place in memory"
+    return result if result.dims else result[None]
 
 
 def _join(items: Any) -> Tracer:
@@ -158,6 +182,11 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     if not isinstance(dst, Tracer):
         raise refuse("np.copyto writes traced values to an array from outside of the captured "
                      "function", "Create the array inside the function")
+    src = lift(src)
+    castable = np.can_cast(dtype_of(src), dst.dtype, casting)  # type: ignore[arg-type]
+    if not (is_weak(src) or castable):
+        raise TypeError(f"Cannot cast array data from {dtype_of(src)!r} to {dst.dtype!r} according "
+                        f"to the rule {casting!r}")
     dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 
@@ -172,8 +201,7 @@ METHODS["fill"] = _fill_method
 
 
 @creates(np.arange)
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None,
-           **kwargs: Any) -> Tracer:
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tracer:
     """Return evenly spaced numbers with a given step."""
     if stop is None:
         start, stop = 0, start
@@ -208,16 +236,17 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     if dims_of(lift(step)):
         raise refuse("np.linspace between arrays cannot be captured",
                      "Use start + t * (stop - start)")
-    result = apply("iota", size=n) * cast(step, np.float64) + cast(start, np.float64)
+    own = dtype_of(lift(step))
+    result = cast(apply("iota", size=n), own) * cast(step, own) + cast(start, own)
     if endpoint and (not isinstance(n, int) or n > 1):
         result[-1] = stop
-    result = result if dtype is None else cast(result, dtype)
-    return (result, cast(step, np.float64)) if retstep else result
+    if dtype is not None:
+        result = cast(np.floor(result) if np.dtype(dtype).kind in "iu" else result, dtype)
+    return (result, cast(step, own)) if retstep else result
 
 
 @creates(np.eye)
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C",
-        **kwargs: Any) -> Tracer:
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C") -> Tracer:
     """Return a matrix with ones on a diagonal."""
     rows = apply("iota", size=to_dim(N))
     columns = apply("iota", size=to_dim(N if M is None else M))
@@ -225,13 +254,13 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C",
 
 
 @creates(np.identity)
-def identity(n: Any, dtype: Any = None, **kwargs: Any) -> Tracer:
+def identity(n: Any, dtype: Any = None) -> Tracer:
     """Return the identity matrix."""
     return eye(n, dtype=dtype or float)
 
 
 @creates(np.tri)
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **kwargs: Any) -> Tracer:
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Tracer:
     """Return ones at and below a diagonal."""
     rows = apply("iota", size=to_dim(N))
     columns = apply("iota", size=to_dim(N if M is None else M))
@@ -239,7 +268,7 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **kwargs: Any) ->
 
 
 @creates(np.indices)
-def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Tracer:
+def indices(dimensions: Any, dtype: Any = int) -> Tracer:
     """Return the indices of a grid."""
     shape = to_dims(dimensions)
     grids = []
@@ -248,11 +277,12 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Tracer:
         index = apply("reshape", index, shape=tuple(d if k == axis else 1
                                                     for k in range(len(shape))))
         grids.append(apply("broadcast_to", index, shape=shape))
-    return FUNCTIONS[np.stack](grids)
+    return cast(FUNCTIONS[np.stack](grids), dtype)
 
 
 @creates(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None,
+                 **kwargs: Any) -> Any:
     """Return a function of the indices of a grid."""
     grid = indices(shape)
     return function(*(cast(grid[k], dtype) for k in range(len(to_dims(shape)))), **kwargs)

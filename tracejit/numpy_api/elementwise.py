@@ -23,6 +23,7 @@ from tracejit.trace.equations import (
     fit,
     lift,
     promotion_key,
+    write_out,
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
@@ -125,16 +126,22 @@ def _rounded(x: Any) -> Any:
 
 @captures(np.real)
 def real(x: Any) -> Any:
-    """Return the real part."""
+    """Return the real part; of complex numbers it cannot be written to, as NumPy's view can."""
     x = as_tracer(x)
-    return apply("real", x) if x.dtype.kind == "c" else x
+    return _part("real", x) if x.dtype.kind == "c" else x
+
+
+def _part(op: str, x: Tracer) -> Tracer:
+    result = apply(op, x)
+    result.cell.constant = f"writing to an array through its {op} part"
+    return result
 
 
 @captures(np.imag)
 def imag(x: Any) -> Any:
     """Return the imaginary part."""
     x = as_tracer(x)
-    return apply("imag", x) if x.dtype.kind == "c" else np.zeros_like(x)
+    return _part("imag", x) if x.dtype.kind == "c" else np.zeros_like(x)
 
 
 @captures(np.angle)
@@ -145,7 +152,8 @@ def angle(z: Any, deg: bool = False) -> Any:
 
 
 PROPERTIES["real"], PROPERTIES["imag"] = real, imag
-METHODS["conj"] = METHODS["conjugate"] = np.conjugate
+METHODS["conj"] = METHODS["conjugate"] = (
+    lambda x: np.conjugate(x) if x.dtype.kind == "c" else x)
 
 
 # --- functions on elements that are no ufuncs ---------------------------------------------------
@@ -176,19 +184,17 @@ def apply_select(condition: Any, x: Any, y: Any) -> Any:
 
 
 @captures(np.clip, method="clip")
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
+         max: Any = None) -> Any:
     """Limit elements to an interval."""
-    a_min = kwargs.pop("min", a_min)
-    a_max = kwargs.pop("max", a_max)
-    result = as_tracer(a)
+    a_min, a_max = (given if given is not None else other
+                    for given, other in ((a_min, min), (a_max, max)))
+    result = tracer_of(as_tracer(a).value)
     if a_min is not None:
         result = np.maximum(result, a_min)
     if a_max is not None:
         result = np.minimum(result, a_max)
-    if out is not None:
-        out[...] = result
-        return out
-    return result
+    return result if out is None else write_out(np.clip, result, out, True)
 
 
 @captures(np.round, np.around, method="round")
@@ -196,11 +202,16 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to the given number of decimals."""
     a = as_tracer(a)
     if a.dtype.kind in "iub":
-        return a
-    if decimals == 0:
-        return apply_ufunc(np.rint, a)
-    scale = 10.0 ** decimals
-    return apply_ufunc(np.rint, a * scale) / scale
+        if not isinstance(decimals, int) or decimals < 0:
+            raise refuse("rounding of ints to tens or hundreds cannot be captured",
+                         "Write (x + 5) // 10 * 10, say")
+        result = tracer_of(a.value)
+    elif decimals == 0:
+        result = apply_ufunc(np.rint, a)
+    else:
+        scale = 10.0 ** decimals
+        result = apply_ufunc(np.rint, a * scale) / scale
+    return result if out is None else write_out(np.round, result, out, True)
 
 
 @captures(np.nan_to_num)
@@ -208,10 +219,17 @@ def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:
     """Replace NaN and infinities by numbers."""
     x = as_tracer(x)
-    info = np.finfo(x.dtype)
-    x = np.where(np.isnan(x), nan, x)
-    x = np.where(x == np.inf, info.max if posinf is None else posinf, x)
-    return np.where(x == -np.inf, info.min if neginf is None else neginf, x)
+    if x.dtype.kind == "c":
+        result = nan_to_num(real(x), True, nan, posinf, neginf) + 1j * nan_to_num(
+            imag(x), True, nan, posinf, neginf)
+    elif x.dtype.kind == "f":
+        info = np.finfo(x.dtype)
+        result = np.where(np.isnan(x), nan, x)
+        result = np.where(x == np.inf, info.max if posinf is None else posinf, result)
+        result = np.where(x == -np.inf, info.min if neginf is None else neginf, result)
+    else:
+        result = tracer_of(x.value)
+    return result if copy else write_out(np.nan_to_num, result, x, True)
 
 
 @captures(np.sinc)
@@ -225,14 +243,20 @@ def sinc(x: Any) -> Any:
 @captures(np.isclose)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Return where two arrays agree within tolerances."""
-    return np.absolute(a - b) <= atol + rtol * np.absolute(b)
+    a, b = as_tracer(a), as_tracer(b)
+    b = b if b.dtype.kind in "fc" else cast(b, np.float64)
+    near = np.absolute(a - b) <= atol + rtol * np.absolute(b)
+    result = np.logical_or(np.logical_and(near, np.isfinite(b)), a == b)
+    if equal_nan:
+        result = np.logical_or(result, np.logical_and(np.isnan(a), np.isnan(b)))
+    return result
 
 
 @captures(np.allclose)
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
              equal_nan: bool = False) -> Any:
     """Return whether two arrays agree within tolerances everywhere."""
-    return np.all(isclose(a, b, rtol, atol))
+    return np.all(isclose(a, b, rtol, atol, equal_nan))
 
 
 # --- math and scipy.special ---------------------------------------------------------------------
@@ -357,10 +381,13 @@ def scipy_special() -> dict[str, Callable[..., Any]]:
 # --- conversion ---------------------------------------------------------------------------------
 
 
-def astype(x: Any, dtype: Any, copy: bool = True, **kwargs: Any) -> Any:
+def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
+           copy: bool = True) -> Any:
     """Return elements converted to a dtype."""
-    return cast(x, dtype)
-
+    if not np.can_cast(x.dtype, dtype, casting=casting):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast array data from {x.dtype!r} to {np.dtype(dtype)!r} according "
+                        f"to the rule {casting!r}")
+    return x if not copy and x.dtype == dtype else cast(x, dtype)
 
 
 def _item(x: Tracer, *at: Any) -> Any:

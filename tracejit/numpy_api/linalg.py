@@ -85,7 +85,7 @@ captures(np.matmul)(matmul)
 
 
 @captures(np.dot, method="dot")
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+def dot(a: Any, b: Any) -> Any:
     """Return the sum of products over the last axis of a and the second to last of b."""
     a, b = as_tracer(a), as_tracer(b)
     if not a.dims or not b.dims:
@@ -116,7 +116,7 @@ def inner(a: Any, b: Any) -> Any:
 
 
 @captures(np.outer)
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: Any, b: Any) -> Any:
     """Return all products of two vectors' elements."""
     return as_tracer(a).reshape(-1)[:, None] * as_tracer(b).reshape(-1)[None, :]
 
@@ -141,7 +141,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 @captures(np.einsum)
-def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+def einsum(subscripts: Any, *operands: Any) -> Any:
     """Return an Einstein sum, pairwise from the left."""
     if not isinstance(subscripts, str):
         raise refuse("np.einsum without a string of subscripts cannot be captured",
@@ -220,9 +220,9 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @captures(np.trace, method="trace")
-def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, **kwargs: Any) -> Any:
+def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """Return the sum of the diagonal."""
-    return np.sum(diagonal(a, offset, axis1, axis2), axis=-1)
+    return np.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 @captures(np.diag)
@@ -280,6 +280,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def _floating(x: Any) -> Tracer:
     x = as_tracer(x)
+    if x.dtype.kind == "c":
+        raise refuse("factorizing or solving with complex matrices cannot be captured",
+                     "With A = B + iC, use the real matrix [[B, -C], [C, B]]")
     return x if x.dtype.kind in "fc" else cast(x, np.float64)
 
 
@@ -292,20 +295,21 @@ def _require_square(a: Tracer) -> Tracer:
 
 @captures(np.linalg.cholesky)
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    """Return the lower Cholesky factor of a positive definite matrix."""
-    result = apply("cholesky", _require_square(_floating(a)))
-    return transpose_last(result) if upper else result
+    """Return the lower Cholesky factor of a positive definite matrix, from its lower triangle.
+
+    The upper factor is from the upper triangle: U = L', where L is the lower factor of A'.
+    """
+    a = _require_square(_floating(a))
+    return transpose_last(apply("cholesky", transpose_last(a))) if upper else apply("cholesky", a)
 
 
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
-                     unit_diagonal: bool = False, **kwargs: Any) -> Any:
+def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False) -> Any:
     """Solve a triangular system, as `scipy.linalg.solve_triangular`."""
-    if unit_diagonal:
-        raise refuse("solve_triangular with unit_diagonal=True cannot be captured",
-                     "Set the diagonal to ones")
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise ValueError(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
     a, b = _system(a, b)
     return _on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
-                                       transposed=trans in (1, "T")), a, b)
+                                       transposed=trans not in (0, "N")), a, b)
 
 
 def _system(a: Any, b: Any) -> tuple[Tracer, Tracer]:
@@ -365,7 +369,7 @@ def det(a: Any) -> Any:
 
 
 @captures(np.cross)
-def cross(a: Any, b: Any, axis: int = -1, **kwargs: Any) -> Any:
+def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
     """Return the cross product of vectors of three components."""
     a, b = as_tracer(a), as_tracer(b)
     ax, ay, az = (np.take(a, k, axis=axis) for k in range(3))
@@ -376,21 +380,20 @@ def cross(a: Any, b: Any, axis: int = -1, **kwargs: Any) -> Any:
 
 @captures(np.kron)
 def kron(a: Any, b: Any) -> Any:
-    """Return the Kronecker product of two matrices or vectors."""
+    """Return the Kronecker product of two arrays."""
     a, b = as_tracer(a), as_tracer(b)
-    if len(a.dims) == 1:
-        return (a[:, None] * b[None, :]).reshape(-1)
-    product = a[:, None, :, None] * b[None, :, None, :]
-    return product.reshape((as_operand(a.dims[0] * b.dims[0]), as_operand(a.dims[1] * b.dims[1])))
-
-
+    ndim = max(len(a.dims), len(b.dims))
+    left, right = ((*(1,) * (ndim - len(t.dims)), *t.dims) for t in (a, b))
+    spread = [apply("reshape", t, shape=tuple(d for k in dims for d in (
+        (k, 1) if t is a else (1, k)))) for t, dims in ((a, left), (b, right))]
+    return apply("reshape", spread[0] * spread[1],
+                 shape=tuple(d * e for d, e in zip(left, right, strict=True)))
 
 
 # --- SciPy, by name: importing it here would cost 0.3 s -------------------------------------------
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
-              return_sign: bool = False) -> Any:
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
     """Return log(sum(exp(a))) without overflow, as `scipy.special.logsumexp`."""
     a = as_tracer(a)
     top = stop_gradient(np.max(a, axis=axis, keepdims=True))
@@ -407,10 +410,38 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
+def cholesky_of(a: Any, lower: bool = False) -> Any:
+    """Return a Cholesky factor, as `scipy.linalg.cholesky`."""
+    return cholesky(a, upper=not lower)
+
+
+def solve_of(a: Any, b: Any, lower: bool = False, *, assume_a: Any = None,
+             transposed: bool = False) -> Any:
+    """Solve a linear system, as `scipy.linalg.solve`: of some matrices it reads one triangle."""
+    kinds = {None: False, "general": False, "gen": False, "symmetric": True, "sym": True,
+             "hermitian": True, "her": True, "positive definite": True, "pos": True}
+    if assume_a not in kinds:
+        raise refuse(f"scipy.linalg.solve with assume_a={assume_a!r} cannot be captured",
+                     "Leave it out")
+    a, b = as_tracer(a), as_tracer(b)
+    if kinds[assume_a]:
+        half = np.tril(a, -1) if lower else np.triu(a, 1)
+        a = half + half.T + np.diag(np.diag(a))
+    return solve(a.T if transposed else a, b)
+
+
+def norm_of(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a norm, as `scipy.linalg.norm`."""
+    return norm(a, ord, axis, keepdims)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
+    return x - logsumexp(x, axis, keepdims=True)
+
+
 FOREIGN.update({
     "solve_triangular": solve_triangular, "logsumexp": logsumexp, "softmax": softmax,
-    "log_softmax": lambda x, axis=None: x - logsumexp(x, axis, keepdims=True),
-    "cholesky": lambda a, lower=False, **kw: cholesky(a, upper=not lower),
-    "solve": lambda a, b, **kw: solve(a, b), "inv": lambda a, **kw: inv(a),
-    "det": lambda a, **kw: det(a), "norm": norm, **scipy_special(),
+    "log_softmax": log_softmax, "cholesky": cholesky_of, "solve": solve_of, "inv": inv,
+    "det": det, "norm": norm_of, **scipy_special(),
 })

@@ -8,13 +8,13 @@ import numpy as np
 
 from tracejit.ir.dims import product
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import normalize_axes, normalize_axis
+from tracejit.numpy_api.shapes import broadcast_to, normalize_axes, normalize_axis
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures
 from tracejit.trace.equations import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
 from tracejit.trace.loops import trace_loop
-from tracejit.trace.tracer import Tracer
+from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
 
@@ -25,7 +25,7 @@ def reduce(op: str, a: Any, axis: Any, keepdims: bool = False) -> Tracer:
     """Emit a reduction, keeping reduced axes as 1 if asked to."""
     a = as_tracer(a)
     axes = normalize_axes(axis, len(a.dims))
-    result = apply(op, a, axes=axes) if axes else a
+    result = apply(op, a, axes=axes) if axes else tracer_of(a.value)
     if keepdims and axes:
         kept = tuple(1 if k in axes else d for k, d in enumerate(a.dims))
         result = apply("reshape", result, shape=kept)
@@ -95,6 +95,8 @@ def _logical(op: str) -> Any:
                  where: Any = None) -> Any:
         a = as_tracer(a)
         a = a if a.dtype == np.bool_ else a != 0
+        if where is not None and where is not True:
+            a = np.where(where, a, op == "reduce_and")
         return _out(reduce(op, a, axis, bool(keepdims)), out)
 
     return function
@@ -127,56 +129,64 @@ def _as_inexact(a: Any, dtype: Any = None) -> Tracer:
 
 
 @captures(np.mean, method="mean")
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
-         **kwargs: Any) -> Any:
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
+         where: Any = None) -> Any:
     """Return the average."""
     a = _as_inexact(a, dtype)
-    return _out(_sum(a, axis, keepdims=keepdims) / _count(a, axis), out)
+    count = _count(a, axis)
+    if where is not None and where is not True:
+        kept = broadcast_to(where, tuple(map(as_operand, a.dims)))
+        a, count = np.where(kept, a, a.dtype.type(0)), _sum(kept, axis, keepdims=keepdims)
+    result = _sum(a, axis, keepdims=keepdims) / count
+    return _out(result if dtype is None else cast(result, dtype), out)
 
 
 @captures(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False,
-            **kwargs: Any) -> Any:
+def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
     """Return the weighted average."""
     if weights is None:
-        return mean(a, axis)
+        return mean(a, axis, keepdims=keepdims)
     weights = as_tracer(weights)
     a = as_tracer(a)
     if len(weights.dims) < len(a.dims):
         shape = [1] * len(a.dims)
         shape[normalize_axis(axis, len(a.dims))] = -1
         weights = weights.reshape(tuple(shape))
-    return _sum(a * weights, axis) / _sum(weights, axis)
+    weighted = a * weights
+    total = _sum(broadcast_to(weights, tuple(map(as_operand, a.dims))), axis, keepdims=keepdims)
+    return _sum(weighted, axis, keepdims=keepdims) / total
 
 
 @captures(np.var, method="var")
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, **kwargs: Any) -> Any:
+        keepdims: Any = False, *, correction: Any = None) -> Any:
     """Return the variance."""
     a = _as_inexact(a, dtype)
     centred = a - mean(a, axis, keepdims=True)
     squares = np.real(centred * np.conj(centred)) if a.dtype.kind == "c" else centred * centred
-    ddof = kwargs.get("correction", ddof)
-    return _out(_sum(squares, axis, keepdims=keepdims) / (_count(a, axis) - ddof), out)
+    ddof = ddof if correction is None else correction
+    result = _sum(squares, axis, keepdims=keepdims) / (_count(a, axis) - ddof)
+    return _out(result if dtype is None else cast(result, dtype), out)
 
 
 @captures(np.std, method="std")
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, **kwargs: Any) -> Any:
+        keepdims: Any = False, *, correction: Any = None) -> Any:
     """Return the standard deviation."""
-    return _out(np.sqrt(var(a, axis, dtype, None, ddof, keepdims, **kwargs)), out)
+    result = np.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction))
+    return _out(result if dtype is None else cast(result, dtype), out)
 
 
 @captures(np.ptp)
-def ptp(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """Return the range from smallest to largest."""
-    return _max(a, axis) - _min(a, axis)
+    return _max(a, axis, keepdims=keepdims) - _min(a, axis, keepdims=keepdims)
 
 
 def _nan_fold(fold: Any, fill: Any) -> Any:
-    def function(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+    def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
-        return fold(np.where(np.isnan(a), fill, a), axis, **kwargs)
+        return fold(np.where(np.isnan(a), fill, a), axis, keepdims=keepdims)
 
     return function
 
@@ -187,16 +197,16 @@ captures(np.nanmin)(_nan_fold(_min, np.inf))
 
 
 @captures(np.nanmean)
-def nanmean(a: Any, axis: Any = None, **kwargs: Any) -> Any:
+def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """Return the average of what is not NaN."""
     a = as_tracer(a)
     kept = np.logical_not(np.isnan(a))
-    return _sum(np.where(kept, a, 0.0), axis, **kwargs) / _sum(kept, axis, **kwargs)
+    return _sum(np.where(kept, a, 0.0), axis, keepdims=keepdims) / _sum(
+        kept, axis, keepdims=keepdims)
 
 
 @captures(np.cov)
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None,
-        **kwargs: Any) -> Any:
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
     """Return the covariance matrix of the rows."""
     m = np.atleast_2d(as_tracer(m))
     m = m if rowvar else m.T
@@ -212,7 +222,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
 
 
 def _argument(op: str) -> Any:
-    def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
         if axis is None:
             result = apply(op, flatten_axes(a, tuple(range(len(a.dims)))), axis=0)
@@ -261,10 +271,14 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 
 
 @captures(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, **kwargs: Any) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Return differences of neighbours."""
     a = as_tracer(a)
     axis = normalize_axis(axis, len(a.dims))
+    edge = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
+    parts = [p if p is a or p.dims else broadcast_to(p, edge)
+             for p in (as_tracer(x) for x in (prepend, a, append) if x is not None)]
+    a = np.concatenate(parts, axis) if len(parts) > 1 else a
     before = (slice(None),) * axis
     for _ in range(n):
         a = a[(*before, slice(1, None))] - a[(*before, slice(None, -1))]

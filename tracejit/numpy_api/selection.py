@@ -333,7 +333,7 @@ def ufunc_at(ufunc: Any, a: Tracer, indices: Any, b: Any = None) -> None:
 
 
 @captures(np.take, method="take")
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
     """Return elements at indices along an axis."""
     a = as_tracer(a)
     if axis is None:
@@ -366,7 +366,7 @@ def _along_axis(arr: Tracer, indices: Tracer, axis: int) -> list[Tracer]:
 
 
 @captures(np.argsort, method="argsort")
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> Any:
+def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     """Return the order that sorts an array, equal elements in their own order."""
     a = as_tracer(a)
     if axis is None:
@@ -377,7 +377,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwarg
 
 
 @captures(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, **kwargs: Any) -> Any:
+def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     """Return a sorted copy."""
     a = as_tracer(a)
     if axis is None:
@@ -397,20 +397,27 @@ METHODS["sort"] = _sort_inplace
 
 
 @captures(np.median)
-def median(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any) -> Any:
+def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the middle of the sorted elements, or the mean of the two middle ones."""
     a = as_tracer(a)
+    kept: tuple[Any, ...] = (1,) * len(a.dims)
     if axis is None:
         a, axis = a.reshape(-1), 0
-    axis = normalize_axis(axis, len(a.dims))
+    elif isinstance(axis, tuple):
+        raise refuse("np.median over several axes cannot be captured", "Reshape them to one")
+    else:
+        axis = normalize_axis(axis, len(a.dims))
+        kept = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
     ordered = np.moveaxis(sort(a, axis), axis, 0)
     n = as_operand(ordered.dims[0])
-    return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0
+    result = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0
+    if a.dtype.kind == "f":  # a NaN is sorted to the end, and is the median of what it is in
+        result = np.where(np.isnan(ordered[-1]), ordered[-1], result)
+    return np.reshape(result, kept) if keepdims else result
 
 
 @captures(np.interp)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
-           period: Any = None) -> Any:
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
     n = as_operand(xp.dims[0])
@@ -423,8 +430,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
 
 
 @captures(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
     """Return where elements would have to be inserted to keep order."""
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a, v = as_tracer(a), as_tracer(v)
     other = np.expand_dims(v, -1)
     return np.sum(a < other if side == "left" else a <= other, axis=-1)

@@ -14,7 +14,15 @@ from tracejit.numpy_api.creation import filled
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import METHODS, PROPERTIES, captures
-from tracejit.trace.equations import apply, as_operand, cast, same_dim, to_dim, to_dims
+from tracejit.trace.equations import (
+    apply,
+    as_operand,
+    cast,
+    same_dim,
+    to_dim,
+    to_dims,
+    write_out,
+)
 from tracejit.trace.indexing import view
 from tracejit.trace.tracer import Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
@@ -54,6 +62,8 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
             return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape)))))
         raise refuse(f"reshape with order={order!r} cannot be captured", "Use order='C'")
     target = _fill_in(a.dims, to_dims(_tuple(shape if shape is not None else newshape)))
+    if copy:
+        return apply("reshape", a, shape=target)
     return view(a, ReshapeStep(target, a.aval.shape))
 
 
@@ -233,9 +243,11 @@ def _promoted(arrays: Sequence[Any]) -> list[Tracer]:
 
 
 @captures(np.concatenate)
-def concatenate(arrays: Any, axis: Any = 0, out: Any = None, **kwargs: Any) -> Tracer:
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None) -> Tracer:
     """Join arrays along an axis that they have."""
     parts = _promoted(list(arrays))
+    if dtype is not None:
+        parts = [cast(p, dtype) for p in parts]
     if axis is None:
         parts, axis = [ravel(p) for p in parts], 0
     if not parts:
@@ -253,31 +265,28 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, **kwargs: Any) -> T
         shape = tuple(d if k == axis else first[k] for k, d in enumerate(p.dims))
         fitted.append(p if shape == p.aval.shape else apply("reshape", p, shape=shape))
     result = apply("concatenate", *fitted, axis=axis)
-    if out is not None:
-        out[...] = result
-        return out
-    return result
+    return result if out is None else write_out(np.concatenate, result, out, True)
 
 
 @captures(np.stack)
-def stack(arrays: Any, axis: int = 0, out: Any = None, **kwargs: Any) -> Tracer:
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Tracer:
     """Join arrays along a new axis."""
     parts = [as_tracer(a) for a in arrays]
     axis = normalize_axis(axis, len(parts[0].dims) + 1)
-    return concatenate([expand_dims(p, axis) for p in parts], axis)
+    return concatenate([expand_dims(p, axis) for p in parts], axis, out, dtype=dtype)
 
 
 @captures(np.vstack)
-def vstack(tup: Any, **kwargs: Any) -> Tracer:
+def vstack(tup: Any, *, dtype: Any = None) -> Tracer:
     """Join arrays along the first axis."""
-    return concatenate([atleast_2d(a) for a in tup], 0)
+    return concatenate([atleast_2d(a) for a in tup], 0, dtype=dtype)
 
 
 @captures(np.hstack)
-def hstack(tup: Any, **kwargs: Any) -> Tracer:
+def hstack(tup: Any, *, dtype: Any = None) -> Tracer:
     """Join arrays along the second axis, or the only one."""
     parts = [atleast_1d(a) for a in tup]
-    return concatenate(parts, 0 if len(parts[0].dims) == 1 else 1)
+    return concatenate(parts, 0 if len(parts[0].dims) == 1 else 1, dtype=dtype)
 
 
 @captures(np.column_stack)
@@ -349,21 +358,23 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
 
 
 @captures(np.pad)
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Tracer:
+def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0,
+        reflect_type: str = "even") -> Tracer:
     """Return an array with more at its edges."""
     array = as_tracer(array)
     ndim = len(array.dims)
     widths = _pad_widths(pad_width, ndim)
     if mode == "constant":
-        value = kwargs.get("constant_values", 0)
+        if np.ndim(constant_values):
+            raise refuse("np.pad with several constants cannot be captured", "Use one number")
         target = tuple(as_operand(d + a + b) for d, (a, b) in zip(array.dims, widths, strict=True))
-        result = filled(target, value, array.dtype)
+        result = filled(target, constant_values, array.dtype)
         result[tuple(slice(as_operand(to_dim(a)), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
         return result
-    if mode not in _PAD_INDICES:
+    if mode not in _PAD_INDICES or reflect_type != "even":
         raise refuse(f"np.pad with mode={mode!r} cannot be captured",
-                     "Use 'constant', 'edge', 'wrap', 'reflect' or 'symmetric'")
+                     "Use 'constant', 'edge', 'wrap', or 'reflect' or 'symmetric' of type 'even'")
     for axis, (a, b) in enumerate(widths):
         n = array.dims[axis]
         place = apply("iota", size=n + a + b) - as_operand(to_dim(a))
@@ -438,9 +449,9 @@ def shape_(a: Any) -> tuple[Any, ...]:
 
 @captures(np.size)
 def size(a: Any, axis: Any = None) -> Any:
-    """Return the number of elements, or the size of an axis."""
+    """Return the number of elements, or how many there are along some axes."""
     a = as_tracer(a)
-    return of_dim(product(a.dims) if axis is None else a.dims[normalize_axis(axis, len(a.dims))])
+    return of_dim(product(tuple(a.dims[k] for k in normalize_axes(axis, len(a.dims)))))
 
 
 @captures(np.ndim)

@@ -26,6 +26,7 @@ from tracejit.trace.iterables import (
     make_reversed,
     make_zip,
 )
+from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import PACKAGE, REWRITTEN
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim
@@ -76,7 +77,7 @@ def holds_traced(x: Any) -> bool:
 
 def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if fn not in UFUNCS and fn not in COMPOSITES and fn.__name__ in FOREIGN:
-        return FOREIGN[fn.__name__](*args, **kwargs)
+        return checking_keywords(FOREIGN[fn.__name__], fn)(*args, **kwargs)
     return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
 
 
@@ -90,7 +91,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
         return fn
     module = (fn.__module__ or "").partition(".")[0]
     if module == "scipy" and fn.__name__ in FOREIGN:
-        return _or_plain(FOREIGN[fn.__name__], fn)
+        return _or_plain(checking_keywords(FOREIGN[fn.__name__], fn), fn)
     if module in _IMPURE:
         raise _impure(fn)
     file = fn.__code__.co_filename

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tracejit.ir.core import Op
+from tracejit.trace.keywords import checking_keywords
 
 __all__ = ["CREATES", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "captures",
            "loop_dtypes"]
@@ -40,9 +41,9 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
 
     def enter(fn: Capturing) -> Capturing:
         for function in functions:
-            FUNCTIONS[function] = fn
+            FUNCTIONS[function] = checking_keywords(fn, function)
         if method is not None:
-            METHODS[method] = fn
+            METHODS[method] = checking_keywords(fn, functions[0])
         return fn
 
     return enter

@@ -314,9 +314,9 @@ def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str,
     out = kwargs.pop("out", None)
     where = kwargs.pop("where", True)
     dtype = kwargs.pop("dtype", None)
-    if method == "__call__" and not kwargs:
+    if method == "__call__" and not kwargs and (where is True or out is not None):
         if dtype is not None:
-            inputs = [cast(x, dtype) for x in inputs]
+            inputs = [_cast_same_kind(ufunc, x, np.dtype(dtype)) for x in inputs]
         result = apply_ufunc(ufunc, *inputs)
         return result if out is None else write_out(ufunc, result, out, where)
     if method == "outer" and not kwargs:
@@ -334,6 +334,15 @@ def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str,
         return result if out is None else write_out(ufunc, result, out, True)
     raise refuse(f"np.{ufunc.__name__}.{method} with these arguments cannot be captured",
                  "Use the plain function")
+
+
+def _cast_same_kind(ufunc: Any, x: Any, dtype: np.dtype) -> Tracer:
+    """Return an operand in the dtype that a ufunc is told to compute in."""
+    own = dtype_of(lift(x))
+    if not (is_weak(x) or np.can_cast(own, dtype, casting="same_kind")):
+        raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' input from {own!r} to {dtype!r} "
+                        "with casting rule 'same_kind'")
+    return cast(x, dtype)
 
 
 def write_out(ufunc: Any, result: Any, out: Any, where: Any) -> Any:

@@ -1,0 +1,291 @@
+"""Every keyword of every captured function of NumPy and SciPy: NumPy's result, or a refusal.
+
+The table is made from the signatures: a keyword that a new version adds is tested when it is there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.special
+
+import tracejit
+import tracejit.api  # (fills the tables)
+import tracejit.trace.keywords as keyword_module
+from tracejit.trace.dispatch import FOREIGN, FUNCTIONS
+
+V = np.array([0.5, -1.5, 2.5, 1.0])
+W = np.array([0.25, 0.5, 2.0, 3.0])
+M = np.array([[2.0, 0.5, -1.0], [0.25, 3.0, 1.5], [1.0, -0.5, 4.0]])
+P = M @ M.T + np.eye(3)
+Q = P + np.triu(M, 1)  # its triangles differ
+HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
+
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "where": (V > 0.0, V, W), "clip": (V, -1.0, 1.0), "nan_to_num": (HOLES,),
+    "isclose": (HOLES, HOLES + 1e-9), "allclose": (HOLES, HOLES + 1e-9), "full": (3, V[0]),
+    "zeros": (3,), "ones": (3,), "empty": (3,), "full_like": (V, V[0]), "copyto": (V, W),
+    "arange": (4,), "linspace": (V[0], 3.0), "eye": (3,), "identity": (3,), "tri": (3,),
+    "indices": ((2, 3),), "fromfunction": (lambda i, j: i + 2 * j, (2, 3)), "meshgrid": (V, W),
+    "reshape": (M, (9,)), "expand_dims": (V, 0), "squeeze": (M[:1],), "swapaxes": (M, 0, 1),
+    "moveaxis": (M, 0, 1), "broadcast_to": (V, (2, 4)), "concatenate": ([M, P],),
+    "stack": ([M, P],), "vstack": ([M, P],), "hstack": ([M, P],), "column_stack": ([V, W],),
+    "append": (M, P), "split": (V, 2), "array_split": (V, 3), "roll": (M, 1), "pad": (V, 2),
+    "tile": (V, 2), "repeat": (M, 2), "matmul": (M, P), "dot": (M, P), "vdot": (V, W),
+    "inner": (V, W), "outer": (V, W), "tensordot": (M, P), "einsum": ("ij,jk->ik", M, P),
+    "cross": (M, P), "kron": (M, P), "solve": (Q, M), "solve_triangular": (Q, M),
+    "cholesky": (Q,), "inv": (P,), "slogdet": (P,), "det": (P,), "take": (M, np.array([0, 2, -1])),
+    "nansum": (HOLES,), "nanmax": (HOLES,), "nanmin": (HOLES,), "nanmean": (HOLES,),
+    "take_along_axis": (M, np.array([[0, 2, 1]])), "interp": (V, W, V), "searchsorted": (W, V),
+    "xlogy": (W, W), "xlog1py": (W, W), "logit": (W / 4.0,), "entr": (W,), "logsumexp": (M,),
+    "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
+}
+"""What a function is called with; `(M,)` where it is not here."""
+
+FLOAT32, BOOL = np.dtype(np.float32), np.dtype(bool)
+VALUES: dict[str, list[Any]] = {
+    "axis": [0, 1, -1, (0, 1)], "keepdims": [True], "initial": [2.0], "dtype": [FLOAT32, int],
+    "where": [M > 0.6, V > 0.6, HOLES > 2.0], "ddof": [1], "correction": [1],
+    "mean": [np.mean(M, keepdims=True)], "order": ["F"], "copy": [True, False, None],
+    "subok": [True], "shape": [(2, 3)], "device": ["cpu"], "like": [np.ones(2)],
+    "decimals": [1, -1], "deg": [True], "nan": [7.0], "posinf": [8.0], "neginf": [9.0],
+    "rtol": [0.5], "atol": [0.5], "equal_nan": [True], "a_min": [0.0], "a_max": [0.0],
+    "min": [0.0], "max": [0.0], "ndmin": [3], "ndmax": [1], "casting": ["unsafe", "no"],
+    "stop": [7], "step": [2], "num": [4], "endpoint": [False], "retstep": [True], "M": [4],
+    "k": [1, -1], "sparse": [True], "indexing": ["ij"], "axes": [(1, 0), 1], "values": [V],
+    "offset": [1, -1], "axis1": [1], "axis2": [0], "ord": [1, 2, np.inf, "fro", "nuc"],
+    "upper": [True], "axisa": [0], "axisb": [0], "axisc": [0], "weights": [M, V[:3]],
+    "returned": [True], "y": [P], "rowvar": [False], "bias": [True], "fweights": [[1, 2, 3]],
+    "aweights": [W[:3]], "n": [2], "prepend": [1.0, M[:, :1]], "append": [1.0, M[:, :1]],
+    "x": [W[:3]], "dx": [0.5], "edge_order": [2], "mode": ["clip", "wrap", "edge", "reflect"],
+    "kind": ["stable"], "stable": [True], "overwrite_input": [False], "left": [5.0],
+    "right": [6.0], "period": [1.5], "side": ["right"], "sorter": [np.array([3, 2, 1, 0])],
+    "signature": ["dd->d"], "optimize": [True], "a": [M], "shift": [2],
+    # of SciPy
+    "lower": [True], "overwrite_a": [False], "overwrite_b": [False], "check_finite": [False],
+    "assume_a": ["gen", "sym", "her", "pos", "diagonal", "upper triangular", "general"],
+    "transposed": [True], "trans": [1, "T", 2, "C"], "unit_diagonal": [True], "b": [P],
+    "return_sign": [True], "newshape": [(9,)],
+}
+EXTRA: dict[str, dict[str, list[Any]]] = {
+    "pad": {"constant_values": [3.0, (1.0, 2.0)], "mode": [
+        "edge", "reflect", "wrap", "mean", "linear_ramp"]},
+    "clip": {"where": [V > 0.0], "dtype": [FLOAT32], "casting": ["unsafe"]},
+    "einsum": {"dtype": [FLOAT32], "order": ["F"], "casting": ["unsafe"]},
+    "reshape": {"shape": [(9,), (1, 9)]}, "logsumexp": {"b": [P, 2.0]},
+    "solve": {}, "copyto": {"where": [V > 0.6]}, "average": {"weights": [M]},
+}
+WITHOUT_VALUES = {"out", "dst", "src", "xp", "fp", "object", "condition", "axes"}
+
+
+def _scipy(name: str) -> Any:
+    return getattr(scipy.linalg, name, None) or getattr(scipy.special, name)
+
+
+def _is_numpys(f: Any) -> bool:
+    return str(getattr(f, "__module__", "")).startswith("numpy")
+
+
+CAPTURED = {f"np.{f.__name__}" if "linalg" not in f.__module__ else f"np.linalg.{f.__name__}": f
+            for f in FUNCTIONS if _is_numpys(f)}
+CAPTURED |= {f"scipy {name}": _scipy(name) for name in FOREIGN}
+
+
+def keywords(f: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each keyword of a function with values for it."""
+    extra = EXTRA.get(f.__name__, {})
+    parameters = inspect.signature(f).parameters if not isinstance(f, np.ufunc) else {
+        "out": None, "where": None, "dtype": None, "casting": None}
+    count = len(ARGUMENTS.get(f.__name__, (M,)))
+    for place, name in enumerate([*parameters, *(extra.keys() - parameters.keys())]):
+        if (place < count and name not in ("shape", "a", "x")) or name in (
+                "kwargs", "operands", "arrays", "tup", "arys", "xi", "varargs"):
+            continue
+        if name in WITHOUT_VALUES and name not in extra:
+            continue
+        for value in extra.get(name, VALUES.get(name, [])):
+            yield name, value
+        assert name in VALUES or name in extra or place < count, f"{f.__name__}: {name}"
+
+
+def leaves(x: Any) -> list[Any]:
+    return [y for part in x for y in leaves(part)] if isinstance(x, (tuple, list)) else [x]
+
+
+def plain(f: Any, args: tuple[Any, ...], name: str, value: Any) -> Any:
+    """Call NumPy; return the result and the arguments after it, None where it is an error."""
+    copies = [np.array(x) if isinstance(x, np.ndarray) else x for x in args]
+    try:
+        result = f(*copies, **{name: value})
+    except Exception:  # the combination means nothing
+        return None
+    return leaves(result), [x for x in copies if isinstance(x, np.ndarray)]
+
+
+def captured(f: Any, args: tuple[Any, ...], name: str, value: Any) -> Any:
+    """Call within a capture, arrays among the arguments traced."""
+    copies = [np.array(x) if isinstance(x, np.ndarray) else x for x in args]
+    places = [k for k, x in enumerate(copies) if isinstance(x, (np.ndarray, np.generic))]
+    given = [copies[k] for k in places]
+    def call(*arrays: Any) -> Any:
+        full = list(copies)
+        for k, x in zip(places, arrays, strict=True):
+            full[k] = x
+        return f(*full, **{name: value})
+
+    with tracejit.config(disable_jit=True):
+        result = tracejit.jit(call)(*given)
+    return leaves(result), [x for x in copies if isinstance(x, np.ndarray)]
+
+
+def difference(found: Any, expected: Any) -> str:
+    """Return how two outcomes differ, "" where they do not."""
+    for ours, theirs in itertools.chain(*(zip(a, b, strict=True)
+                                          for a, b in zip(found, expected, strict=True))):
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
+            return f"{ours.dtype}{ours.shape}, not {theirs.dtype}{theirs.shape}"
+        if not np.allclose(ours, theirs, rtol=1e-6, atol=1e-12, equal_nan=True):
+            return f"{ours}, not {theirs}"
+    return ""
+
+
+def wrongs(label: str) -> list[str]:
+    """Return the keywords with which a captured function gives something else than NumPy."""
+    f = CAPTURED[label]
+    args = ARGUMENTS.get(f.__name__, (M,))
+    wrong = []
+    for name, value in keywords(f):
+        expected = plain(f, args, name, value)
+        if expected is None:
+            continue
+        try:
+            found = captured(f, args, name, value)
+        except tracejit.Refusal:
+            continue
+        except Exception as e:
+            problem = repr(e)
+        else:
+            problem = difference(found, expected)
+        if problem and not f.__name__.startswith("empty"):
+            wrong.append(f"{label}({name}={value!r}): {problem}")
+    return wrong
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("label", CAPTURED)
+def test_no_keyword_is_dropped(label: str) -> None:
+    assert wrongs(label) == []
+
+
+@pytest.mark.parametrize(("label", "name"), [
+    ("np.var", "where"), ("np.searchsorted", "sorter"), ("scipy solve_triangular", "unit_diagonal"),
+])
+def test_a_keyword_that_is_dropped_is_found(label: str, name: str, monkeypatch: Any) -> None:
+    assert wrongs(label) == []
+    monkeypatch.setattr(keyword_module, "HARMLESS", keyword_module.HARMLESS | {name})
+    assert name in "".join(wrongs(label))
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda x: np.var(x, where=x > 0.0), "np.var with where= cannot be captured"),
+    (lambda x: x.var(where=x > 0.0), "np.var with where= cannot be captured"),
+    (lambda x: scipy.linalg.solve_triangular(x, x, unit_diagonal=True),
+     "scipy.linalg.solve_triangular with unit_diagonal= cannot be captured"),
+    (lambda x: scipy.special.logsumexp(x, return_sign=True),
+     "scipy.special.logsumexp with return_sign= cannot be captured"),
+    (lambda x: scipy.special.erf(x, where=x > 0.0),
+     "scipy.special.erf with where= cannot be captured"),
+    (lambda x: np.add(x, x, where=x > 0.0), "np.add.__call__ with these arguments"),
+    (lambda x: np.add(x, x, casting="no"), "np.add.__call__ with these arguments"),
+])
+def test_a_refusal_names_keyword_and_line(call: Any, text: str) -> None:
+    with pytest.raises(tracejit.Refusal) as caught:
+        tracejit.jit(call)(M)
+    assert text in str(caught.value)
+    assert str(caught.value).startswith(f"{__file__}:")
+
+
+def test_a_keyword_that_is_none_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"np\.sum\(\) got an unexpected keyword argument 'axes'"):
+        tracejit.jit(lambda x: np.sum(x, axes=0))(M)
+
+
+# --- what else was dropped ------------------------------------------------------------------------
+
+
+def fills(x: Any) -> Any:
+    np.nan_to_num(x, copy=False)
+    return x.copy()
+
+
+def as_is(make: Callable[..., Any]) -> Callable[..., Any]:
+    def f(x: Any) -> Any:
+        y = make(x)
+        y[0] = 9.0
+        return x.copy()
+
+    return f
+
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "nan_to_num in place": (fills, (HOLES,)),
+    "nan_to_num of complex": (
+        np.nan_to_num, (np.array([complex(np.nan, 1.0), complex(2.0, -np.inf), 3j]),)),
+    "nan_to_num of ints": (np.nan_to_num, (np.arange(3),)),
+    "median with NaN": (np.median, (HOLES,)),
+    "isclose of infinities": (lambda x: np.isclose(x, np.array([np.inf, 5.0, 1.0])), (HOLES[1],)),
+    "linspace of ints": (lambda x: np.linspace(x, 2.5, 4, dtype=int), (-2.5,)),
+    "linspace of float32": (lambda x: np.linspace(x, 2.5, 4), (np.float32(-2.5),)),
+    "linspace of complex": (lambda x: np.linspace(x, 2.5, 4), (1j,)),
+    "kron of vector and matrix": (np.kron, (V, M)), "kron of vectors": (np.kron, (V, W)),
+    "upper factor of one triangle": (lambda a: scipy.linalg.cholesky(a), (np.triu(P),)),
+    "solve from one triangle": (
+        lambda a, b: scipy.linalg.solve(a, b, assume_a="pos", lower=True), (np.tril(P), V[:3])),
+    **{f"{name} is no copy": (as_is(make), (V,)) for name, make in {
+        "asarray": np.asarray, "asarray of floats": lambda x: np.asarray(x, dtype=float),
+        "ascontiguousarray": np.ascontiguousarray, "asanyarray": np.asanyarray,
+        "array(copy=False)": lambda x: np.array(x, copy=False), "conj()": lambda x: x.conj(),
+        "astype(copy=False)": lambda x: x.astype(float, copy=False)}.items()},
+    **{f"{name} is a copy": (as_is(make), (V,)) for name, make in {
+        "array": np.array, "astype": lambda x: x.astype(float), "round": lambda x: np.round(x, 1),
+        "clip": lambda x: np.clip(x, None, None), "sum": lambda x: np.sum(x, axis=()),
+        "max": lambda x: np.max(x, axis=()), "asarray(copy=True)":
+        lambda x: np.asarray(x, copy=True), "reshape(copy=True)":
+        lambda x: np.reshape(x, (4,), copy=True)}.items()},
+    "round of ints is a copy": (as_is(np.round), (np.arange(4),)),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("interpreted", [True, False], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_made_of_a_call_is_numpys(name: str, interpreted: bool) -> None:
+    f, args = CALLS[name]
+    ours, theirs = ([np.array(x) if isinstance(x, np.ndarray) else x for x in args]
+                    for _ in range(2))
+    with tracejit.config(disable_jit=interpreted):
+        found = tracejit.jit(lambda *xs: f(*xs))(*ours)
+    problem = difference((leaves(found), ours), (leaves(f(*theirs)), theirs))
+    assert not problem, problem
+
+
+@pytest.mark.parametrize("call", [
+    np.linalg.cholesky, np.linalg.inv, np.linalg.det, scipy.linalg.solve_triangular,
+    scipy.linalg.solve, np.linalg.slogdet, scipy.linalg.cholesky])
+def test_complex_matrices_are_not_factorized(call: Callable[..., Any]) -> None:
+    args = (P + 1j, P) if "solve" in call.__name__ else (P + 1j,)
+    with pytest.raises(tracejit.Refusal, match="complex matrices"):
+        tracejit.jit(lambda *xs: call(*xs))(*args)
+
+
+def test_parts_of_complex_numbers_cannot_be_written_to() -> None:
+    for part in (np.real, np.imag):
+        with pytest.raises(tracejit.Refusal, match="Work on a copy"):
+            tracejit.jit(as_is(part))(V + 1j)
