@@ -113,13 +113,7 @@ def documented(files: list[Path]) -> list[str]:
             .removesuffix(".__init__") for path in files if ">>>" in path.read_text("utf-8")]
 
 
-STALE = pytest.mark.xfail(reason="the docstring of Function.trace has an older form of the graph",
-                          strict=False)
-
-
-@pytest.mark.parametrize("module", [
-    pytest.param(name, marks=STALE) if name == "tracejit.runtime.function" else name
-    for name in documented(sorted(PACKAGE.rglob("*.py")))])
+@pytest.mark.parametrize("module", documented(sorted(PACKAGE.rglob("*.py"))))
 def test_examples_of_docstrings_are_true(module: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried

@@ -127,6 +127,8 @@ def test_every_package_has_a_module_of_its_own() -> None:
 
 
 def test_the_link_for_editors_leads_to_codegen() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("a source distribution carries no links")
     assert (ROOT / "tracejit" / "codegen").resolve() == (ROOT / "codegen").resolve()
 
 

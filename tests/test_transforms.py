@@ -630,6 +630,48 @@ def test_eight_threads_compile_and_call_at_once() -> None:
     assert failures == []
 
 
+def test_captures_in_several_threads_keep_their_numbers_apart() -> None:
+    def listed(x: Any, k: int) -> Any:
+        return sum([x] * k) * sum([x] * (k + 100))  # each needs the number
+
+    told: dict[int, str] = {}
+
+    def work(first: int) -> None:
+        for k in range(first, first + 10):
+            told[k] = tracejit.jit(listed).trace(2.0, k).why()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(10 * k,)) for k in range(1, 9)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert set(told) == set(range(10, 90))
+    assert all(f"fixed at {k}" in text for k, text in told.items())
+
+
+def test_a_call_without_enough_memory_raises() -> None:
+    """The second call goes through the fast entry, whose block of memory cannot be had."""
+    @tracejit.jit
+    def f(x: Any, n: int) -> Any:
+        a = np.zeros(n)
+        total = x
+        for i in range(3):
+            a[i] = 2.0 * total
+            total = total + a[i]
+            a = np.sin(a[::-1])
+        return total + a[0]
+
+    expected = f(1.0, 100)
+    with pytest.raises(MemoryError):
+        f(1.0, 1 << 46)
+    assert f(1.0, 100) == expected
+
+
 # --- stages -------------------------------------------------------------------------------------
 
 

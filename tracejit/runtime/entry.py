@@ -25,6 +25,8 @@ DOUBLE = ir.DoubleType()
 POINTER = BYTE.as_pointer()
 
 STACK_ARENA = 4096
+MAX_KEPT = 1 << 30
+"""The bytes of the largest block of memory that is kept from one call to the next."""
 MAX_LEAVES, MAX_WORDS = 64, 512
 
 
@@ -289,7 +291,11 @@ def _run(s: _State) -> None:
             start = b.add(w.address(b, s.arena), WORD(63))
             b.store(b.and_(start, WORD(-64)), arena)
         with other:
-            b.store(w.call(b, "tracejit_take", needed), arena)
+            taken = w.call(b, "tracejit_take", needed)
+            with b.if_then(b.icmp_unsigned("==", taken, WORD(0))):
+                _drop(s, outputs)
+                b.ret(w.call(b, "PyErr_NoMemory"))
+            b.store(taken, arena)
     s.put(s.pointers, b.add(s.word(Words.LEAVES), outputs), b.load(arena))
     for k in range(4):
         s.put(s.ctx, WORD(k), WORD(0))
@@ -304,7 +310,7 @@ def _run(s: _State) -> None:
     with b.if_then(release):
         w.call(b, "PyEval_RestoreThread", b.load(thread), result=void)
     with b.if_then(b.not_(small)):
-        w.call(b, "tracejit_give", b.load(arena), needed, result=void)
+        w.call(b, "tracejit_give", b.load(arena), result=void)
     w.loop(b, logs, lambda k: w.call(
         b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(8))])), result=void))
     with b.if_then(b.icmp_unsigned("!=", status, WORD(0))):
@@ -363,7 +369,10 @@ def _return(s: _State, outputs: Any) -> None:
 
 
 def _build_memory(w: _Writer) -> None:
-    """Memory: `tracejit_take(bytes)` and `tracejit_give(block, bytes)`, with one block kept."""
+    """Memory: `tracejit_take(bytes)`, 0 where there is none, and `tracejit_give(block)`.
+
+    One block is kept for the next call, unless it is very large.
+    """
     kept = ir.GlobalVariable(w.module, WORD, "tracejit_kept")
     kept.initializer, kept.linkage = WORD(0), "internal"
     take = w.external("tracejit_take", WORD, WORD)
@@ -376,12 +385,17 @@ def _build_memory(w: _Writer) -> None:
         w.call(b, "free", b.sub(block, WORD(64)), result=ir.VoidType())
     place = w.variable(b, WORD)
     size = b.add(take.args[0], WORD(64))
-    w.call(b, "posix_memalign", w.address(b, place), WORD(64), size, result=INT)
+    failed = w.call(b, "posix_memalign", w.address(b, place), WORD(64), size, result=INT)
+    with b.if_then(b.icmp_unsigned("!=", failed, INT(0))):
+        b.ret(WORD(0))
     made = b.load(place)
     b.store(take.args[0], b.inttoptr(made, WORD.as_pointer()))
     b.ret(b.add(made, WORD(64)))
-    give = w.external("tracejit_give", ir.VoidType(), WORD, WORD)
+    give = w.external("tracejit_give", ir.VoidType(), WORD)
     b = ir.IRBuilder(give.append_basic_block())
+    with b.if_then(b.icmp_unsigned(">", w.load(b, give.args[0], -64), WORD(MAX_KEPT))):
+        w.call(b, "free", b.sub(give.args[0], WORD(64)), result=ir.VoidType())
+        b.ret_void()
     old = b.atomic_rmw("xchg", kept, give.args[0], "acq_rel")
     with b.if_then(b.icmp_unsigned("!=", old, WORD(0))):
         w.call(b, "free", b.sub(old, WORD(64)), result=ir.VoidType())

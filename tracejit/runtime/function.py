@@ -119,7 +119,8 @@ class Function:
         >>> import numpy as np, tracejit
         >>> traced = tracejit.grad(lambda x: np.sum(x * x)).trace(tracejit.spec("f64[n]"))
         >>> print(traced.graph)  # doctest: +ELLIPSIS
-        graph grad(_lambda)(%x: f64[n]) -> f64[n] {...
+        graph grad[_lambda](%x: f64[n]) -> f64[n] {
+        ...
         """
         leaves, structure = flatten((args, kwargs))
         specs = tuple(spec_of_leaf(x) for x in leaves)

@@ -133,12 +133,10 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
         try:
             return _Attempt(fn, specs, structure, actual, pins, name, writes_back, names).run()
         except NeedStatic as need:
-            key, number = _LAST.pop("pin")
+            assert need.pin is not None
+            key, number = need.pin
             pins[key] = (number, f"{describe_line(need.site)}: {need.why}")
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
-
-
-_LAST: dict[str, Any] = {}
 
 
 class _Attempt:
@@ -173,8 +171,7 @@ class _Attempt:
                     raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that "
                                   "only the run gives. Use a size or a Python int "
                                   "argument") from None
-                key = self.origin[need.value]
-                _LAST["pin"] = (key, trace.actual[need.value])
+                need.pin = (self.origin[need.value], trace.actual[need.value])
                 raise
             except BranchRaised:  # each branch raises: what the call would return never matters
                 result = None

@@ -103,6 +103,8 @@ class NeedStatic(Restart):
     def __init__(self, value: Value, site: Site | None, why: str) -> None:
         super().__init__(value)
         self.value, self.site, self.why = value, site, why
+        self.pin: tuple[Any, int] | None = None
+        """Which input it is, and its number in this call, once the capture has looked it up."""
 
 
 class Unify(Restart):
