@@ -36,8 +36,6 @@ class Buffer:
     name: str = ""
     number: int = -1
     """Of an argument or a result, its place among those; of a part of the arena, its slot."""
-    offset: str = ""
-    """Of a part of a Log, the name of the scalar that says where it begins."""
 
 
 def loop_vars(shape: tuple[Dim, ...]) -> tuple[Value, ...]:

@@ -41,17 +41,19 @@ def drop_unread(nodes: list[Node], droppable: set[str]) -> list[Node]:
     """
     while True:
         used: set[str] = set()
-        _collect(nodes, used)
+        _collect(nodes, used, droppable)
         kept = _drop(nodes, used, droppable)
         if not kept:
             return nodes
 
 
-def _collect(nodes: Sequence[Node], used: set[str]) -> None:
+def _collect(nodes: Sequence[Node], used: set[str], droppable: set[str]) -> None:
     for node in nodes:
         used.update(names_in(node))
+        if isinstance(node, Store) and node.buffer not in droppable:
+            used.add(node.buffer)
         for block in children(node):
-            _collect(block, used)
+            _collect(block, used, droppable)
 
 
 def _drop(nodes: list[Node], used: set[str], droppable: set[str]) -> bool:

@@ -175,11 +175,6 @@ class Emitter:
             text = scaled if i == 0 else _plus(scaled, self.dim(i))
         return text or "0"
 
-    def place_in(self, buffer: Buffer, index: Idx, shape: tuple[Dim, ...]) -> str:
-        """Return the place of an element in a buffer."""
-        place = self.place(index, shape)
-        return f"{buffer.offset} + {place}" if buffer.offset else place
-
     # --- scalars --------------------------------------------------------------------------------
 
     def scalar(self, v: Value) -> str:
@@ -267,7 +262,7 @@ class Emitter:
 
     def _load(self, v: Value, index: Idx) -> str:
         buffer = self.buffers.of[v]
-        place = self.place_in(buffer, index, v.aval.shape)
+        place = self.place(index, v.aval.shape)
         level = self._level(w for i in index for w in dim_values(i))
         text = f"{buffer.name}[{place}]"
         return self._let(level, (v, tuple(index)), self.label(v), text, "")

@@ -79,13 +79,13 @@ class StatementEmitter(Emitter):
             a, index = s.operands[0]
             text = self.element_to_store(a, index) if s.makes_operand else self._product(s)
             assert s.buffer is not None
-            place = self.place_in(s.buffer, s.index, s.target_shape)
+            place = self.place(s.index, s.target_shape)
             self.nodes.append(Store(s.buffer.name, place, text, comment))
             if s.eqn is not None:  # a copy to what a loop carries holds for one iteration only
                 self.remember(s.target, s.index, text)
         elif s.kind == "fill":
             assert s.buffer is not None
-            self.nodes.append(Store(s.buffer.name, self.place_in(s.buffer, s.index, s.target_shape),
+            self.nodes.append(Store(s.buffer.name, self.place(s.index, s.target_shape),
                                     identity_of(s.combine, s.target.aval.dtype), comment))
         elif s.kind == "add":
             self._add(s, comment)
@@ -99,7 +99,7 @@ class StatementEmitter(Emitter):
             total = filled("{0} + {1}", (name, self.element(a, index)))
             self.nodes.append(Assign(name, total, comment))
             assert s.buffer is not None
-            place = self.place_in(s.buffer, s.index, s.target_shape)
+            place = self.place(s.index, s.target_shape)
             self.nodes.append(Store(s.buffer.name, place, name))
         else:
             self._scatter(s, comment)
@@ -111,7 +111,7 @@ class StatementEmitter(Emitter):
 
     def _add(self, s: Statement, comment: str) -> None:
         assert s.buffer is not None
-        place = self.place_in(s.buffer, s.index, s.target_shape)
+        place = self.place(s.index, s.target_shape)
         old = f"{s.buffer.name}[{place}]"
         dtype = s.target.aval.dtype
         value = self._product(s)
@@ -144,7 +144,7 @@ class StatementEmitter(Emitter):
         found = iter([self.data_index(a, at) for a, at in places])
         target = tuple(next(found) if k in axes else i for k, i in enumerate(s.index))
         assert s.buffer is not None
-        place = self.place_in(s.buffer, target, s.target_shape)
+        place = self.place(target, s.target_shape)
         value = self.element(part, index)
         text = value if s.combine == "set" else filled(
             "{0} + {1}", (f"{s.buffer.name}[{place}]", value))
@@ -181,7 +181,7 @@ class StatementEmitter(Emitter):
         if s.buffer is None:
             self.names[s.target] = self.scalar_name(s, text)
             return
-        place = self.place_in(s.buffer, s.index, s.target_shape)
+        place = self.place(s.index, s.target_shape)
         self.nodes.append(Store(s.buffer.name, place, text))
         self.remember(s.target, s.index, text)
 

@@ -408,6 +408,16 @@ def log_base(typingctx: Any, ctx: Any, number: Any, scope: Any) -> Any:
     return result(ctx, number, scope), generate
 
 
+@intrinsic
+def advance(typingctx: Any, pointer: Any, count: Any) -> Any:
+    """Return a pointer to a later element."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.gep(args[0], [args[1]])
+
+    return pointer(pointer, i64), generate
+
+
 @intrinsic(prefer_literal=True)
 def log_capacity(typingctx: Any, ctx: Any, number: Any) -> Any:
     """Return how many elements a Log has room for."""
@@ -463,7 +473,8 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
 
     names: dict[str, Any] = {
         "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
-        "between": between, "scalar_loop": scalar_loop, "maximum": _extremum("maximum", ">"),
+        "advance": advance, "between": between, "scalar_loop": scalar_loop,
+        "maximum": _extremum("maximum", ">"),
         "minimum": _extremum("minimum", "<"), "imax": _integer(">"), "imin": _integer("<"),
         "idiv": _division(False), "imod": _division(True), "fail": fail, "log_base": log_base,
         "log_capacity": log_capacity, "log_grow": log_grow, "inf": float("inf"),

@@ -148,8 +148,9 @@ def _log_push(self: _Lowerer, eqn: Eqn) -> None:
     self.nodes.append(If(f"{top} + {total} > {cap}", grow, comment=self.comment(eqn)))
     for a, size in zip(values, sizes, strict=True):
         if is_array(a):
-            buffer = Buffer("log", a.aval.dtype, size, [], base, offset=top)
-            self.copy(a, a, buffer)
+            room = self.fresh("room")
+            self.nodes.append(Assign(room, f"advance({base}, {top})"))
+            self.copy(a, a, Buffer("log", a.aval.dtype, size, [], room))
         else:
             self.nodes.append(Store(base, top, self.atom(a)))
         self.nodes.append(Assign(top, f"{top} + {self.dim(size)}"))
@@ -164,10 +165,10 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
         size = product(v.aval.shape)
         self.nodes.append(Assign(top, f"{top} - {self.dim(size)}"))
         if is_array(v):
-            at = self.fresh("at")
-            self.nodes.append(Let(at, top, self.comment(eqn)))
             buffer = self.buffers.of[v]
-            buffer.name, buffer.offset = base, at
+            buffer.name = self.fresh(f"t{self.labels.get(v, '')}")
+            text = f"advance({base}, {top})"
+            self.nodes.append(Assign(buffer.name, text, self.comment(eqn)))
             continue
         name = self.fresh(self.label(v))
         self.names[v] = name

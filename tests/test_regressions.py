@@ -241,3 +241,19 @@ def test_while_that_needs_python_numbers_is_run_by_python() -> None:
     with tracejit.config(disable_jit=True):
         slope = (layered(0.5 + 1e-6) - layered(0.5 - 1e-6)) / 2e-6
         np.testing.assert_allclose(tracejit.grad(layered)(0.5), slope, rtol=1e-6)
+
+
+def test_library_routines_on_what_a_log_kept() -> None:
+    def newton(p: Any) -> Any:
+        x = np.array([1.0, 1.0])
+        for _ in range(20):
+            f = np.array([x[0] ** 2 + p * x[1] - 3.0, x[0] - x[1] ** 2 + p])
+            slope = np.array([[2.0 * x[0], p], [1.0, -2.0 * x[1]]])
+            dx = np.linalg.solve(slope, -f)
+            x = x + dx
+            if np.linalg.norm(dx) < 1e-12:
+                break
+        return x[0] * x[1]
+
+    slope = (newton(1.2 + 1e-6) - newton(1.2 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(tracejit.grad(newton)(1.2), slope, rtol=1e-6)

@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.configuration import cache_directory, settings
+from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
@@ -157,7 +158,17 @@ class Compiled:
         conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
         conditions += [(a - b, "==", True) for a, b in program.capture.checks]
         plan = plan_text(kernel, conditions, f"{self.symbol}_plan", "")
-        self.code = compile_kernel(fn, signature, self.symbol, [plan])
+        try:
+            self.code = compile_kernel(fn, signature, self.symbol, [plan])
+        except TracejitError:
+            raise
+        except Exception as e:
+            cause = e if settings().debug else None
+            raise CompileError(
+                f"{program.name}: the emitted source {self.path} does not compile "
+                f"({type(e).__name__}). This is a fault of tracejit, please report it; "
+                "TRACEJIT_DEBUG=1 shows its cause, and tracejit.config(disable_jit=True) runs the "
+                "program in the interpreter") from cause
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
