@@ -439,7 +439,7 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                         (lambda a: tuple(np.linalg.slogdet(a)), SQUARE)],
     np.cross: [(lambda x, y: np.cross(x, y), B3, V[:3].copy()),
                (lambda x: np.cross(x[:, :3], x[:, 1:]), A)],
-    np.kron: [(lambda x, y: np.kron(x, y), A, SQUARE)],
+    np.kron: [(lambda x, y: np.kron(x, y), A, SQUARE), (lambda x: np.kron(x, x), V)],
     # selection
     BUILTIN_AT: [(lambda x: _add_at(np.zeros(3), IDX, x), V[:4].copy()),
                  (lambda x: _add_at(np.zeros(3), (np.array([0, 0, 1]),), x), B3),

@@ -384,9 +384,9 @@ def kron(a: Any, b: Any) -> Any:
     a, b = as_tracer(a), as_tracer(b)
     ndim = max(len(a.dims), len(b.dims))
     left, right = ((*(1,) * (ndim - len(t.dims)), *t.dims) for t in (a, b))
-    spread = [apply("reshape", t, shape=tuple(d for k in dims for d in (
-        (k, 1) if t is a else (1, k)))) for t, dims in ((a, left), (b, right))]
-    return apply("reshape", spread[0] * spread[1],
+    outer = apply("reshape", a, shape=tuple(d for k in left for d in (k, 1)))
+    inner = apply("reshape", b, shape=tuple(d for k in right for d in (1, k)))
+    return apply("reshape", outer * inner,
                  shape=tuple(d * e for d, e in zip(left, right, strict=True)))
 
 

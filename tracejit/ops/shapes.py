@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params, Span
-from tracejit.ir.dims import Dim
+from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Alias, Inline, Pieces, View
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import sum_to
@@ -23,6 +23,9 @@ __all__: list[str] = []
 
 
 def _reshape_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    more = product(params["shape"]) - product(avals[0].shape)
+    if isinstance(more, int) and more:
+        raise IRError(f"{avals[0]} cannot be reshaped to {params['shape']}")
     return only(avals[0].with_shape(params["shape"]))
 
 
