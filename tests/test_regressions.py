@@ -50,6 +50,16 @@ def f(x, y, a, n):
         u = np.arange(3) * 0.3 + x[i]
     return np.sum(u)
 """,
+    "names change places in a loop in a loop, and are written to after it": """
+def f(x, y, a, n):
+    u, v = x * 0.8, x * 0.5
+    for i in range(n):
+        for j in range(i):
+            u[j] += v[i] * 0.5
+            u, v = v, u
+        u[0] = y[i, 0] * a
+    return np.sum(u * x)
+""",
     "a name that one branch sets holds a view": """
 def f(x, y, a, n):
     if a < 7.0:
@@ -181,6 +191,14 @@ def f(x, y, a, n):
         u[0] += 1.0
         u = u * 0.5
     return o[0] + u[0]
+""",
+    "names changed places in a loop, and a third holds one of the arrays": """
+def f(x, y, a, n):
+    u, v = x, x * 0.5
+    for i in range(n):
+        u, v = v, u
+    u[0] *= a
+    return v[0]
 """,
     "a loop leaves two names for one array": """
 def f(x, y, a, n):

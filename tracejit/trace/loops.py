@@ -499,8 +499,12 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         if k in now and k not in rotating:
             twins = [now[j].cell for j in names if j != k and j in ended and k in ended
                      and ended[j].cell is ended[k].cell]
-            kept = k in start and _has_other_handles(start[k]) and not _surely_runs(tracer)
-            now[k].cell.stands_for([*lasting, *twins, *([start[k].cell] if kept else [])])
+            cells = [start[k].cell] if k in start else []
+            kept = cells and _has_other_handles(start[k]) and not _surely_runs(tracer)
+            now[k].cell.stands_for([*lasting, *twins, *(cells if kept else [])])
+        elif k in now:
+            now[k].cell.stands_for([start[j].cell for j in came_from
+                                    if j in start and _has_other_handles(start[j])])
 
 
 def _surely_runs(tracer: _LoopTracer) -> bool:
