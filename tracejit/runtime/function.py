@@ -15,6 +15,7 @@ from tracejit.configuration import settings
 from tracejit.ir.core import Graph
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Traced
+from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.capture import ArgSpec, spec_of_leaf
 from tracejit.trace.context import is_tracing
 from tracejit.trace.tracer import Traced as TracedValue
@@ -50,7 +51,8 @@ class Function:
     def _setup(self, transform: Any) -> None:
         self.transform = transform
         self._table: dict[Any, list[Specialisation]] = {}
-        self._slow = self._dispatch
+        self._slow: Any = self.__call__
+        """What the newest fast entry falls back on: the one before, and at last Python."""
         functools.update_wrapper(self, transform.fn, updated=())
         self.__wrapped__ = transform.fn
 
@@ -64,10 +66,13 @@ class Function:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Find or make the specialisation for these arguments and run it."""
-        return self._dispatch(*args, **kwargs)
+        try:
+            return self._dispatch(args, kwargs)
+        except Exception as e:
+            hide_frames(e)
+            raise
 
-    def _dispatch(self, *args: Any, **kwargs: Any) -> Any:
-        """Call in Python: find the specialisation, compile it if there is none."""
+    def _dispatch(self, args: Any, kwargs: Any) -> Any:
         leaves, structure = flatten((args, kwargs))
         if is_tracing() or any(isinstance(x, TracedValue) for x in leaves):
             return self.transform.inline(args, kwargs)
@@ -111,6 +116,7 @@ class Function:
 
     # --- stages ---------------------------------------------------------------------------------
 
+    @hiding_frames
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Return the captured program for these arguments, or for specs of them.
 

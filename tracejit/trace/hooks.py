@@ -397,11 +397,13 @@ class Hooks:
         text = "" if message is None else str(message())
         emit("check", [test.value], {"error": "AssertionError", "message": _escape(text)})
 
-    def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
+    def raise_(self, make: Callable[[], Any], *cause: Any) -> None:
         """Raise, at run time if whether it comes to that depends on data."""
         error = make()
         if not any(f.kind in ("if", "loop") for f in current().frames):
-            raise error from cause
+            if cause:
+                raise error from cause[0]
+            raise error
         kind = error if isinstance(error, type) else type(error)
         if RAISABLE.get(kind.__name__) is not kind:
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "

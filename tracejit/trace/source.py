@@ -14,7 +14,7 @@ from typing import Any
 from tracejit.ir.core import Site
 
 __all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source",
-           "line_of_error"]
+           "is_user_code", "line_of_error"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -111,11 +111,16 @@ def line_of_error(error: BaseException, fn: Any) -> str:
     tb = error.__traceback__
     while tb is not None:
         code = tb.tb_frame.f_code
-        if code in REWRITTEN or not (code.co_filename == "<string>"
-                                     or _is_internal(code.co_filename)):
+        if is_user_code(code):
             where = f"{code.co_filename}:{tb.tb_lineno}"
         tb = tb.tb_next
     return where
+
+
+def is_user_code(code: CodeType) -> bool:
+    """Return whether a frame of this code is one of the user's, rewritten or not."""
+    file = code.co_filename
+    return code in REWRITTEN or not (file == "<string>" or _is_internal(file))
 
 
 # --- finding the tree ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import is_tracing
 from tracejit.trace.tracer import Tracer
@@ -16,6 +17,7 @@ from tracejit.tree import flatten, unflatten
 __all__ = ["check_grads"]
 
 
+@hiding_frames
 def check_grads(f: Callable[..., Any], args: tuple[Any, ...], order: int = 1,
                 modes: Sequence[str] | str = ("fwd", "rev"), *, atol: float | None = None,
                 rtol: float | None = None, eps: float = 1e-6) -> None:

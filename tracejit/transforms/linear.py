@@ -13,6 +13,7 @@ from tracejit.ir.core import Atom, Block, Graph
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
+from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import ArgSpec, capture_function
 from tracejit.trace.captured import Leaf
 from tracejit.trace.context import current
@@ -93,6 +94,7 @@ class Pullback:
         out_leaves, out_structure = flatten(value)
         names = leaf_names(out_structure, "the result")
 
+        @hiding_frames
         def pullback(ct: Any) -> Any:
             """Return the cotangents of the arguments."""
             ct_leaves, ct_structure = flatten(ct)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.compiled import Jit, Options
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent, tangents_like
@@ -82,6 +83,7 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_a
     return _decorator(fn, lambda f: Gradient(f, argnums, has_aux, True, Options(fp)))
 
 
+@hiding_frames
 def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None,
         has_aux: bool = False, fp: str = "default", **kwargs: Any) -> Any:
     """Return value and pullback: the map from cotangents of the result to those of the arguments.
@@ -103,6 +105,7 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
         pull = Pullback(f, argnums, has_aux, Options(fp))
 
         @functools.wraps(f, updated=())
+        @hiding_frames
         def value_and_pullback(*args: Any, **keywords: Any) -> Any:
             return pull(*args, **keywords)
 
@@ -113,6 +116,7 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
     return make(fn)(*primals, **kwargs) if primals or kwargs else make(fn)
 
 
+@hiding_frames
 def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any = None, *,
         fp: str = "default") -> Any:
     """Return value and tangent of a function: its derivative along a direction.
@@ -131,6 +135,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
         inner = _checked(f, lambda g: Tangent(g, Options(fp)))
 
         @functools.wraps(f, updated=())
+        @hiding_frames
         def value_and_tangent(primals: Any, tangents: Any) -> Any:
             return inner(tuple(primals), tangents_like(primals, tangents))
 
