@@ -71,6 +71,9 @@ class Buffers:
     # --- merging --------------------------------------------------------------------------------
 
     def _merge_all(self, block: Block) -> None:
+        for eqn in all_eqns(block):  # first what a loop carries and what it leaves: one thing
+            if isinstance(eqn.op.lowering, Region) and eqn.op.lowering.kind in ("for", "while"):
+                self._merge_carried(eqn)
         for eqn in all_eqns(block):
             if isinstance(eqn.op.lowering, Region):
                 self._merge_region(eqn)
@@ -90,14 +93,17 @@ class Buffers:
                     for a, v in zip(region.outputs, eqn.outputs, strict=True):
                         self._merge(a, v)
             return
-        results = eqn.outputs[len(eqn.outputs) - len(eqn.inputs):]
         body = eqn.regions[-1]
         for k, v in enumerate(body.inputs[1:]):
+            self._merge(body.outputs[k], v)
+            self._merge(eqn.inputs[k], v)
+
+    def _merge_carried(self, eqn: Eqn) -> None:
+        results = eqn.outputs[len(eqn.outputs) - len(eqn.inputs):]
+        for k, v in enumerate(eqn.regions[-1].inputs[1:]):
             for region in eqn.regions[:-1]:
                 self._merge(region.inputs[k + 1], v)
             self._merge(v, results[k])
-            self._merge(body.outputs[k], v)
-            self._merge(eqn.inputs[k], v)
 
     def _merge(self, a: Atom, b: Atom, *, reads_only: bool = False) -> bool:
         """Let two arrays share a buffer if that loses no element; return whether they do."""

@@ -283,7 +283,10 @@ class _Lowerer(NestEmitter):
             if isinstance(v.aval, LogType):
                 for region in regions:
                     self._follow_log(a, region.inputs[k + 1])
-            elif not is_array(v):
+            elif is_array(v):
+                for region in regions[:-1]:
+                    assert self.buffers.shares(region.inputs[k + 1], v), "one array, two places"
+            else:
                 name = self.fresh(f"c{self.label(v)}")
                 self.nodes.append(Assign(name, self.atom(a)))
                 for region in regions:
@@ -335,6 +338,7 @@ class _Lowerer(NestEmitter):
         return v
 
     def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[str | None]) -> None:
+        self._copy_all(zip(eqn.regions[-1].inputs[1:], results, strict=True))
         for v, name, a in zip(results, names, eqn.inputs, strict=True):
             if name is not None:
                 self.names[v] = name
