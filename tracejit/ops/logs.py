@@ -51,8 +51,7 @@ def _pop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     log_ct, *value_cts = cts
     if log_ct is None:
         log_ct = sweep.new_log(eqn.inputs[0].aval.dtype)
-    parts = [sweep.zeros(v.aval) if ct is None else ct
-             for v, ct in zip(eqn.outputs[1:], value_cts, strict=True)]
+    parts = [sweep.dense(ct, v.aval) for v, ct in zip(eqn.outputs[1:], value_cts, strict=True)]
     return list(sweep.emit("push", [log_ct, *parts]))
 
 
