@@ -15,7 +15,7 @@ help:
 	@echo 'make check   lint, types, packages and layers'
 	@echo 'make fuzz    random programs against differences            (COUNT=$(COUNT), SEED=...)'
 	@echo 'make bench   times beside hand-written, JAX, PyTorch, autograd'
-	@echo 'make golden  write the golden sources of tests/golden again; review the diff'
+	@echo 'make golden  write golden sources and the pages of docs/ again; review the diff'
 	@echo 'PYTHON=...   the Python, 3.11 or newer, that .venv is made with'
 
 demo: $(VENV)/demo.stamp
@@ -36,7 +36,7 @@ bench: $(VENV)/bench.stamp
 	$(PY) -m benchmarks
 
 golden: $(VENV)/dev.stamp
-	$(PY) -m pytest -q tests/test_golden.py --golden
+	$(PY) -m pytest -q -p no:randomly tests/test_golden.py tests/test_docs.py --golden
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
