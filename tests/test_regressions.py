@@ -275,3 +275,18 @@ def test_library_routines_on_what_a_log_kept() -> None:
 
     slope = (newton(1.2 + 1e-6) - newton(1.2 - 1e-6)) / 2e-6
     np.testing.assert_allclose(tracejit.grad(newton)(1.2), slope, rtol=1e-6)
+
+
+def test_two_names_that_data_makes_one_array_are_not_written_to() -> None:
+    def rename(x: Any, c: Any) -> Any:
+        u, v = x * 2, x * 3
+        if c > 0:
+            u = v
+        else:
+            v = u
+        u[0] = 7.0
+        return np.sum(u) + 10 * np.sum(v)
+
+    for c in (1.0, -1.0):
+        with pytest.raises(tracejit.Refusal, match="data decides which array it is"):
+            tracejit.jit(rename)(np.arange(3.0), c)
