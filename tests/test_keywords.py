@@ -109,6 +109,8 @@ def keywords(f: Any) -> Iterator[tuple[str, Any]]:
             continue
         if name in WITHOUT_VALUES and name not in extra:
             continue
+        if isinstance(f, np.ufunc) and name == "where":
+            continue  # with some masks, calling SciPy's ufuncs corrupts the heap (NumPy 2.4)
         for value in extra.get(name, VALUES.get(name, [])):
             yield name, value
         assert name in VALUES or name in extra or place < count, f"{f.__name__}: {name}"
