@@ -354,7 +354,7 @@ CAPTURE_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
     "matmul": (lambda x, y: x @ y, (A, X), ValueError,
                "matmul: shapes (3,4) and (3,) do not match in the summed dimension 'j'"),
     "reshape": (lambda x: x.reshape(2, 2), (X,), ValueError,
-                "cannot reshape array of size 3 into shape (2, 2)"),
+                "cannot reshape array of size 3 into shape (2,2)"),
     "stack": (lambda x, y: np.stack([x, y]), (X, np.ones(4)), ValueError,
               "all the input array dimensions except for the concatenation axis must match "
               "exactly"),
@@ -659,3 +659,75 @@ def test_ops_of_the_wrong_type(call: Any, text: str) -> None:
     error = error_of(call)
     assert type(error) is TypeError
     assert str(error) == text
+
+
+# --- numbers in messages, and numbers that do not fit ---------------------------------------------
+
+
+def complains(x: Any, n: int) -> Any:
+    for i in range(len(x)):
+        if x[i] > 1.5:
+            raise ValueError(f"{{x}}[{i}] is {x[i]:.3e}, {'not ' + str(n)}")
+    assert x[0] > 0.0, "x[0] is %s" % x[0]  # noqa: UP031  (as users write it)
+    return n
+
+
+@pytest.mark.parametrize("interpreted", [True, False], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("x", [X, X - 2.0, X[:0] + 1.0])
+def test_messages_on_data_show_numbers(x: Any, interpreted: bool) -> None:
+    with tracejit.config(disable_jit=interpreted):
+        ours = error_of(lambda: tracejit.jit(complains)(x, 7))
+    theirs = error_of(lambda: complains(x, 7))
+    if isinstance(theirs, ValueError):  # two numbers are shown, of three
+        assert str(ours).rpartition("not ")[0] == str(theirs).rpartition("not ")[0]
+    assert type(ours) is type(theirs)
+    if isinstance(theirs, AssertionError):
+        assert str(ours) == str(theirs).splitlines()[0]  # (pytest adds to it)
+
+
+def test_numbers_that_are_known_are_shown_as_ever() -> None:
+    def f(x: Any, n: int) -> Any:
+        if n > 2:
+            raise ValueError(f"n is {n}")
+        return x
+
+    error = error_of(lambda: tracejit.jit(f)(X, 3))
+    assert str(error) in ("n is 3", "n is n")
+
+
+def test_an_int_beyond_64_bits_is_refused() -> None:
+    with pytest.raises(Refusal, match="does not fit into 64 bits"):
+        tracejit.jit(lambda n: n + 1)(1 << 70)
+    f = lambda n: n * (1 << 70)  # noqa: E731
+    with pytest.raises(Refusal, match=rf"test_messages\.py:{f.__code__.co_firstlineno}: the int "):
+        tracejit.jit(f)(3)
+    g = tracejit.jit(lambda n: n + 1)
+    assert g(3) == 4
+    with pytest.raises(Refusal, match="does not fit into 64 bits"):
+        g(-(1 << 64))
+
+
+@pytest.mark.parametrize("interpreted", [True, False], ids=["interpreted", "compiled"])
+def test_a_reshape_that_data_makes_impossible_says_so(interpreted: bool) -> None:
+    with tracejit.config(disable_jit=interpreted):
+        f = tracejit.jit(lambda x, n: np.reshape(x, (n, -1)))
+        assert f(np.arange(6.0), 2).shape == (2, 3)
+        with pytest.raises(ValueError, match=r"cannot reshape array of size 6 into shape \(n,newa"):
+            f(np.arange(6.0), 4)
+        with pytest.raises(ValueError, match=r"array of size 6 into shape \(4,newaxis\)"):
+            tracejit.jit(lambda x: x.reshape(4, -1))(np.arange(6.0))
+
+
+def test_forward_mode_says_what_helps() -> None:
+    bare = tracejit.register_op("NoRule", lambda x: x * x)
+    ruled = tracejit.register_op("ReverseRule", lambda x: x * x)
+    tracejit.RegisterGradient("ReverseRule")(lambda op, ct: 2.0 * op.inputs[0] * ct)
+    custom = tracejit.custom_gradient(lambda x: (x * x, lambda ct: 2.0 * x * ct))
+    for op, text in ((bare, r"has no derivative\. Register .*RegisterGradient\('NoRule'\) and "
+                            r"differentiate in reverse mode .*no_gradient\('NoRule'\)$"),
+                     (ruled, r"has a gradient, and so a derivative in reverse mode .* alone$"),
+                     (custom, r"custom_gradient has a derivative in reverse mode .* alone$")):
+        with pytest.raises(LookupError, match=text):
+            tracejit.jvp(lambda x, op=op: op(x), (2.0,), (1.0,))
+    assert tracejit.grad(lambda x: ruled(x))(2.0) == 4.0
+    assert tracejit.grad(lambda x: custom(x))(2.0) == 4.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -670,6 +671,59 @@ def test_a_call_without_enough_memory_raises() -> None:
     with pytest.raises(MemoryError):
         f(1.0, 1 << 46)
     assert f(1.0, 100) == expected
+
+
+# --- Python's numbers ---------------------------------------------------------------------------
+
+TRUTHS = {
+    "comparison": lambda x: x > 0.1, "bool": lambda x: bool(x > 0.1), "not": lambda x: not x > 0.1,
+    "isnan": math.isnan, "np.isnan": np.isnan, "any": lambda x: any([x > 1.0, x > 2.0]),
+    "all": lambda x: all([x > 1.0, x > 2.0]), "allclose": lambda x: np.allclose(x, x),
+    "chosen": lambda x: True if x > 0.1 else False, "and": lambda x: x > 0.1 and x < 3.0,
+    "or": lambda x: x > 2.0 or x < 3.0, "sum": lambda x: (x > 0.1) + (x > 0.2) + (x > 5.0),
+    "product": lambda x: (x > 0.1) * (x > 0.2), "with a float": lambda x: (x > 0.1) * 2.5,
+    "difference": lambda x: (x > 0.1) - (x > 9.0), "negated": lambda x: -(x > 0.1),
+}
+
+
+@pytest.mark.parametrize("disable_jit", [True, False], ids=["interpreted", "compiled"])
+@pytest.mark.parametrize("x", [1.5, np.float64(1.5)], ids=["float", "float64"])
+@pytest.mark.parametrize("name", TRUTHS)
+def test_truth_values_are_pythons_where_pythons_are(name: str, x: Any, disable_jit: bool) -> None:
+    f = TRUTHS[name]
+    if isinstance(x, np.float64) and name in ("difference", "negated"):
+        pytest.skip("NumPy does not subtract truth values")
+    with tracejit.config(disable_jit=disable_jit):
+        g = tracejit.jit(lambda x: f(x))
+        g(x)
+        found, expected = g(x), f(x)
+    assert found == expected
+    if not (isinstance(x, np.float64) and name == "chosen"):
+        assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize("disable_jit", [True, False], ids=["interpreted", "compiled"])
+def test_ints_that_were_fixed_are_looked_at_in_every_call(disable_jit: bool) -> None:
+    with tracejit.config(disable_jit=disable_jit):
+        f = tracejit.jit(lambda x, k: sum([x] * k))
+        g = tracejit.grad(lambda x, k: sum([x] * k))
+        for k in (1, 2, 3, 2, 1):
+            assert (f(2.0, k), g(2.0, k)) == (2.0 * k, k)
+            assert tracejit.vjp(lambda x, k: sum([x] * k), 2.0, k)[1](1.0)[0] == k
+
+
+@pytest.mark.parametrize("disable_jit", [True, False], ids=["interpreted", "compiled"])
+def test_an_int_argument_is_the_step_of_a_slice(disable_jit: bool) -> None:
+    with tracejit.config(disable_jit=disable_jit):
+        f = tracejit.jit(lambda x, n: np.sum(x[::n] * 2.0))
+        g = tracejit.grad(lambda x, n: np.sum(x[::-n] ** 2))
+        x = np.arange(7.0)
+        for n in (1, 2, 3, 2):
+            assert f(x, n) == np.sum(x[::n] * 2.0)
+            expected = np.zeros(7)
+            expected[::-n] = 2.0 * x[::-n]
+            np.testing.assert_array_equal(g(x, n), expected)
+    assert "the step of a slice" in tracejit.jit(lambda x, n: x[::n]).trace(x, 2).why()
 
 
 # --- stages -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
 from tracejit.ops import cotangents
-from tracejit.ops.calls import is_marked
+from tracejit.ops.calls import find_gradient, is_marked
 from tracejit.trace.context import Trace, current
 from tracejit.trace.equations import apply, atom_of
 from tracejit.trace.source import describe_line
@@ -132,8 +132,7 @@ class ForwardSweep:
         if is_marked(eqn.op) or all(t is None for t in tangents):
             return
         if eqn.op.jvp is None:
-            raise LookupError(f"{describe_line(eqn.site)}: op {eqn.op.name!r} has no forward-mode "
-                              "derivative; use reverse mode (tracejit.grad, tracejit.vjp)")
+            raise LookupError(f"{describe_line(eqn.site)}: {_without_jvp(eqn.op)}")
         with self.builder.differentiating(new.outputs[0], eqn.site):
             self._bind(eqn, eqn.op.jvp(self, new, tangents))
 
@@ -141,6 +140,18 @@ class ForwardSweep:
         for v, t in zip(eqn.outputs, results, strict=True):
             if t is not None:
                 self.tangents[v] = t
+
+
+def _without_jvp(op: Op) -> str:
+    """Return what is wrong with an op in forward mode, and what to do."""
+    reverse = "in reverse mode (tracejit.grad, tracejit.vjp)"
+    if op.name == "with_gradient":
+        return f"a function with tracejit.custom_gradient has a derivative {reverse} alone"
+    if find_gradient(op) is not None:
+        return f"op {op.name!r} has a gradient, and so a derivative {reverse} alone"
+    return (f"op {op.name!r} has no derivative. Register a gradient with tracejit.RegisterGradient"
+            f"({op.name!r}) and differentiate {reverse}, or say that it has none with "
+            f"tracejit.no_gradient({op.name!r})")
 
 
 def forward_block(block: Block, wrt: Sequence[Value], keep: Sequence[int]) -> Block:

@@ -256,7 +256,8 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
              equal_nan: bool = False) -> Any:
     """Return whether two arrays agree within tolerances everywhere."""
-    return np.all(isclose(a, b, rtol, atol, equal_nan))
+    agree: Any = np.all(isclose(a, b, rtol, atol, equal_nan))
+    return tracer_of(agree.value, weak=True)
 
 
 # --- math and scipy.special ---------------------------------------------------------------------
@@ -270,7 +271,7 @@ def _scalar(ufunc: Any) -> Callable[..., Any]:
             if isinstance(x, Tracer) and x.dims:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         result = apply_ufunc(ufunc, *(_as_float(x) for x in args))
-        result.weak = result.dtype.kind in "ifc"
+        result.weak = True
         return result
 
     return function

@@ -74,16 +74,23 @@ def _tuple(shape: Any) -> tuple[Any, ...]:
 def _fill_in(dims: tuple[Dim, ...], target: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """Replace a -1 by what the size leaves, and check that the sizes agree."""
     total = product(dims)
+    trace = current()
+    shown = tuple("newaxis" if d == -1 else d for d in target)
     if -1 in target:
         rest = product(tuple(d for d in target if d != -1))
         quotient = exact_quotient(total, rest)
         target = tuple(quotient if d == -1 else d for d in target)
-    if not same_dim(total, product(target)):
-        trace = current()
-        known = trace.is_known(total)
-        count = trace.number(total) if known else total
-        raise ValueError(f"cannot reshape array of size {count} into shape {tuple(target)}")
+    message = f"cannot reshape array of size {{0:.0f}} into shape {_shape_text(shown)}"
+    if not same_dim(total, product(target), message):
+        numbers = tuple(trace.number(d) if not isinstance(d, str) and trace.is_known(d) else d
+                        for d in shown)
+        size = trace.number(total) if trace.is_known(total) else total
+        raise ValueError(f"cannot reshape array of size {size} into shape {_shape_text(numbers)}")
     return tuple(current().canonical(d) for d in target)
+
+
+def _shape_text(shape: tuple[Any, ...]) -> str:
+    return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
 def exact_quotient(total: Dim, part: Dim) -> Dim:

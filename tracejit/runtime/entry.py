@@ -42,7 +42,7 @@ class Words:
     FROM_ARGUMENT, FROM_CELL, FROM_DICT = range(3)
     IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT = range(4)
     # a result: its kind, its dtype, its rank, its type
-    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT = range(5)
+    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL = range(6)
     # how results are grouped: one; a tuple; (first, second); (first, tuple of the rest)
     ONE, TUPLE, FIRST_AND_REST = range(3)
 
@@ -350,6 +350,9 @@ def _return(s: _State, outputs: Any) -> None:
             s.put(s.objects, i, w.call(b, "PyFloat_FromDouble", w.load(b, data, 0, DOUBLE)))
         with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_INT))):
             s.put(s.objects, i, w.call(b, "PyLong_FromLongLong", w.load(b, data, 0)))
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_BOOL))):
+            byte = b.zext(w.load(b, data, 0, BYTE), WORD)
+            s.put(s.objects, i, w.call(b, "PyBool_FromLong", byte))
 
     w.loop(b, outputs, box)
     grouping = s.word(Words.GROUPING)

@@ -96,13 +96,8 @@ class Specialisation:
         return values is not None and self._sizes_fit(values)
 
     def _values_if_same(self, leaves: Sequence[Any]) -> list[Any] | None:
-        """Return the graph's inputs if guards and fixed ints hold; sizes are not looked at."""
-        if not self.guards_hold():
-            return None
-        for (key, axis), (number, _) in self.program.capture.pins.items():
-            if axis is None and key[0] == "arg" and int(leaves[key[1]]) != number:
-                return None
-        return self.values(leaves)
+        """Return the graph's inputs if guards hold; sizes and ints are not looked at."""
+        return self.values(leaves) if self.guards_hold() else None
 
     def _sizes_fit(self, values: Sequence[Any]) -> bool:
         if self.compiled is None:
@@ -266,8 +261,9 @@ class Specialisation:
     def _output_record(self, k: int, aval: Any) -> tuple[int, ...]:
         if aval.shape:
             return (0, 0, 0, Words.AS_ARRAY, self._hold(aval.dtype), len(aval.shape))
-        if self._weak[k] and aval.dtype.kind in "fi":
-            return (0, 0, 0, Words.AS_FLOAT if aval.dtype.kind == "f" else Words.AS_INT, 0, 0)
+        kinds = {"f": Words.AS_FLOAT, "i": Words.AS_INT, "b": Words.AS_BOOL}
+        if self._weak[k] and aval.dtype.kind in kinds:
+            return (0, 0, 0, kinds[aval.dtype.kind], 0, 0)
         if aval.dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
         return (0, 0, 0, Words.AS_SCALAR, self._hold(aval.dtype), 0)

@@ -316,7 +316,7 @@ def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
     """Return the dtype to which two numbers promote, and whether both are Python numbers."""
     keys = tuple(promotion_key(v) for v in (x, y))
     if keys == (np.dtype(bool),) * 2:
-        return np.dtype(bool), False
+        return np.dtype(bool), is_weak(x) and is_weak(y)
     dtype = loop_dtypes(np.add, keys)[0]
     return dtype, is_weak(x) and is_weak(y)
 

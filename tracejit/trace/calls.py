@@ -29,7 +29,7 @@ from tracejit.trace.iterables import (
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import PACKAGE, REWRITTEN
-from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim
+from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
 __all__ = ["BUILTINS", "call_function", "convert", "known_container"]
 
@@ -230,6 +230,12 @@ def _float(x: Any = 0.0) -> Any:
     return result
 
 
+def _bool(x: Any = False) -> Any:
+    """Return a truth value, which is Python's own."""
+    x = as_condition(x)
+    return x if isinstance(x, bool) else tracer_of(x.value, weak=True)
+
+
 def _round(x: Any, ndigits: Any = None) -> Any:
     if not isinstance(x, Tracer):
         return round(x, ndigits)
@@ -271,6 +277,14 @@ def _divmod(x: Any, y: Any) -> Any:
 
 
 def _any(iterable: Any) -> Any:
+    return _bool(_one_of(iterable))
+
+
+def _all(iterable: Any) -> Any:
+    return _bool(_each_of(iterable))
+
+
+def _one_of(iterable: Any) -> Any:
     result: Any = False
     for x in iterable:
         x = as_condition(x)
@@ -280,7 +294,7 @@ def _any(iterable: Any) -> Any:
     return result
 
 
-def _all(iterable: Any) -> Any:
+def _each_of(iterable: Any) -> Any:
     result: Any = True
     for x in iterable:
         x = as_condition(x)
@@ -292,7 +306,7 @@ def _all(iterable: Any) -> Any:
 
 BUILTINS.update({
     len: _length, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum, int: _int,
-    float: _float, bool: as_condition, round: _round, isinstance: _isinstance, list: _list_of(list),
+    float: _float, bool: _bool, round: _round, isinstance: _isinstance, list: _list_of(list),
     dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any, all: _all,
     abs: operator.abs, pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
     map: lambda fn, *xs: [call_function(fn, items, {}) for items in zip(*xs, strict=False)],

@@ -67,6 +67,9 @@ def spec_of_leaf(x: Any) -> ArgSpec:
         return x
     kind = _BY_TYPE.get(type(x))
     if kind is not None:
+        if kind == "int" and not -1 << 63 <= x < 1 << 63:
+            raise Refusal(f"an argument is the int {x}, which does not fit into 64 bits. Pass a "
+                          "float, if it need not be exact")
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
         if isinstance(x, (np.ma.MaskedArray, np.matrix)):
@@ -133,8 +136,7 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
         try:
             return _Attempt(fn, specs, structure, actual, pins, name, writes_back, names).run()
         except NeedStatic as need:
-            assert need.pin is not None
-            key, number = need.pin
+            key, number = need.found()
             pins[key] = (number, f"{describe_line(need.site)}: {need.why}")
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
 
@@ -227,7 +229,9 @@ class _Attempt:
                 if content is not None:
                     self.trace.actual[v] = int(content)
                 if (key, None) in self.pins:
-                    return self.pins[key, None][0]
+                    number, why = self.pins[key, None]
+                    self.trace.guards.append(Guard(v.dim - number, "==", True, why))
+                    return number
             return scalar_of(v, weak=spec.kind != "scalar")
         shape: list[Dim] = []
         for axis in range(spec.ndim):

@@ -37,9 +37,15 @@ class Cell:
         """Where a source was written to, after which reading this cell is refused."""
 
     def stands_for(self, cells: Iterable[Cell]) -> None:
-        """Note that data decides which of some cells this one is."""
+        """Note that data decides which of some cells this one is.
+
+        What may be one of them too may be the same as this one.
+        """
         found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
-        self.sources = tuple(weakref.ref(c) for c in found if c is not self)
+        twins = {c for cell in found for ref in cell.choices if (c := ref()) is not None}
+        self.sources = tuple(weakref.ref(c) for c in found | twins if c is not self)
+        for c in twins - {self}:
+            c.sources += (weakref.ref(self),)
         for c in found:
             c.choices.append(weakref.ref(self))
 
@@ -106,6 +112,11 @@ class NeedStatic(Restart):
         self.pin: tuple[Any, int] | None = None
         """Which input it is, and its number in this call, once the capture has looked it up."""
 
+    def found(self) -> tuple[Any, int]:
+        """Return the pin, which has been looked up."""
+        assert self.pin is not None
+        return self.pin
+
 
 class Unify(Restart):
     """Two sizes of one capture turned out to be the same."""
@@ -130,6 +141,8 @@ class Trace:
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[str] = []
         self.captured: Any = None
+        self.shown: list[Any] | None = None
+        """While the message of an error that depends on data is made: the numbers it shows."""
 
     # --- regions --------------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ def is_weak(x: Any) -> bool:
     """Return whether an operand is a Python number, which does not promote NumPy dtypes."""
     if isinstance(x, Tracer):
         return x.weak
-    return isinstance(x, (SymInt, int, float, complex)) and not isinstance(x, (bool, np.generic))
+    return isinstance(x, (SymInt, int, float, complex)) and not isinstance(x, np.generic)
 
 
 _PYTHON_TYPES = {"i": int, "f": float, "c": complex}
@@ -145,8 +145,12 @@ def to_dim(n: Any) -> Dim:
 # --- shapes -------------------------------------------------------------------------------------
 
 
-def same_dim(a: Dim, b: Dim) -> bool:
-    """Return whether two dims are equal, assuming it of sizes where the present call allows."""
+def same_dim(a: Dim, b: Dim,
+             message: str = "operands have different sizes {0:.0f} and {1:.0f}") -> bool:
+    """Return whether two dims are equal, assuming it of sizes where the present call allows.
+
+    message -- of the `ValueError` at run time, where only data can tell
+    """
     trace = current()
     a, b = trace.canonical(a), trace.canonical(b)
     if a == b:
@@ -160,8 +164,7 @@ def same_dim(a: Dim, b: Dim) -> bool:
         return False
     left, right = (atom_of(as_operand(d)) for d in (a, b))
     equal = emit_value("equal", [left, right])
-    emit("check", [equal, left, right],
-         {"error": "ValueError", "message": "operands have different sizes {0:.0f} and {1:.0f}"})
+    emit("check", [equal, left, right], {"error": "ValueError", "message": message})
     return True
 
 
@@ -269,12 +272,20 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
     for x in operands:
         if x is None or isinstance(x, (str, dict, set)):
             return NotImplemented
+    weak = all(is_weak(x) for x in operands)
+    if weak and ufunc in _ARITHMETIC and all(dtype_of(x).kind == "b" for x in operands):
+        operands = tuple(cast(x, np.int64) for x in operands)  # True + True is 2 in Python
     result = apply_ufunc(ufunc, *operands)
-    if all(is_weak(x) for x in operands) and result.dtype.kind in "ifc":
+    if weak and result.dtype.kind in "bifc":
         result.weak = True
         if result.dtype == np.int64:
             return SymInt(result.value.dim)
     return result
+
+
+_ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,
+               np.negative, np.absolute, np.invert, np.left_shift, np.right_shift}
+"""The operators that take Python's bools for ints."""
 
 
 def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:

@@ -34,7 +34,7 @@ from tracejit.trace.places import (
     Poison,
     name_places,
 )
-from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, python_dims
+from tracejit.trace.tracer import FIELD, SymInt, Traced, Tracer, of_dim, python_dims, tracer_of
 
 __all__ = ["Hooks"]
 
@@ -246,7 +246,8 @@ class Hooks:
     def not_(self, x: Any) -> Any:
         """Evaluate `not x`."""
         test = as_condition(x)
-        return not test if isinstance(test, bool) else np.logical_not(test)
+        return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value,
+                                                                 weak=True)
 
     def compare(self, operators: tuple[str, ...], left: Any, first: Any,
                 *rest: Callable[[], Any]) -> Any:
@@ -394,22 +395,24 @@ class Hooks:
             if not test:
                 raise AssertionError(*([message()] if message is not None else []))
             return
-        text = "" if message is None else str(message())
-        emit("check", [test.value], {"error": "AssertionError", "message": _escape(text)})
+        with _message() as shown:
+            text = "" if message is None else str(message())
+        _emit_check(test.value, AssertionError, text, shown)
 
     def raise_(self, make: Callable[[], Any], *cause: Any) -> None:
         """Raise, at run time if whether it comes to that depends on data."""
-        error = make()
         if not any(f.kind in ("if", "loop") for f in current().frames):
+            error = make()
             if cause:
                 raise error from cause[0]
             raise error
+        with _message() as shown:
+            error = make()
         kind = error if isinstance(error, type) else type(error)
         if RAISABLE.get(kind.__name__) is not kind:
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
                          "can be raised by compiled code", "Raise a ValueError, say")
-        text = "" if isinstance(error, type) else str(error)
-        emit("check", [atom_of(False)], {"error": kind.__name__, "message": _escape(text)})
+        _emit_check(atom_of(False), kind, "" if isinstance(error, type) else str(error), shown)
         raise BranchRaised
 
     @contextmanager
@@ -474,6 +477,21 @@ def _constant_range(items: range) -> TracedIterable | None:
     return TracedIterable(0, count, lambda k: start + k * step, "a range")
 
 
-def _escape(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+@contextmanager
+def _message() -> Iterator[list[Any]]:
+    """Collect the traced numbers that a text shows, which has fields in their place."""
+    trace = current()
+    shown: list[Any] = []
+    before, trace.shown = trace.shown, shown
+    try:
+        yield shown
+    finally:
+        trace.shown = before
+
+
+def _emit_check(holds: Any, error: type, text: str, shown: Sequence[Any]) -> None:
+    """Emit a check that raises an error with a text in which numbers are shown."""
+    text = text.replace("{", "{{").replace("}", "}}")
+    text = text.replace(FIELD[0], "{").replace(FIELD[1], "}")
+    emit("check", [holds, *map(atom_of, shown)], {"error": error.__name__, "message": text})
 

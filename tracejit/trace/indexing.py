@@ -22,7 +22,7 @@ from tracejit.trace.equations import (
     same_dim,
     to_dim,
 )
-from tracejit.trace.tracer import CellPlace, Tracer, tracer_of
+from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 
 __all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view", "write_cell"]
@@ -232,8 +232,11 @@ def check_bounds(d: Dim, size: Dim, axis: int) -> None:
 def slice_span(s: slice, size: Dim) -> Span:
     """Return what a slice of an axis shows, with NumPy's clamping."""
     step = s.step if s.step is not None else 1
+    if isinstance(step, SymInt):
+        step = need_int(step.dim, "the step of a slice")
     if not isinstance(step, (int, np.integer)):
-        raise refuse("the step of a slice depends on a traced value", "Use a constant step")
+        raise refuse("the step of a slice depends on a traced value",
+                     "Use a constant, or a Python int argument")
     step = int(step)
     if step == 0:
         raise ValueError("slice step cannot be zero")

@@ -88,7 +88,8 @@ def counted(x: Any) -> TracedIterable | None:
     if isinstance(x, Tracer):
         if not x.dims:
             raise TypeError("iteration over a 0-d array")
-        return TracedIterable(0, x.dims[0], lambda i: x[i], "an array")
+        own = Tracer(x.cell, x.steps)  # the loop's own handle, whatever becomes of the name
+        return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
     return None
 
 

@@ -17,13 +17,13 @@ from tracejit.errors import MissingAttribute
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.types import Aval, dtype_name
-from tracejit.trace.context import Cell, NeedStatic, current, refuse
+from tracejit.trace.context import Cell, NeedStatic, current, is_tracing, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.views import Step, read_view
 
-__all__ = ["CellPlace", "Number", "SymInt", "Traced", "Tracer", "bare_atom", "describe", "need_int",
-           "of_dim", "python_dims", "scalar_of", "tracer_of"]
+__all__ = ["FIELD", "CellPlace", "Number", "SymInt", "Traced", "Tracer", "bare_atom", "describe",
+           "need_int", "of_dim", "python_dims", "scalar_of", "tracer_of"]
 
 Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
@@ -218,7 +218,10 @@ class Tracer(Traced):
     __index__ = __int__
 
     def __format__(self, spec: str) -> str:
-        return repr(self)
+        return _shown(self, spec)
+
+    def __str__(self) -> str:
+        return _shown(self, "")
 
     def __repr__(self) -> str:
         return f"<traced {self.cell.value.aval if not self.steps else self.aval}>"
@@ -242,6 +245,9 @@ class SymInt(Traced):
     def _arith(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any, reflected: bool) -> Any:
         if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
             d: Dim = other.dim if isinstance(other, SymInt) else other
+            if isinstance(d, int) and not -1 << 63 <= d < 1 << 63:
+                raise refuse(f"the int {d} does not fit into 64 bits",
+                             "Make it a float, if it need not be exact")
             return of_dim(fn(d, self.dim) if reflected else fn(self.dim, d))
         return _ufunc_operator(ufunc, reflected=reflected)(self, other)
 
@@ -369,7 +375,10 @@ class SymInt(Traced):
         return need_int(self.dim, "bit_length()").bit_length()
 
     def __format__(self, spec: str) -> str:
-        return repr(self)
+        return _shown(self, spec)
+
+    def __str__(self) -> str:
+        return _shown(self, "")
 
     def __repr__(self) -> str:
         return repr(self.dim)
@@ -447,6 +456,24 @@ def of_dim(d: Dim) -> Any:
 def python_dims(dims: tuple[Dim, ...]) -> tuple[Any, ...]:
     """Return a shape as users see it."""
     return tuple(d if isinstance(d, int) else SymInt(d) for d in dims)
+
+
+def _shown(x: Tracer | SymInt, spec: str) -> str:
+    """Return a number as text: where an error is made on data, a field that its message fills."""
+    shown = current().shown if is_tracing() else None
+    if shown is None or x.ndim or x.dtype.kind not in "iuf":
+        return repr(x)
+    places = [k for k, y in enumerate(shown) if y is x]
+    if not places and len(shown) == 2:  # a check reports two numbers
+        return repr(x)
+    if not places:
+        shown.append(x)
+    number = places[0] if places else len(shown) - 1
+    return f"{FIELD[0]}{number}:{spec or ('.0f' if x.dtype.kind in 'iu' else '')}{FIELD[1]}"
+
+
+FIELD = "\ue000\ue001"
+"""What surrounds `NUMBER:FORMAT` in a text that is to be filled in: no text of users has these."""
 
 
 def need_int(d: Dim, why: str) -> int:
