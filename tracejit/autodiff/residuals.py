@@ -60,7 +60,8 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
 def _readers(backward: Block, plans: Iterable[Plan]) -> dict[Value, list[Eqn]]:
     """Return which equations of the way back read each value."""
     found: dict[Value, list[Eqn]] = {}
-    again = [plan.nest.maker[v] for plan in plans for v in plan.recomputed]
+    again = [plan.nest.maker[v] for plan in plans
+             for v in sorted(plan.recomputed, key=lambda v: v.uid)]
     for eqn in (*all_eqns(backward), *again):
         for v in eqn.uses():
             found.setdefault(v, []).append(eqn)
