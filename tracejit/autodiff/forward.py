@@ -14,6 +14,7 @@ import numpy as np
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
 from tracejit.ir.lowering import Region
+from tracejit.ir.lowering import Inline
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
@@ -145,7 +146,7 @@ class ForwardSweep:
 def _without_jvp(op: Op) -> str:
     """Return what is wrong with an op in forward mode, and what to do."""
     reverse = "in reverse mode (tracejit.grad, tracejit.vjp)"
-    if op.name == "with_gradient":
+    if op.lowering == Inline("operands"):
         return f"a function with tracejit.custom_gradient has a derivative {reverse} alone"
     if find_gradient(op) is not None:
         return f"op {op.name!r} has a gradient, and so a derivative {reverse} alone"

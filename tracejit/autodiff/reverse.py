@@ -19,6 +19,7 @@ from tracejit.autodiff.residuals import resolve_block
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
 from tracejit.ir.dims import Dim
+from tracejit.ir.lowering import Inline
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type, is_differentiable, scalar
 from tracejit.ir.walk import free_values
@@ -175,8 +176,8 @@ class ReverseSweep:
         """Return why an equation gets no backward part."""
         if eqn.op.effect:
             return "a check, not a value"
-        if eqn.op.name == "stop_gradient":
-            return "stop_gradient"
+        if eqn.op.marked and isinstance(eqn.op.lowering, Inline):
+            return eqn.op.name
         if eqn.op.marked and any(self.wants(a) for a in eqn.inputs):
             return f"no_gradient: {eqn.op.name} is not differentiable"
         if not any(is_differentiable(v.aval.dtype) for v in eqn.outputs):
