@@ -13,8 +13,7 @@ import numpy as np
 
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
-from tracejit.ir.lowering import Region
-from tracejit.ir.lowering import Inline
+from tracejit.ir.lowering import Inline, Region
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
