@@ -290,3 +290,15 @@ def test_two_names_that_data_makes_one_array_are_not_written_to() -> None:
     for c in (1.0, -1.0):
         with pytest.raises(tracejit.Refusal, match="data decides which array it is"):
             tracejit.jit(rename)(np.arange(3.0), c)
+
+
+def test_a_name_of_an_array_that_a_loop_writes_to_is_not_bound_anew_in_it() -> None:
+    def rebound(x: Any, n: Any) -> Any:
+        first = x
+        for i in range(n):
+            x[i] += 0.1
+            first = first.copy()
+        return np.sum(first)
+
+    with pytest.raises(tracejit.Refusal, match="bound to one array after another in this loop"):
+        tracejit.jit(rebound)(np.arange(4.0), 3)

@@ -487,7 +487,8 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         twice = [x.cell for x in start.values()]
         shared = any(j in start and (k not in rotating or start[j].steps) and (
             twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
-        if (k in written and (lasting or shared)) or any(
+        begins_written = k in start and CellPlace(start[k].cell).key in carried
+        if begins_written or (k in written and (lasting or shared)) or any(
                 CellPlace(cell).key in carried for cell in lasting):
             raise refuse(f"{name!r} is bound to one array after another in this loop, which writes "
                          "to it, while another name for the array is in use",

@@ -16,6 +16,7 @@ import ast
 import builtins
 import copy
 import inspect
+import threading
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -31,6 +32,8 @@ __all__ = ["rewrite_function"]
 Stmts = list[ast.stmt]
 
 _CODES: dict[CodeType, CodeType | None] = {}
+_SYNTAX_TREES = threading.RLock()
+"""CPython 3.11 counts how deep a syntax tree is for all threads at once."""
 
 
 def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
@@ -42,10 +45,11 @@ def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise Refusal(f"{code.co_filename}:{code.co_firstlineno}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
-    if code not in _CODES:
-        source = find_source(fn)
-        _CODES[code] = None if source is None else _compile(source, fn)
-    new = _CODES[code]
+    with _SYNTAX_TREES:
+        if code not in _CODES:
+            source = find_source(fn)
+            _CODES[code] = None if source is None else _compile(source, fn)
+        new = _CODES[code]
     if new is None:
         return None
     cells = dict(zip(code.co_freevars, fn.__closure__ or (), strict=True))
