@@ -15,6 +15,15 @@ from program_laws import Program, arguments
 import tracejit
 
 PROGRAMS = {
+    "a size that a branch inside a branch yields is that of a residual": """
+def f(x, y, a, n):
+    u0 = x * 0.8
+    if a < 0.93:
+        if a > -0.83:
+            u0 = np.ones(n) * 2.1
+        u0 = np.maximum(u0[::-1], 0.11) * x[0]
+    return np.sum(u0 * u0) + y[0, 0]
+""",
     "break leaves a traced loop": """
 def f(x, y, a, n):
     s = 0.0

@@ -141,6 +141,14 @@ class _BackwardRewriter:
         def unknown(store: Store) -> set[Value]:
             return {w for v in store.values for w in plan.nest.inner_dims(v.aval) if w not in env}
 
+        for store in here:
+            if not store.is_log:
+                v = store.values[0]
+                nexts = [w for w, first in plan.ahead.items() if first is v]
+                for target, ahead in ((v, 0), *((w, 1) for w in nexts)):
+                    at = tuple(_copy_place(p, env) for p in place_of(store, ahead))
+                    (env[target],) = builder.emit(find_op("index"), [plan.handles[store]],
+                                                  {"at": at}, site=plan.nest.top.site)
         for store in sorted((s for s in here if s.is_log), key=lambda s: len(unknown(s))):
             needed = unknown(store)
             for eqn in reversed(again):
@@ -155,14 +163,6 @@ class _BackwardRewriter:
                                         {"shapes": shapes}, site=plan.nest.top.site)
             env[handle] = log
             env.update(zip(store.values, values, strict=True))
-        for store in here:
-            if not store.is_log:
-                v = store.values[0]
-                nexts = [w for w, first in plan.ahead.items() if first is v]
-                for target, ahead in ((v, 0), *((w, 1) for w in nexts)):
-                    at = tuple(_copy_place(p, env) for p in place_of(store, ahead))
-                    (env[target],) = builder.emit(find_op("index"), [plan.handles[store]],
-                                                  {"at": at}, site=plan.nest.top.site)
         return [_as_backward(e, e) for e in builder.scope.eqns]
 
 
