@@ -292,8 +292,13 @@ def _copy(x: Any) -> Any:
 
 
 def _is_close(a: Any, b: Any, tolerance: float) -> bool:
-    scale = max(1.0, float(np.max(np.abs(b), initial=0.0)))
-    return bool(np.all(np.abs(np.asarray(a) - np.asarray(b)) <= tolerance * scale))
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        return False
+    finite = np.isfinite(b)
+    scale = max(1.0, float(np.max(np.abs(b[finite]), initial=0.0)))
+    near = bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance * scale))
+    return near and np.array_equal(a[~finite], b[~finite], equal_nan=True)
 
 
 def _require_close(actual: Any, expected: Any, stage: str, what: str,
