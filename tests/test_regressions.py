@@ -311,3 +311,27 @@ def test_a_name_of_an_array_that_a_loop_writes_to_is_not_bound_anew_in_it() -> N
 
     with pytest.raises(tracejit.Refusal, match="bound to one array after another in this loop"):
         tracejit.jit(rebound)(np.arange(4.0), 3)
+
+
+def test_names_that_data_exchanges_stay_two_arrays() -> None:
+    def exchange(x: Any, c: Any) -> Any:
+        u, v = x * 2, x * 3
+        if c > 0:
+            u, v = v, u
+        u[0] = 7.0
+        return np.sum(u) + 10 * np.sum(v)
+
+    def become_one(x: Any, c: Any) -> Any:
+        u, v = x * 2, x * 3
+        if c > 0:
+            t = x * 5
+            u = t
+            v = t
+        u[0] = 7.0
+        return np.sum(u) + 10 * np.sum(v)
+
+    for c in (1.0, -1.0):
+        x = np.arange(3.0)
+        assert tracejit.jit(exchange)(x, c) == exchange(x, c)
+        with pytest.raises(tracejit.Refusal, match="data decides which array it is"):
+            tracejit.jit(become_one)(x, c)

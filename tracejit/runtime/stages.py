@@ -11,6 +11,8 @@ import itertools
 import linecache
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -106,6 +108,21 @@ class Traced:
         return str(self.graph)
 
 
+@contextmanager
+def _faults_of_ours(what: str) -> Iterator[None]:
+    """Turn an exception from inside of codegen into one that says whose fault it is."""
+    try:
+        yield
+    except TracejitError:
+        raise
+    except Exception as e:
+        cause = e if settings().debug else None
+        raise CompileError(
+            f"{what} ({type(e).__name__}). This is a fault of tracejit, please report it; "
+            "TRACEJIT_DEBUG=1 shows its cause, and tracejit.config(disable_jit=True) runs the "
+            "program in the interpreter") from cause
+
+
 class Lowered:
     """A program with its emitted source."""
 
@@ -116,8 +133,9 @@ class Lowered:
         self.traced = traced
         graph = traced.graph
         start = perf_counter()
-        self.kernel = lower_graph(graph, checked=settings().verify)
-        self.source: str = render(self.kernel)
+        with _faults_of_ours(f"{graph.name} cannot be lowered"):
+            self.kernel = lower_graph(graph, checked=settings().verify)
+            self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
         _dump(traced.program, "py", self)
         if settings().debug >= 3:
@@ -158,17 +176,8 @@ class Compiled:
         conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
         conditions += [(a - b, "==", True) for a, b in program.capture.checks]
         plan = plan_text(kernel, conditions, f"{self.symbol}_plan", "")
-        try:
+        with _faults_of_ours(f"the emitted source {self.path} does not compile"):
             self.code = compile_kernel(fn, signature, self.symbol, [plan])
-        except TracejitError:
-            raise
-        except Exception as e:
-            cause = e if settings().debug else None
-            raise CompileError(
-                f"{program.name}: the emitted source {self.path} does not compile "
-                f"({type(e).__name__}). This is a fault of tracejit, please report it; "
-                "TRACEJIT_DEBUG=1 shows its cause, and tracejit.config(disable_jit=True) runs the "
-                "program in the interpreter") from cause
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)

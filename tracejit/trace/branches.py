@@ -139,6 +139,8 @@ class _Merger:
         self.results: tuple[Value, ...] = ()
         self.shapes: dict[int, tuple[Any, ...]] = {}
         """For results whose sizes are results too: dims, or the places of sizes in 1-tuples."""
+        self.joined: list[tuple[Cell, list[weakref.ref[Cell] | None]]] = []
+        """The merged arrays, each with what the branches left in its place."""
 
     def _inside(self, k: int, make: Callable[[], Any]) -> Any:
         """Emit at the end of a branch, where cells hold what the branch left in them."""
@@ -239,15 +241,24 @@ class _Merger:
         place = self._yield([  # each made to fit inside its branch, where it may have been computed
             lambda: self._live(0, lambda: leaf_atom(fit(x, shapes[0]), dtype), aval),
             lambda: self._live(1, lambda: leaf_atom(fit(y, shapes[0]), dtype), aval)])
-        sources = _cells(x, y) if shapes[0] else []
+        sources = _cells(x, y)
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
             if isinstance(result, Tracer) and result.dims:
-                result.cell.stands_for(c for ref in sources if (c := ref()) is not None)
+                self._join(result.cell, sources)
             return result
 
         return make
+
+    def _join(self, cell: Cell, sources: list[weakref.ref[Cell] | None]) -> None:
+        """Note which arrays the branches left in a place: two places may now hold one array."""
+        cell.stands_for([c for ref in sources if ref is not None and (c := ref()) is not None],
+                        [other for other, _ in self.joined])
+        for other, theirs in self.joined:
+            if any(p is q for p, q in zip(sources, theirs, strict=True) if p is not None):
+                cell.may_be(other)
+        self.joined.append((cell, sources))
 
     def _shape(self, k: int, x: Any) -> tuple[Dim, ...]:
         """Return the shape of what a branch leaves; a view's is read where the view was made."""
@@ -274,7 +285,7 @@ class _Merger:
 
         def make() -> Any:
             result = tracer_of(self.results[place])
-            result.cell.stands_for(c for ref in sources if (c := ref()) is not None)
+            self._join(result.cell, sources)
             return result
 
         return make
@@ -291,9 +302,9 @@ class _Merger:
                 self.results[d[0]].dim if isinstance(d, tuple) else d for d in shape))
 
 
-def _cells(*xs: Any) -> list[weakref.ref[Cell]]:
-    """Return weak references to the cells of arrays: only while others hold them do they matter."""
-    return [weakref.ref(x.cell) for x in xs if isinstance(x, Tracer)]
+def _cells(*xs: Any) -> list[weakref.ref[Cell] | None]:
+    """Return weak references to the cells of arrays, equal for equal cells; None for numbers."""
+    return [weakref.ref(x.cell) if isinstance(x, Tracer) else None for x in xs]
 
 
 def _is_same(x: Any, y: Any) -> bool:

@@ -36,18 +36,23 @@ class Cell:
         self.stale: str | None = None
         """Where a source was written to, after which reading this cell is refused."""
 
-    def stands_for(self, cells: Iterable[Cell]) -> None:
+    def stands_for(self, cells: Iterable[Cell], apart: Iterable[Cell] = ()) -> None:
         """Note that data decides which of some cells this one is.
 
-        What may be one of them too may be the same as this one.
+        What may be one of them too may be the same as this one, but for those that are `apart`.
         """
         found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
         twins = {c for cell in found for ref in cell.choices if (c := ref()) is not None}
-        self.sources = tuple(weakref.ref(c) for c in found | twins if c is not self)
-        for c in twins - {self}:
-            c.sources += (weakref.ref(self),)
+        self.sources = tuple(weakref.ref(c) for c in found if c is not self)
+        for c in twins - {self, *apart}:
+            self.may_be(c)
         for c in found:
             c.choices.append(weakref.ref(self))
+
+    def may_be(self, other: Cell) -> None:
+        """Note that two cells may be one."""
+        self.sources += (weakref.ref(other),)
+        other.sources += (weakref.ref(self),)
 
     def outdate_choices(self) -> None:
         """Note that this cell is written to here, and with it what it may stand behind."""
