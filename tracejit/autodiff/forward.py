@@ -9,57 +9,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
+from tracejit.autodiff.sweep import Sweep
 from tracejit.ir.builder import Scope
-from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
+from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Value
 from tracejit.ir.lowering import Inline, Region
-from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
-from tracejit.ops import cotangents
 from tracejit.ops.calls import find_gradient, is_marked
 from tracejit.trace.context import Trace, current
-from tracejit.trace.equations import apply, atom_of
+from tracejit.trace.equations import atom_of
 from tracejit.trace.source import describe_line
-from tracejit.trace.tracer import tracer_of
 
 __all__ = ["ForwardSweep", "forward_block"]
 
 
-class ForwardSweep:
+class ForwardSweep(Sweep):
     """The tangents found so far, and what the rules of ops need to find more."""
 
     def __init__(self, trace: Trace, env: Env, tangents: dict[Value, Any]) -> None:
-        self.trace, self.builder = trace, trace.builder
+        super().__init__(trace)
         self.env = env
         self.tangents = tangents
-
-    # --- what rules ask -------------------------------------------------------------------------
-
-    def operand(self, a: Atom) -> Any:
-        """Return an operand of the new program for use in a rule."""
-        if isinstance(a, Literal):
-            return a.val
-        return a if a.is_log else tracer_of(a)
-
-    def zeros(self, t: Type) -> Any:
-        """Return zeros of a type; of a Log, an empty one."""
-        return cotangents.zeros(t) if isinstance(t, Aval) else self.new_log(t.dtype)
-
-    def new_log(self, dtype: np.dtype) -> Value:
-        """Return an empty Log."""
-        (log,) = self.builder.emit(find_op("log_new"), [], {"dtype": dtype})
-        return log
-
-    def apply(self, op: Op, *operands: Any, **params: Any) -> Any:
-        """Return the one result of an op."""
-        return apply(op, *operands, **params)
-
-    def emit(self, op: str, operands: Sequence[Any], params: Params | None = None) -> list[Any]:
-        """Return the results of an op, Logs among them."""
-        atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]
-        return [self.operand(v) for v in self.builder.emit(find_op(op), atoms, params)]
 
     # --- tangents, of values of the old program ---------------------------------------------------
 

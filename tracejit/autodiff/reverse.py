@@ -16,8 +16,9 @@ import numpy as np
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
+from tracejit.autodiff.sweep import Sweep
 from tracejit.ir.builder import Scope
-from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Value
+from tracejit.ir.core import Atom, Block, Eqn, Params, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Inline
 from tracejit.ir.optable import find_op
@@ -33,13 +34,12 @@ from tracejit.trace.tracer import Tracer, tracer_of
 __all__ = ["ReverseSweep", "reverse_block"]
 
 
-class ReverseSweep:
+class ReverseSweep(Sweep):
     """The cotangents found so far, and what the rules of ops need to find more."""
 
     def __init__(self, trace: Trace, active: set[Value], links: dict[Value, Eqn],
                  reasons: dict[Eqn, str]) -> None:
-        self.trace = trace
-        self.builder = trace.builder
+        super().__init__(trace)
         self.active = active
         self.links = links
         self.reasons = reasons
@@ -47,39 +47,11 @@ class ReverseSweep:
         self.kept: frozenset[Value] = frozenset()
         self.index: Any = None
 
-    # --- what rules ask -------------------------------------------------------------------------
-
-    def operand(self, a: Atom) -> Any:
-        """Return an operand for use in a rule: a tracer, a NumPy scalar, or a Log's value."""
-        if isinstance(a, Literal):
-            return a.val
-        return a if a.is_log else tracer_of(a)
+    # --- cotangents -----------------------------------------------------------------------------
 
     def wants(self, a: Atom) -> bool:
         """Return whether a cotangent of this operand is of use."""
         return isinstance(a, Value) and a in self.active
-
-    def zeros(self, t: Type) -> Any:
-        """Return zeros of a type; of a Log, an empty one."""
-        return cotangents.zeros(t) if isinstance(t, Aval) else self.new_log(t.dtype)
-
-    def new_log(self, dtype: np.dtype) -> Value:
-        """Return an empty Log."""
-        (log,) = self.builder.emit(find_op("log_new"), [], {"dtype": dtype})
-        return log
-
-    def apply(self, op: Op, *operands: Any, **params: Any) -> Any:
-        """Return the one result of an op."""
-        return apply(op, *operands, **params)
-
-    def emit(self, op: str, operands: Sequence[Any], params: Params | None = None,
-             regions: Sequence[Block] = ()) -> list[Any]:
-        """Return the results of an op, Logs among them."""
-        atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]
-        outputs = self.builder.emit(find_op(op), atoms, params, regions)
-        return [self.operand(v) for v in outputs]
-
-    # --- cotangents -----------------------------------------------------------------------------
 
     def add(self, a: Atom, ct: Any) -> None:
         """Add a contribution to the cotangent of an operand, if that is of use."""
