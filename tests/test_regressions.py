@@ -163,6 +163,20 @@ def f(x, y, a, n):
         u = np.where(u > 0.37, u + a, u)
     return np.sum(u)
 """,
+    "an array that overflows, which only a dead read in a branch connects": """
+def f(x, y, a, n):
+    u = x * 0.8
+    for i in range(12):
+        u += u ** 2 * 40.0
+    r = y * a
+    if a < 9.0:
+        for k in range(2):
+            r = np.sin(r)
+            v = u
+            v[0] = -1.3
+            s = np.sin(x[0])
+    return np.sum(r)
+""",
 }
 
 
@@ -231,6 +245,43 @@ def test_program_obeys_the_laws(name: str, interpreted: bool) -> None:
         program.check_value(args, "value")
         program.check_gradient(args, "gradient")
         program.check_forward(args, "forward mode")
+
+
+SECOND_ORDER = {
+    "a derivative in a branch within a branch needs what the outer one adopts": """
+def f(x, y, a, n):
+    u = x * 0.8
+    if not a > 0.93:
+        b = y[1, -1]
+        if a > 0.29:
+            b = b * 0.5
+        else:
+            b = np.cos(b)
+        u[::2] -= b
+    return np.max(y[::-1]) + np.sum(u * u)
+""",
+    "a derivative in a branch within a branch needs what is computed after it": """
+def f(x, y, a, n):
+    r = a * 0.1
+    if not a > 0.93:
+        b = y[1, 1]
+        if a > 0.29:
+            b = b * 0.5
+        else:
+            b = np.cos(b) * np.sin(x[0])
+        w = np.exp(x[1])
+        r = b * w
+    return r
+""",
+}
+
+
+@pytest.mark.parametrize("name", SECOND_ORDER)
+def test_program_obeys_the_laws_at_second_order(name: str) -> None:
+    """The gradient of the gradient's sum is that of central differences."""
+    program = Program(SECOND_ORDER[name])
+    with tracejit.config(disable_jit=True, verify=True):
+        program.check_second(arguments(4), "second order")
 
 
 @pytest.mark.parametrize("name", REFUSED)

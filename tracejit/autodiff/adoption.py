@@ -49,7 +49,8 @@ class Adopter:
         for eqn in region.eqns:
             eqn = _rename(eqn, env)
             movable = not (eqn.regions or eqn.op.unique or eqn.op.effect)
-            if not movable or any(v in bound for v in eqn.uses()):
+            if not movable or any(v in bound or not nest.is_there(v, source)
+                                  for v in eqn.uses()):
                 bound.update(eqn.outputs)
                 kept.append(self._strip(eqn, bound, env) if eqn.regions else eqn)
                 continue

@@ -84,6 +84,18 @@ class Nest:
         """Return whether a value is defined inside."""
         return v in self.home
 
+    def is_there(self, v: Value, block: Block) -> bool:
+        """Return whether a region, on the way forward, can read a value of the nest.
+
+        What an enclosing region defines only after the region, or adopts, comes too late.
+        """
+        home = self.home.get(v)
+        if home is None or home.block is block or v in home.block.inputs:
+            return True
+        around = [e for e, _ in self.homes[block].path]
+        first = next(e for e in home.block.eqns if e is self.maker[v] or e in around)
+        return first is self.maker[v]
+
     def is_loop_index(self, v: Value) -> bool:
         """Return whether a value is the index of a loop, which the backward loop has too."""
         eqn, k = self.home[v].path[-1]

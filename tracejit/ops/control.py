@@ -14,12 +14,13 @@ cotangents of those are carried through the backward region as accumulators.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import IRError
-from tracejit.ir.core import Block, Eqn, Params
+from tracejit.ir.core import Block, Eqn, Params, Value
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import Aval
 from tracejit.ops.kinds import only, structural
@@ -113,8 +114,8 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
         inputs = sweep.region_inputs(body.inputs[0], avals)
         with sweep.open_region(inputs, params["lo"], params["hi"]) as (inner, scope):
             tracers = [sweep.operand(v) for v in inputs[1:]]
-            for v, t in zip(free, tracers[len(kept):], strict=True):
-                inner.cts[v] = t
+            before = tracers[len(kept):]
+            inner.cts.update(zip(free, before, strict=True))
             for k, t in zip(kept, tracers, strict=False):
                 inner.add(body.outputs[k], t)
             inner.run(body.eqns)
@@ -124,37 +125,55 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
             if more == has:
                 outputs = [inner.dense_of(carried[k]) for k in kept]
                 outputs += [inner.dense_of(v) for v in free]
-                region = scope.close(outputs)
+                region, free = _leave_out_untouched(scope.close(outputs), free, before, inner)
                 break
         has = more
     starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
     starts += [sweep.take_dense(v) for v in free]
     results = sweep.emit_linked("for_", starts, params, [region], eqn)
-    for v, ct in zip(free, results[len(kept):], strict=True):
-        sweep.cts[v] = ct
+    sweep.cts.update(zip(free, results[len(kept):], strict=True))
     by_place = dict(zip(kept, results, strict=False))
     return [by_place.get(k) for k in range(len(carried))]
+
+
+def _leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[Any],
+                         inner: Any) -> tuple[Block, list[Value]]:
+    """Drop the accumulators, a region's last inputs, to which it adds nothing.
+
+    What they belong to stays unconnected: a cotangent of zeros would be multiplied further on, and
+    0 * inf is NaN.
+    """
+    touched = [inner.cts.get(v) is not ct for v, ct in zip(free, before, strict=True)]
+    if all(touched):
+        return region, list(free)
+    ins, outs = len(region.inputs) - len(free), len(region.outputs) - len(free)
+    inputs = (*region.inputs[:ins], *compress(region.inputs[ins:], touched))
+    outputs = (*region.outputs[:outs], *compress(region.outputs[outs:], touched))
+    return Block(inputs, region.eqns, outputs), list(compress(free, touched))
 
 
 def _if_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     free = list(dict.fromkeys(v for r in eqn.regions for v in sweep.active_free(r)))
     before = [sweep.take(v) for v in free]
+    touched = [False] * len(free)
     cts = [None if ct is None else sweep.dense(ct, v.aval)
            for ct, v in zip(cts, eqn.outputs, strict=True)]
     regions = []
     for branch in eqn.regions:
         with sweep.open_region(()) as (inner, scope):
-            for v, ct in zip(free, before, strict=True):
-                inner.cts[v] = ct
+            inner.cts.update(zip(free, before, strict=True))
             for a, ct in zip(branch.outputs, cts, strict=True):
                 if ct is not None:
                     inner.add(a, ct)
             inner.run(branch.eqns)
+            touched = [t or inner.cts.get(v) is not ct
+                       for t, v, ct in zip(touched, free, before, strict=True)]
             regions.append(scope.close([inner.dense_of(v) for v in free]))
+    regions = [Block((), r.eqns, tuple(compress(r.outputs, touched))) for r in regions]
     condition = [sweep.operand(eqn.inputs[0])]
-    results = sweep.emit_linked("if_", condition, {}, regions, eqn)
-    for v, ct in zip(free, results, strict=True):
-        sweep.cts[v] = ct
+    results = iter(sweep.emit_linked("if_", condition, {}, regions, eqn))
+    sweep.cts.update((v, next(results) if t else ct)
+                     for v, ct, t in zip(free, before, touched, strict=True))
     return [None]
 
 
@@ -167,17 +186,18 @@ def _map_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     inputs = sweep.region_inputs(body.inputs[0], [v.aval for v in free])
     size = eqn.params["size"]
     with sweep.open_region(inputs, 0, size) as (inner, scope):
-        for v, t in zip(free, inputs[1:], strict=True):
-            inner.cts[v] = sweep.operand(t)
+        before = [sweep.operand(t) for t in inputs[1:]]
+        inner.cts.update(zip(free, before, strict=True))
         for a, ct in zip(body.outputs, cts, strict=True):
             if ct is not None:
                 inner.add(a, ct[inner.index])
         inner.run(body.eqns)
         region = scope.close([inner.dense_of(v) for v in free])
+        region, free = _leave_out_untouched(region, free, before, inner)
     starts = [sweep.take_dense(v) for v in free]
     params = {"lo": 0, "hi": size, "reversed": True}
-    for v, ct in zip(free, sweep.emit_linked("for_", starts, params, [region], eqn), strict=True):
-        sweep.cts[v] = ct
+    results = sweep.emit_linked("for_", starts, params, [region], eqn)
+    sweep.cts.update(zip(free, results, strict=True))
     return []
 
 
