@@ -148,6 +148,15 @@ class Program:
             result[index] = np.imag(self.complex_function(*(m[()] for m in moved), n)) / step
         return result
 
+    def _overflows(self, args: Any) -> bool:
+        """Return whether a number on the way to the result is too large for a float."""
+        try:
+            with np.errstate(over="raise"):
+                self.function(*map(_copy, args))
+        except (FloatingPointError, OverflowError):
+            return True
+        return False
+
     def hessian_row_sums(self, args: Any) -> list[np.ndarray]:
         """Return the derivative of the gradient along the direction of ones, by differences."""
         *floats, n = args
@@ -190,6 +199,8 @@ class Program:
                     raise Mismatch(stage, "an argument has been written to")
             _require_close(value, expected, stage, "value")
             derivatives = self.gradient(args)
+            if any(np.any(np.isnan(g)) for g in gradient) and self._overflows(args):
+                raise Rejected("a number overflows, and zero times infinity is NaN")
             for name, g, e in zip("xya", gradient, derivatives, strict=True):
                 _require_close(g, e, stage, f"gradient by {name}")
             return function
