@@ -177,6 +177,28 @@ def f(x, y, a, n):
             s = np.sin(x[0])
     return np.sum(r)
 """,
+    "names change places in a loop within the loop that writes to them": """
+def f(x, y, a, n):
+    u, v = x * 0.8, x * a
+    for i in range(n):
+        for k in range(i):
+            v[1:-1] = 0.5 * (u[2:] + u[:-2])
+            u, v = v, u
+        u[0] = i * 0.1
+        v[1] *= np.sin(u[0])
+    return u[1] + v[2] * x[0]
+""",
+    "a loop within a loop binds a name anew, and then it is written to": """
+def f(x, y, a, n):
+    u = x.copy()
+    for i in range(n):
+        v = u
+        for k in range(i):
+            v = v * a
+        u = v + 1.0
+        u[0] *= x[1]
+    return u[0] + v[n - 1]
+""",
 }
 
 
@@ -231,6 +253,44 @@ def f(x, y, a, n):
         u = v
     v[1] = 9.0
     return u[1]
+""",
+    "a loop in a loop may bind a name anew, and the outer one writes to it": """
+def f(x, y, a, n):
+    u = x
+    for i in range(n):
+        for k in range(i):
+            u = u * 0.5
+        u[0] += 1.0
+    return x[0]
+""",
+    "so it may in one of two loops, and the other writes to it": """
+def f(x, y, a, n):
+    u = x
+    for i in range(n):
+        for k in range(i):
+            u = u * 0.5
+        for k in range(2):
+            u[0] += 1.0
+    return x[0]
+""",
+    "a loop in a loop exchanges an array and a view of an argument": """
+def f(x, y, a, n):
+    u, v = x * 0.8, x[::-1]
+    for i in range(n):
+        for k in range(i + 1):
+            v, u = u, v
+        u[i] += 1.0
+    return np.sum(v)
+""",
+    "a loop in a loop exchanges two arrays, one of which has a third name": """
+def f(x, y, a, n):
+    u, v = x * 0.8, x * 0.5
+    w = u
+    for i in range(n):
+        for k in range(i + 1):
+            v, u = u, v
+        u[i] += 1.0
+    return np.sum(v) + w[0]
 """,
 }
 

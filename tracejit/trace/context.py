@@ -22,7 +22,8 @@ __all__ = ["Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "a
 class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
-    __slots__ = ("__weakref__", "choices", "constant", "depth", "sources", "stale", "value")
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "origins", "sources", "stale",
+                 "touched", "value")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = value
@@ -31,6 +32,10 @@ class Cell:
         """Weak references to the cells of which data decides that this one stands for them."""
         self.choices: list[Any] = []
         """Weak references to the cells for which this one may be the source."""
+        self.origins: weakref.WeakSet[Cell] = weakref.WeakSet()
+        """What iterations of enclosing loops began with, of which this one may be one."""
+        self.touched = False
+        """Whether something was written to of which this one is an origin."""
         self.constant: str | None = None
         """Why writing to this cell is refused."""
         self.stale: str | None = None
@@ -44,10 +49,22 @@ class Cell:
         found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
         twins = {c for cell in found for ref in cell.choices if (c := ref()) is not None}
         self.sources = tuple(weakref.ref(c) for c in found if c is not self)
+        self.may_begin_as(*found)
         for c in twins - {self, *apart}:
             self.may_be(c)
         for c in found:
             c.choices.append(weakref.ref(self))
+
+    def may_begin_as(self, *cells: Cell) -> None:
+        """Note that this cell may be what some others may be: a write to it touches those."""
+        for cell in cells:
+            self.origins |= cell.origins
+        self.origins.discard(self)
+
+    def touch(self) -> None:
+        """Note a write for the loops around, which began with what this cell may be."""
+        for origin in self.origins:
+            origin.touched = True
 
     def may_be(self, other: Cell) -> None:
         """Note that two cells may be one."""
@@ -56,6 +73,7 @@ class Cell:
 
     def outdate_choices(self) -> None:
         """Note that this cell is written to here, and with it what it may stand behind."""
+        self.touch()
         for ref in self.choices:
             choice = ref()
             if choice is not None:

@@ -457,7 +457,8 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         {k: x for k in names if (x := _array(contents[k])) is not None} for contents in (
             [c.start for c in tracer.carried], tracer.begun, tracer.ended,
             [c.place.get() for c in tracer.carried]))
-    written = {k for k, x in begun.items() if x.cell.value is not tracer.entered[k]}
+    written = {k for k, x in begun.items()
+               if x.cell.value is not tracer.entered[k] or x.cell.touched}
     holder = {begun[k].cell: k for k in begun}
     source = {k: holder.get(x.cell) if not x.steps else None for k, x in ended.items()}
     rotating: set[int] = set()
@@ -495,6 +496,7 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
                          f"Copy it where it is bound: {name} = {name}.copy()")
         if k in written and k in start and k not in rotating and not start[k].steps:
             # the first iteration wrote to it: a loop around this one has to know
+            start[k].cell.touch()
             current().record(CellPlace(start[k].cell), start[k].cell.depth)
             start[k].cell.value = now[k].cell.value
         if k in now and k not in rotating:
@@ -506,6 +508,11 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         elif k in now:
             now[k].cell.stands_for([start[j].cell for j in came_from
                                     if j in start and _has_other_handles(start[j])])
+        if k in now and current().frames:
+            came_from -= set() if k in rotating or not _surely_runs(tracer) else {k}
+            begins = [start[j].cell for j in came_from if j in start]
+            now[k].cell.origins.update(begins)
+            now[k].cell.may_begin_as(*begins)
 
 
 def _surely_runs(tracer: _LoopTracer) -> bool:
@@ -529,7 +536,7 @@ def _lasting(ended: dict[int, Tracer], k: int) -> list[Cell]:
 
 
 def _behind(x: Tracer) -> list[Cell]:
-    return [x.cell, *(c for ref in x.cell.sources if (c := ref()) is not None)]
+    return [x.cell, *x.cell.origins, *(c for ref in x.cell.sources if (c := ref()) is not None)]
 
 
 def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
