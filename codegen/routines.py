@@ -163,7 +163,7 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
     base, top, _ = _log_names(number)
     for v in reversed(eqn.outputs[1:]):
         size = product(v.aval.shape)
-        self.nodes.append(Assign(top, f"{top} - {self.dim(size)}"))
+        self.nodes.append(Assign(top, f"{top} - {self.factor(size)}"))
         if is_array(v):
             buffer = self.buffers.of[v]
             buffer.name = self.fresh(f"t{self.labels.get(v, '')}")
@@ -221,9 +221,9 @@ def _types(eqn: Eqn) -> tuple[list[Aval], list[Aval]]:
 
 
 def _place_of(self: _Lowerer, a: Atom) -> tuple[str, list[str]]:
-    """Return the name of an array's buffer and its sizes as source."""
+    """Return the name of an array's buffer and its sizes as factors of products."""
     assert isinstance(a, Value)
-    return self.buffers.of[a].name, [self.dim(d) for d in a.aval.shape]
+    return self.buffers.of[a].name, [self.factor(d) for d in a.aval.shape]
 
 
 def _copied(self: _Lowerer, a: Atom, v: Value) -> str:
@@ -235,7 +235,7 @@ def _copied(self: _Lowerer, a: Atom, v: Value) -> str:
 
 def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
     factor = _copied(self, eqn.inputs[0], eqn.output)
-    n = self.dim(eqn.output.aval.shape[0])
+    n = self.factor(eqn.output.aval.shape[0])
     self.fail(f"potrf({n}, {factor}) != 0", "LinAlgError", "Matrix is not positive definite", [],
               eqn)
     row, column = self.fresh("row"), self.fresh("column")
@@ -246,7 +246,7 @@ def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
 def _triangular_solve(self: _Lowerer, eqn: Eqn) -> None:
     a, _ = _place_of(self, eqn.inputs[0])
     x = _copied(self, eqn.inputs[1], eqn.output)
-    n, m = (self.dim(d) for d in eqn.output.aval.shape)
+    n, m = (self.factor(d) for d in eqn.output.aval.shape)
     triangle = "L" if eqn.params["lower"] else "U"
     transposed = "T" if eqn.params["transposed"] else "N"
     self.nodes.append(Do(f'trsm("{triangle}", "{transposed}", "N", {n}, {m}, {a}, {x})',
@@ -273,7 +273,7 @@ def _solve(self: _Lowerer, eqn: Eqn) -> None:
     lu, _ = _place_of(self, eqn.inputs[2])
     pivots, _ = _place_of(self, eqn.inputs[3])
     x = _copied(self, eqn.inputs[1], eqn.output)
-    n, m = (self.dim(d) for d in eqn.output.aval.shape)
+    n, m = (self.factor(d) for d in eqn.output.aval.shape)
     upper = Do(f'trsm("L", "{{}}", "N", {n}, {m}, {lu}, {x})', self.comment(eqn))
     lower = Do(f'trsm("U", "{{}}", "U", {n}, {m}, {lu}, {x})', "")
     if eqn.params["transposed"]:
@@ -305,7 +305,7 @@ def _argsort(self: _Lowerer, eqn: Eqn) -> None:
     rows = self.dim(product(eqn.inputs[0].aval.shape[:-1]))
     n, row = sizes[-1], self.fresh("row")
     self.nodes.append(Loop(row, "0", rows, [
-        Do(f"argsort({x}, {order}, {work}, {row} * ({n}), {n})", self.comment(eqn))]))
+        Do(f"argsort({x}, {order}, {work}, {row} * {n}, {n})", self.comment(eqn))]))
 
 
 ROUTINES = {"cholesky": _cholesky, "triangular_solve": _triangular_solve, "lu": _lu,

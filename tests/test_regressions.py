@@ -199,6 +199,18 @@ def f(x, y, a, n):
         u[0] *= x[1]
     return u[0] + v[n - 1]
 """,
+    "what a Log keeps has a size that is a sum": """
+def f(x, y, a, n):
+    u = x * 0.8
+    s = 0.0
+    for i in range(n):
+        u = np.concatenate((x[:-1], u[:1]))
+        u = u + u * x[0]
+        s -= np.sin(x) @ u
+        if y[i, 0] > 0.3:
+            return s
+    return s
+""",
 }
 
 
@@ -395,6 +407,25 @@ def test_library_routines_on_what_a_log_kept() -> None:
 
     slope = (newton(1.2 + 1e-6) - newton(1.2 - 1e-6)) / 2e-6
     np.testing.assert_allclose(tracejit.grad(newton)(1.2), slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("routine", [
+    lambda a, b: np.linalg.cholesky(a + a.T), lambda a, b: np.linalg.solve(a, b),
+    lambda a, b: np.linalg.inv(a), lambda a, b: np.linalg.slogdet(a)[1],
+    lambda a, b: a @ (a @ b), lambda a, b: np.sort(a, axis=1) @ b])
+def test_library_routines_on_sizes_that_are_sums(routine: Any) -> None:
+    def program(x: Any) -> Any:
+        n = len(x) + 1
+        a, b = np.zeros((n, n)), np.arange(n) * 0.1
+        for i in range(n):
+            for j in range(n):
+                a[i, j] = 5.0 + i if i == j else 0.1 * np.sin(x[(i + j) % (n - 1)])
+        return np.sum(routine(a, b) ** 2)
+
+    x = np.array([0.3, 0.7, 1.9, -0.4])
+    differences = [(program(x + d) - program(x - d)) / 2e-6 for d in 1e-6 * np.eye(4)]
+    with tracejit.config(verify=True):
+        np.testing.assert_allclose(tracejit.grad(program)(x), differences, rtol=1e-5, atol=1e-7)
 
 
 def test_two_names_that_data_makes_one_array_are_not_written_to() -> None:
