@@ -32,6 +32,7 @@ LAYERS = {
     "autodiff": BASE | {"ir", "trace", "ops", "numpy_api"},
     "passes": BASE | {"ir", "trace", "ops", "numpy_api"},
     "codegen": {"ir", "errors", "configuration"},
+    "structured": BASE | {"ir", "trace"},
     "versions": set(),
 }
 LAYERS["runtime"] = set(LAYERS)

@@ -16,10 +16,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 _API = ("NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "custom_gradient",
-        "grad", "jit", "jvp", "no_gradient", "register_op", "spec", "stop_gradient",
-        "value_and_grad", "vjp")
+        "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "no_gradient",
+        "register_op", "spec", "stop_gradient", "value_and_grad", "vjp", "vmap")
+_STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")
 _HOMES: dict[str, str] = {
-    **dict.fromkeys(_API, "tracejit.api"), "Refusal": "tracejit.errors",
+    **dict.fromkeys((*_API, *_STRUCTURED), "tracejit.api"), "Refusal": "tracejit.errors",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
 }
 

@@ -15,13 +15,27 @@ from tracejit.ops.calls import (
     stop_gradient,
 )
 from tracejit.ops.extension import custom_gradient, register_op
+from tracejit.structured import cond, fori_loop, map, scan, while_loop
 from tracejit.trace.capture import ArgSpec
 from tracejit.transforms.checking import check_grads
-from tracejit.transforms.public import grad, jit, jvp, value_and_grad, vjp
+from tracejit.transforms.public import (
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jit,
+    jvp,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 __all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "custom_gradient",
-           "grad", "jit", "jvp", "no_gradient", "register_op", "spec", "stop_gradient",
-           "value_and_grad", "vjp"]
+           "cond", "fori_loop", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit",
+           "jvp", "map", "no_gradient", "register_op", "scan", "spec", "stop_gradient",
+           "value_and_grad", "vjp", "vmap", "while_loop"]
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tracejit.autodiff.nests import region_kind, trip_count
 from tracejit.autodiff.plans import Plan, Store
 from tracejit.ir.builder import Builder
-from tracejit.ir.core import Block, Eqn, Span, Value
+from tracejit.ir.core import Atom, Block, Eqn, Span, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import LogType
@@ -35,36 +35,50 @@ class ForwardRewriter:
             group = [s for s in self.plan.stores if s.is_log and s.type.dtype == dtype]
             (log,) = builder.emit(find_op("log_new"), [], {"dtype": dtype}, site=eqn.site)
             handles.update(dict.fromkeys(group, log))
-        new, handles = self.rewrite(eqn, handles)
-        builder.append(new)
+        handles = self.rewrite(builder, eqn, handles)
         self.plan.handles.update(self._save_last(builder, eqn, handles))
         return builder.scope.eqns
 
-    def rewrite(self, eqn: Eqn, handles: dict[Store, Value]) -> tuple[Eqn, dict[Store, Value]]:
-        """Return an equation that takes and returns the handles of the stores inside it."""
+    def rewrite(self, builder: Builder, eqn: Eqn,
+                handles: dict[Store, Value]) -> dict[Store, Value]:
+        """Emit an equation that takes and returns the handles of the stores inside it."""
         inside = self.plan.inside(eqn)
         if not inside:
-            return eqn, handles
+            builder.append(eqn)
+            return handles
+        kind = region_kind(eqn)
         carried = list(dict.fromkeys(handles[s] for s in inside))
-        is_loop = region_kind(eqn) in ("for", "while")
+        starts = self._empty_results(builder, eqn) if kind == "map" else []
         regions = []
         for k, region in enumerate(eqn.regions):
-            inputs = [Value(v.aval) for v in carried] if is_loop else carried
+            inputs = [Value(v.aval) for v in carried] if kind != "if" else carried
             names = dict(zip(carried, inputs, strict=True))
             inner = {s: names[handles[s]] for s in inside}
-            is_body = region_kind(eqn) == "if" or k == len(eqn.regions) - 1
+            is_body = kind == "if" or k == len(eqn.regions) - 1
             block, last = self._rewrite_block(region, inner) if is_body else (region, inner)
+            new_inputs = (*region.inputs, *inputs) if kind != "if" else region.inputs
+            if kind == "map":
+                parts = [Value(v.aval) for v in starts]
+                new_inputs = (*region.inputs, *parts, *inputs)
+                block = _filling(block, region.inputs[0], parts, eqn)
             outputs = list(block.outputs)
             if is_body:
                 ends = {handles[s]: last[s] for s in inside}
                 outputs += [ends[v] for v in carried]
-            new_inputs = (*region.inputs, *inputs) if is_loop else region.inputs
             regions.append(Block(new_inputs, block.eqns, tuple(outputs)))
         results = [Value(v.aval) for v in carried]
-        new = Eqn(eqn.op, (*eqn.inputs, *carried) if is_loop else eqn.inputs, eqn.params,
-                  (*eqn.outputs, *results), tuple(regions), eqn.site, eqn.of)
+        operands = (*eqn.inputs, *starts, *carried) if kind != "if" else eqn.inputs
+        op, params = (eqn.op, eqn.params) if kind != "map" else (
+            find_op("for_"), {"lo": 0, "hi": eqn.params["size"], "reversed": False})
+        builder.append(Eqn(op, operands, params, (*eqn.outputs, *results), tuple(regions),
+                           eqn.site, eqn.of))
         ends = dict(zip(carried, results, strict=True))
-        return new, {s: ends.get(handle, handle) for s, handle in handles.items()}
+        return {s: ends.get(handle, handle) for s, handle in handles.items()}
+
+    def _empty_results(self, builder: Builder, eqn: Eqn) -> list[Value]:
+        """Return buffers for the results of a map, which becomes a loop where it stores."""
+        return [builder.emit(find_op("empty"), [], {"shape": v.aval.shape, "dtype": v.aval.dtype},
+                             site=eqn.site)[0] for v in eqn.outputs]
 
     def _save_last(self, builder: Builder, loop: Eqn,
                    handles: dict[Store, Value]) -> dict[Store, Value]:
@@ -100,8 +114,7 @@ class ForwardRewriter:
         defined: set[Value] = set(region.inputs)
         for eqn in (None, *region.eqns):
             if eqn is not None:
-                new, handles = self.rewrite(eqn, handles)
-                builder.append(new)
+                handles = self.rewrite(builder, eqn, handles)
                 handles = self._save_last(builder, eqn, handles)
                 defined.update(eqn.outputs)
                 save(eqn.outputs, eqn)
@@ -138,6 +151,17 @@ class ForwardRewriter:
         return all(v in defined for v in eqn.uses() if v in home and home[v].block is region)
 
 
+def _filling(block: Block, index: Value, parts: Sequence[Value], eqn: Eqn) -> Block:
+    """Return the body of a map as that of a loop, which writes each result to its place."""
+    builder = Builder()
+    for e in block.eqns:
+        builder.append(e)
+    outputs = [builder.emit(find_op("update"), [part, a], {"at": (index.dim, *_whole(a))},
+                            site=eqn.site)[0]
+               for part, a in zip(parts, block.outputs, strict=True)]
+    return Block(block.inputs, tuple(builder.scope.eqns), tuple(outputs))
+
+
 def place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
     """Return where a stack keeps the value of the present iteration, or of the next one."""
     places: list[Dim] = []
@@ -149,5 +173,5 @@ def place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
     return (*places, *_whole(store.values[0]))
 
 
-def _whole(v: Value) -> tuple[Span, ...]:
+def _whole(v: Atom) -> tuple[Span, ...]:
     return tuple(Span(0, d) for d in v.aval.shape)

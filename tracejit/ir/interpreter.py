@@ -66,6 +66,8 @@ def run_eqn(eqn: Eqn, env: Env) -> tuple[Any, ...]:
         if not hasattr(e, "tracejit_site"):
             e.tracejit_site = eqn.site  # type: ignore[attr-defined]
         raise
+    if isinstance(results, tuple) and not results and eqn.outputs:  # a map over nothing
+        return tuple(np.empty(_concrete(v.aval.shape, env), v.aval.dtype) for v in eqn.outputs)
     return results if isinstance(results, tuple) else (results,)
 
 

@@ -28,7 +28,7 @@ from tracejit.trace.iterables import (
 )
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
-from tracejit.trace.source import PACKAGE, REWRITTEN
+from tracejit.trace.source import LIKE_USERS, PACKAGE, REWRITTEN
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
 __all__ = ["BUILTINS", "call_function", "convert", "known_container"]
@@ -95,7 +95,8 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     if module in _IMPURE:
         raise _impure(fn)
     file = fn.__code__.co_filename
-    if module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file):
+    if file != LIKE_USERS and (
+            module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file)):
         return fn
     from tracejit.trace.hooks import Hooks
 

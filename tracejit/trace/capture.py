@@ -7,6 +7,7 @@ reason is noted.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -207,7 +208,7 @@ class _Attempt:
     def _leaf_names(self) -> list[str]:
         """Name inputs after the function's parameters."""
         args, kwargs = self.structure.parts
-        code = getattr(self.fn, "__code__", None)
+        code = getattr(inspect.unwrap(self.fn), "__code__", None)
         params = code.co_varnames[:code.co_argcount] if code is not None else ()
         names: list[str] = []
         for k, part in enumerate(args.parts):

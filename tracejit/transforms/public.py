@@ -11,8 +11,16 @@ from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.compiled import Jit, Options
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent, tangents_like
+from tracejit.transforms.mapping import (
+    Composed,
+    forward_jacobian,
+    hessian_product,
+    mapped,
+    reverse_jacobian,
+)
 
-__all__ = ["grad", "jit", "jvp", "value_and_grad", "vjp"]
+__all__ = ["grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+           "value_and_grad", "vjp", "vmap"]
 
 
 def _decorator(fn: Any, make: Callable[[Callable[..., Any]], Any]) -> Any:
@@ -141,11 +149,135 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
 
         return value_and_tangent
 
+    return _at_once(fn, make, primals, tangents, "jvp")
+
+
+def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any, name: str) -> Any:
+    """Serve `transform(f)` and `transform(f, primals, tangents)`."""
     if fn is None:
         return make
     if primals is None:
         return make(fn)
     if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
-        raise TypeError("jvp takes the arguments and their tangents as two tuples: "
-                        "jvp(f, (x, y), (x_dot, y_dot))")
+        raise TypeError(f"{name} takes the arguments and their tangents as two tuples: "
+                        f"{name}(f, (x, y), (x_dot, y_dot))")
     return make(fn)(primals, tangents)
+
+
+def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any = 0, *,
+         fp: str = "default") -> Any:
+    """Return the function that maps another over an axis of its arguments.
+
+    fn       -- a function of one element: of an array's row, say
+    in_axes  -- which axis of the arguments the elements lie along: an int for all positional
+                arguments, or a tuple with an int, None (the same for all elements), or a nest of
+                those, for each; arguments by name are mapped over axis 0
+    out_axes -- along which axis of the results the elements are stacked: an int, None for what does
+                not differ between elements, or a nest of those
+    fp       -- "strict" turns off vectorised math and reordered sums
+
+    The function may have loops and branches; each element takes its own way through them.
+
+    Raises `ValueError` for axes that are not there or of different sizes.
+
+    >>> import numpy as np, tracejit
+    >>> dots = tracejit.vmap(np.dot, in_axes=(0, None))
+    >>> dots(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0]))
+    array([21., 43.])
+    """
+    return _decorator(fn, lambda f: Composed("vmap", f, mapped(f, in_axes, out_axes), Options(fp)))
+
+
+def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+           fp: str = "default") -> Any:
+    """Return the function that computes the Jacobian, in reverse mode: one sweep per result.
+
+    fn      -- a function with floating results: an array, a number, or a nest of them
+    argnums -- position or name of the argument to differentiate by, or a tuple of them
+    has_aux -- whether the function returns (result, auxiliary data); so does its Jacobian then
+    fp      -- "strict" turns off vectorised math and reordered sums
+
+    For a result of shape s and an argument of shape t it has shape s + t. Where results or
+    arguments are nests, it is a nest of results of nests of arguments. Prefer `jacfwd` where the
+    arguments have fewer elements than the results.
+
+    Raises `TypeError` where results or chosen arguments are no real floats.
+
+    >>> import numpy as np, tracejit
+    >>> tracejit.jacrev(lambda x: x ** 2)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    return _decorator(fn, lambda f: Composed(
+        "jacrev", f, reverse_jacobian(f, argnums, has_aux, Options(fp)), Options(fp)))
+
+
+jacobian = jacrev
+
+
+def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+           fp: str = "default") -> Any:
+    """Return the function that computes the Jacobian, in forward mode; see `jacrev`.
+
+    >>> import numpy as np, tracejit
+    >>> tracejit.jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
+    array([-0.,  1.])
+    """
+    return _decorator(fn, lambda f: Composed(
+        "jacfwd", f, forward_jacobian(f, argnums, has_aux, Options(fp)), Options(fp)))
+
+
+def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
+            fp: str = "default") -> Any:
+    """Return the function that computes the Hessian of a function with a scalar result.
+
+    It is forward over reverse mode, `jacfwd(grad(fn))`: for an argument of shape t it has shape
+    t + t; for a tuple of argnums it is a tuple of tuples. See `grad` for the arguments.
+
+    >>> import numpy as np, tracejit
+    >>> tracejit.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    def make(f: Callable[..., Any]) -> Composed:
+        slope = Gradient(f, argnums, has_aux, False, Options(fp))
+
+        @functools.wraps(f, updated=())
+        def gradient(*args: Any, **kwargs: Any) -> Any:
+            return slope.inline(args, kwargs)
+
+        return Composed("hessian", f, forward_jacobian(gradient, argnums, has_aux, Options(fp)),
+                        Options(fp))
+
+    return _decorator(fn, make)
+
+
+@hiding_frames
+def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any = None, *,
+        fp: str = "default") -> Any:
+    """Return the Hessian of a function with a scalar result times a direction.
+
+    `hvp(f)` is a function of (primals, tangents), two tuples with one item per argument;
+    `hvp(f, primals, tangents)` calls it at once. The product has the structure of the argument, or
+    is a tuple where there are several. It costs a small multiple of the function, whatever the
+    number of elements.
+
+    Raises `TypeError` or `ValueError` where tangents do not fit primals.
+
+    >>> import numpy as np, tracejit
+    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    >>> tracejit.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
+    array([4., 2.])
+    """
+    def make(f: Callable[..., Any]) -> Callable[..., Any]:
+        options = Options(fp)
+        inner = _checked(f, lambda g: Composed("hvp", g, hessian_product(g, options), options))
+
+        @functools.wraps(f, updated=())
+        @hiding_frames
+        def product(primals: Any, tangents: Any) -> Any:
+            return inner(tuple(primals), tangents_like(primals, tangents))
+
+        return product
+
+    return _at_once(fn, make, primals, tangents, "hvp")

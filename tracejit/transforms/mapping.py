@@ -1,0 +1,249 @@
+"""`vmap`, and the Jacobians that map a derivative over the elements of a result or an argument."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import Dim, product
+from tracejit.runtime.stages import Program
+from tracejit.trace.calls import call_function
+from tracejit.trace.capture import ArgSpec, capture_function
+from tracejit.trace.equations import apply, cast, dims_of, dtype_of, lift
+from tracejit.trace.mapping import common_size, item_of, trace_map
+from tracejit.trace.places import is_number
+from tracejit.trace.tracer import Tracer, of_dim
+from tracejit.transforms.arguments import argument_places, find_argument
+from tracejit.transforms.compiled import Options
+from tracejit.transforms.gradient import Gradient
+from tracejit.transforms.linear import Pullback, Tangent
+from tracejit.transforms.nested import dtype_of_leaf
+from tracejit.tree import Structure, flatten, leaf_names, unflatten
+
+__all__ = ["Composed", "forward_jacobian", "hessian_product", "mapped", "reverse_jacobian"]
+
+
+class Composed:
+    """A transform made of others: `run`, a function on tracers, is captured as a whole."""
+
+    def __init__(self, name: str, fn: Callable[..., Any], run: Callable[..., Any],
+                 options: Options) -> None:
+        self.name, self.fn, self.options = name, fn, options
+        self.run = functools.wraps(fn, updated=())(run)
+        self.run.__name__ = f"{name}[{getattr(fn, '__name__', 'f').replace('<lambda>', '_lambda')}]"
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Capture the composition for arguments of these specs."""
+        c = capture_function(self.run, specs, structure, leaves)
+        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
+                       c.constants, c.weak, [], self.options)
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Within a capture: run where it is called."""
+        return self.run(*args, **kwargs)
+
+
+# --- vmap ---------------------------------------------------------------------------------------
+
+
+def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
+    """Return the function that maps `fn` over axes of its arguments."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten((args, kwargs))
+        positional, by_name = structure.parts
+        axes = _spread(in_axes, positional, "in_axes")
+        axes += [0] * by_name.count
+        axes = [a if is_number(x) else None for a, x in zip(axes, leaves, strict=True)]
+        names = [name for k, part in enumerate(positional.parts)
+                 for name in leaf_names(part, f"argument {k}")]
+        names += [name for key, part in zip(by_name.aux, by_name.parts, strict=True)
+                  for name in leaf_names(part, key)]
+        size = common_size(leaves, axes, names, "vmap")
+
+        def element(i: Any) -> Any:
+            items = [item_of(x, i, a) for x, a in zip(leaves, axes, strict=True)]
+            inner_args, inner_kwargs = unflatten(structure, iter(items))
+            return call_function(fn, inner_args, inner_kwargs)
+
+        result, varies = trace_map(size, element, "vmap")
+        stacked, out_structure = flatten(result)
+        out = _spread(out_axes, out_structure, "out_axes")
+        return unflatten(out_structure, iter([
+            _placed(x, a, v) for x, a, v in zip(stacked, out, varies, strict=True)]))
+
+    return run
+
+
+def _spread(axes: Any, structure: Structure, what: str) -> list[Any]:
+    """Return an axis per leaf, from one axis for all or a nest of them."""
+    if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
+        return [axes] * structure.count
+    if isinstance(axes, dict):
+        items = [axes.get(key) for key in structure.aux] if structure.kind is dict else None
+    else:
+        items = list(axes) if isinstance(axes, (tuple, list)) else None
+    if items is None or len(items) != len(structure.parts):
+        raise ValueError(f"{what} is {axes!r}, which does not fit what it is for: an int, None, or "
+                         f"a nest of those with {len(structure.parts)} items")
+    return [a for item, part in zip(items, structure.parts, strict=True)
+            for a in _spread(item, part, what)]
+
+
+def _placed(x: Any, axis: int | None, varies: bool) -> Any:
+    """Move the axis of the elements to where it is asked for."""
+    if not isinstance(x, Tracer):
+        return x
+    if axis is None:
+        if varies:
+            raise ValueError("out_axes is None for a result that differs from element to element. "
+                             "Give the axis along which the elements are to be stacked")
+        return x[0]
+    rank = len(x.dims)
+    if not -rank <= axis < rank:
+        raise ValueError(f"out_axes has {axis} for a result of {rank} axes")
+    order = list(range(1, rank))
+    order.insert(axis % rank, 0)
+    return x if order == list(range(rank)) else apply("transpose", x, axes=tuple(order))
+
+
+# --- Jacobians ----------------------------------------------------------------------------------
+
+
+def reverse_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
+                     options: Options) -> Callable[..., Any]:
+    """Return the function that computes a Jacobian by one pullback per element of the result."""
+    pull = Pullback(fn, argnums, has_aux, options)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        _require_floats("jacrev", *_chosen(fn, argnums, args, kwargs))
+        value, pullback, *aux = pull.inline(args, kwargs)
+        leaves, structure = flatten(value)
+        _require_results("jacrev", leaves)
+
+        def rows(k: int) -> Any:
+            dims, dtype = dims_of(leaves[k]), dtype_of(leaves[k])
+
+            def row(i: Any) -> Any:
+                cts = [_zeros(y) for y in leaves]
+                cts[k] = _one_at(i, dims, dtype)
+                return pullback(unflatten(structure, iter(cts)))
+
+            found, parts = flatten(trace_map(of_dim(product(dims)), row, "jacrev")[0])
+            return unflatten(parts, iter([
+                apply("reshape", g, shape=(*dims, *g.dims[1:])) for g in found]))
+
+        result = unflatten(structure, iter([rows(k) for k in range(len(leaves))]))
+        return (result, *aux) if has_aux else result
+
+    return run
+
+
+def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
+                     options: Options) -> Callable[..., Any]:
+    """Return the function that computes a Jacobian by one tangent per element of the arguments."""
+    argument_places(fn, argnums)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten((args, kwargs))
+        chosen, numbers, parts = _chosen(fn, argnums, args, kwargs)
+        _require_floats("jacfwd", chosen, numbers, parts)
+        xs = tuple(lift(leaves[k]) for k in numbers)
+
+        def of(*varied: Any) -> Any:
+            inner = list(leaves)
+            for k, x in zip(numbers, varied, strict=True):
+                inner[k] = x
+            inner_args, inner_kwargs = unflatten(structure, iter(inner))
+            result = call_function(fn, inner_args, inner_kwargs)
+            return result[0] if has_aux else result
+
+        tangent = Tangent(of, options)
+
+        def columns(j: int) -> list[Any]:
+            dims, dtype = dims_of(xs[j]), dtype_of(xs[j])
+
+            def column(i: Any) -> Any:
+                dots = [_zeros(x) for x in xs]
+                dots[j] = _one_at(i, dims, dtype)
+                value, dot = tangent.inline((xs, tuple(dots)), {})
+                _require_results("jacfwd", flatten(value)[0])
+                return dot
+
+            found, shape = flatten(trace_map(of_dim(product(dims)), column, "jacfwd")[0])
+            outputs.append(shape)
+            return [_last(g, dims) for g in found]
+
+        outputs: list[Structure] = []
+        by_argument = [columns(j) for j in range(len(xs))]
+        result = unflatten(outputs[0], iter([
+            unflatten(parts, iter(column)) for column in zip(*by_argument, strict=True)]))
+        if not has_aux:
+            return result
+        return result, call_function(fn, args, kwargs)[1]
+
+    return run
+
+
+def hessian_product(fn: Callable[..., Any], options: Options) -> Callable[..., Any]:
+    """Return the function that multiplies a Hessian by tangents: forward over reverse mode."""
+
+    def run(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        argnums = tuple(range(len(primals))) if len(primals) > 1 else 0
+        gradient = Gradient(fn, argnums, False, False, options)
+        of = Tangent(lambda *xs: gradient.inline(xs, {}), options)
+        return of.inline((primals, tangents), {})[1]
+
+    return run
+
+
+def _chosen(fn: Callable[..., Any], argnums: Any, args: Any,
+            kwargs: Any) -> tuple[list[tuple[str, Any]], list[int], Structure]:
+    """Return the leaves to differentiate by, with their names and numbers; and their structure."""
+    leaves, structure = flatten((args, kwargs))
+    found = [find_argument(fn, place, *structure.parts) for place in argument_places(fn, argnums)]
+    numbers = [k for _, part, first in found for k in range(first, first + part.count)]
+    names = [n for name, part, _ in found for n in leaf_names(part, name)]
+    parts = tuple(part for _, part, _ in found)
+    whole = Structure(tuple, None, parts) if isinstance(argnums, (tuple, list)) else parts[0]
+    return [(name, leaves[k]) for name, k in zip(names, numbers, strict=True)], numbers, whole
+
+
+def _require_floats(what: str, chosen: list[tuple[str, Any]], *_: Any) -> None:
+    for name, x in chosen:
+        dtype = dtype_of_leaf(x)
+        if dtype is None or dtype.kind != "f":
+            kind = "no number" if dtype is None else f"of dtype {dtype}"
+            raise TypeError(f"{what} needs real floats to differentiate by, but argument {name!r} "
+                            f"is {kind}. Choose other arguments with argnums")
+
+
+def _require_results(what: str, leaves: Sequence[Any]) -> None:
+    for y in leaves:
+        dtype = dtype_of_leaf(y)
+        if dtype is None or dtype.kind != "f":
+            kind = f"a {type(y).__name__}" if dtype is None else f"dtype {dtype}"
+            raise TypeError(f"{what} needs a function with real floating results, but one of them "
+                            f"is {kind}. Return what is not to be differentiated as auxiliary "
+                            "data, with has_aux=True")
+
+
+def _zeros(x: Any) -> Tracer:
+    return apply("full", dtype_of(x).type(0), shape=dims_of(x))
+
+
+def _one_at(i: Any, dims: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
+    """Return zeros with a one at flat position i."""
+    ones = cast(apply("iota", size=product(dims)) == i, dtype)
+    return apply("reshape", ones, shape=dims)
+
+
+def _last(g: Tracer, dims: tuple[Dim, ...]) -> Tracer:
+    """Move the first axis, which counts an argument's elements, to the end, in its shape."""
+    rank = len(g.dims)
+    g = apply("transpose", g, axes=(*range(1, rank), 0)) if rank > 1 else g
+    return apply("reshape", g, shape=(*g.dims[:-1], *dims))
