@@ -211,6 +211,23 @@ def f(x, y, a, n):
             return s
     return s
 """,
+    "an index beyond a known size, in a branch that is not taken": """
+def f(x, y, a, n):
+    s = a * 0.5
+    if a > 9.0:
+        three = np.zeros(3)
+        s += three[5]
+    return s * x[0]
+""",
+    "a name that an iteration may bind anew is written to after the loop": """
+def f(x, y, a, n):
+    w = x.copy()
+    for k in range(n):
+        if x[k] > 0.2:
+            w = w * y[k, 0]
+    w[0] -= a
+    return np.sum(w * w)
+""",
 }
 
 
@@ -303,6 +320,28 @@ def f(x, y, a, n):
             v, u = u, v
         u[i] += 1.0
     return np.sum(v) + w[0]
+""",
+    "an iteration may bind a name anew, or leave it": """
+def f(x, y, a, n):
+    w = x
+    for k in range(n):
+        if x[k] > 9.0:
+            w = w * 2.0
+    w[0] -= a
+    return x[0]
+""",
+    "a loop that is left before it binds a name anew": """
+def f(x, y, a, n):
+    w = y[0]
+    for k in range(n):
+        j = 0
+        while j < n:
+            if a < 9.0:
+                break
+            w = np.tanh(w)
+            j += 1
+    w[0] -= a
+    return y[0, 0]
 """,
 }
 

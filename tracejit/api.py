@@ -18,6 +18,7 @@ from tracejit.ops.extension import custom_gradient, register_op
 from tracejit.structured import cond, fori_loop, map, scan, while_loop
 from tracejit.trace.capture import ArgSpec
 from tracejit.transforms.checking import check_grads
+from tracejit.transforms.checkpointing import checkpoint
 from tracejit.transforms.public import (
     grad,
     hessian,
@@ -32,10 +33,10 @@ from tracejit.transforms.public import (
     vmap,
 )
 
-__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "custom_gradient",
-           "cond", "fori_loop", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit",
-           "jvp", "map", "no_gradient", "register_op", "scan", "spec", "stop_gradient",
-           "value_and_grad", "vjp", "vmap", "while_loop"]
+__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "checkpoint",
+           "cond", "custom_gradient", "fori_loop", "grad", "hessian", "hvp", "jacfwd", "jacobian",
+           "jacrev", "jit", "jvp", "map", "no_gradient", "register_op", "scan", "spec",
+           "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop"]
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
 

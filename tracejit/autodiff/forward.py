@@ -92,7 +92,7 @@ class ForwardSweep(Sweep):
     def step(self, eqn: Eqn) -> None:
         """Copy an equation and compute the tangents of its results."""
         tangents = [self.tangents.get(a) if isinstance(a, Value) else None for a in eqn.inputs]
-        if isinstance(eqn.op.lowering, Region):
+        if isinstance(eqn.op.lowering, Region) or (eqn.regions and eqn.op.jvp is not None):
             with self.builder.differentiating(None, eqn.site):
                 results = eqn.op.jvp(self, eqn, tangents)  # type: ignore[misc]
             self._bind(eqn, results)

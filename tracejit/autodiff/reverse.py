@@ -16,6 +16,7 @@ import numpy as np
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
+from tracejit.autodiff.snapshots import replay_loop
 from tracejit.autodiff.sweep import Sweep
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Params, Value
@@ -116,6 +117,31 @@ class ReverseSweep(Sweep):
         outputs = self.builder.emit(find_op(op), atoms, params, regions)
         self.links.update((v, forward) for v in outputs)
         return [self.operand(v) for v in outputs]
+
+    def pullback_of(self, block: Block, wrt: Sequence[Value], free: Sequence[Value],
+                    given: Sequence[bool]) -> Block:
+        """Return the way back of a block, as a block that computes all it needs itself.
+
+        Its inputs are the block's, a cotangent of each output that is `given` one, and what there
+        is already of the cotangents of `free`, values that the block reads from outside. Its
+        outputs are the cotangents of `wrt` and of `free`.
+        """
+        cts = [Value(a.aval) for a, g in zip(block.outputs, given, strict=True) if g]
+        before = [Value(v.aval) for v in free]
+
+        def start(inner: ReverseSweep) -> list[Any]:
+            inner.cts.update(zip(free, map(inner.operand, before), strict=True))
+            rest = iter(cts)
+            return [inner.operand(next(rest)) if g else None for g in given]
+
+        def finish(inner: ReverseSweep) -> list[Atom]:
+            return [inner.dense_of(v) for v in (*wrt, *free)]
+
+        return reverse_block(block, [*wrt, *free], start, finish, (*cts, *before))
+
+    def replay(self, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[Any]:
+        """Return the cotangents of what a loop with snapshots begins with."""
+        return replay_loop(self, eqn, cts, trips)
 
     # --- the sweep ------------------------------------------------------------------------------
 

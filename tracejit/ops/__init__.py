@@ -3,6 +3,7 @@
 from tracejit.ops import (  # noqa: F401  (importing fills the tables)
     arithmetic,
     calls,
+    checkpointing,
     control,
     creation,
     gather,

@@ -7,7 +7,8 @@
 | `while_` | first carries | cond(i, *carries), body(same) | trip count, last carries  |
 | `map_`   |               | body(i)                       | stacked along a new axis  |
 
-`for_` runs i over lo..hi-1, backwards where `reversed`. Regions read enclosing values freely; the
+`for_` runs i over lo..hi-1, backwards where `reversed`; a loop with `snapshots` keeps that many for
+its way back. Regions read enclosing values freely; the
 cotangents of those are carried through the backward region as accumulators.
 """
 
@@ -21,11 +22,12 @@ import numpy as np
 
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params, Value
+from tracejit.ir.dims import maximum
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import Aval
 from tracejit.ops.kinds import only, structural
 
-__all__: list[str] = []
+__all__ = ["branches_jvp"]
 
 
 # --- shape rules and meaning --------------------------------------------------------------------
@@ -61,13 +63,14 @@ def _loop_infer(trips: int) -> Any:
     return infer
 
 
-def _for_reference(*carries: Any, lo: int, hi: int, reversed: bool, regions: Any) -> Any:
+def _for_reference(*carries: Any, lo: int, hi: int, reversed: bool, regions: Any,
+                   snapshots: int = 0) -> Any:
     for i in range(hi - 1, lo - 1, -1) if reversed else range(lo, hi):
         carries = regions[0](np.int64(i), *carries)
     return tuple(carries)
 
 
-def _while_reference(*carries: Any, regions: Any) -> Any:
+def _while_reference(*carries: Any, regions: Any, snapshots: int = 0) -> Any:
     trips = 0
     while regions[0](np.int64(trips), *carries)[0]:
         carries = regions[1](np.int64(trips), *carries)
@@ -106,6 +109,9 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
     """
     body = eqn.regions[-1]
     carried = body.inputs[1:]
+    if "snapshots" in eqn.params and not any(v.is_log for v in carried):
+        replayed: list[Any] = sweep.replay(eqn, cts, maximum(params["hi"] - params["lo"], 0))
+        return replayed
     free = sweep.active_free(body)
     has = [ct is not None and sweep.wants(v) for ct, v in zip(cts, carried, strict=True)]
     while True:
@@ -233,7 +239,7 @@ def _loop_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     return [None] * trips + [by_place.get(k) for k in range(len(carried))]
 
 
-def _branches_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def branches_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     has = [False] * len(eqn.outputs)
     regions: list[Block] = []
     for last in (False, True):  # find out which results have tangents, then build
@@ -253,7 +259,7 @@ def _branches_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     return [next(dots) if h else None for h in has]
 
 
-structural("if_", _if_reference, _if_infer, Region("if"), _if_vjp, _branches_jvp)
+structural("if_", _if_reference, _if_infer, Region("if"), _if_vjp, branches_jvp)
 structural("for_", _for_reference, _loop_infer(0), Region("for"), _for_vjp, _loop_jvp)
 structural("while_", _while_reference, _loop_infer(1), Region("while"), _while_vjp, _loop_jvp)
-structural("map_", _map_reference, _map_infer, Region("map"), _map_vjp, _branches_jvp)
+structural("map_", _map_reference, _map_infer, Region("map"), _map_vjp, branches_jvp)

@@ -95,7 +95,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     if module in _IMPURE:
         raise _impure(fn)
     file = fn.__code__.co_filename
-    if file != LIKE_USERS and (
+    if file not in LIKE_USERS and (
             module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file)):
         return fn
     from tracejit.trace.hooks import Hooks

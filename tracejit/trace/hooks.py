@@ -24,7 +24,7 @@ from tracejit.trace.equations import (
     require_same_kind,
     same_dim,
 )
-from tracejit.trace.iterables import TracedIterable, counted
+from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.places import (
     UNSET,
     AttributePlace,
@@ -323,7 +323,7 @@ class Hooks:
         """Run a `for`, or trace it where it runs over numbers or an array."""
         items = counted(iterable)
         if items is None and isinstance(iterable, range) and len(iterable) > 1:
-            items = _constant_range(iterable)
+            items = constant_range(iterable)
         if items is not None:
             try:
                 self._trace_for(items, body, changes, stop)
@@ -352,7 +352,8 @@ class Hooks:
         contents = self._contents(written, rebound, body)
         if stop is None:
             loops.trace_loop(name_places(carried, body), rebound, contents,
-                             lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse)
+                             lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse,
+                             snapshots=items.snapshots)
             return
         count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
 
@@ -364,7 +365,7 @@ class Hooks:
             return self.and_(self.not_(stop()), lambda: k < of_dim(count))
 
         loops.trace_loop(name_places(carried, body, stop), rebound, contents, run, goes_on,
-                         flags=flags)
+                         flags=flags, snapshots=items.snapshots)
 
     def _contents(self, written: Sequence[str], rebound: Sequence[str],
                   body: FunctionType) -> list[Any]:
@@ -465,16 +466,6 @@ class _Slot:
     def set(self, content: Any) -> None:
         """Replace the content."""
         self.content = content
-
-
-def _constant_range(items: range) -> TracedIterable | None:
-    """Return a range of known numbers as a loop of the graph."""
-    start, count, step = items.start, len(items), items.step
-    if step == 1:
-        return TracedIterable(start, start + count, lambda i: i, "a range")
-    if step == -1:
-        return TracedIterable(start - count + 1, start + 1, lambda i: i, "a range", reverse=True)
-    return TracedIterable(0, count, lambda k: start + k * step, "a range")
 
 
 @contextmanager

@@ -212,9 +212,12 @@ def point_index(i: Any, size: Dim, axis: int) -> Dim:
         value = emit_value("wrap_index", [index], {"size": size, "axis": axis})
         return value.dim
     if isinstance(d, int) and isinstance(size, int):
-        if not 0 <= d < size:
+        if 0 <= d < size:
+            return d
+        if not trace.frames:
             raise IndexError(f"index {i} is out of bounds for axis {axis} with size {size}")
-        return d
+        check_bounds(d, size, axis)  # whether it gets here, the run will tell
+        return max(min(d, size - 1), 0)
     if not (is_nonneg(d, ranges) and is_nonneg(size - d - 1, ranges)):
         check_bounds(d, size, axis)
     return d

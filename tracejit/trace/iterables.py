@@ -14,7 +14,8 @@ from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
-__all__ = ["TracedIterable", "counted", "make_enumerate", "make_range", "make_reversed", "make_zip"]
+__all__ = ["TracedIterable", "constant_range", "counted", "make_enumerate", "make_range",
+           "make_reversed", "make_zip"]
 
 
 class TracedIterable:
@@ -26,6 +27,8 @@ class TracedIterable:
     def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], Any], what: str,
                  reverse: bool = False) -> None:
         self.lo, self.hi, self.item, self.what, self.reverse = lo, hi, item, what, reverse
+        self.snapshots: int | None = None
+        """How many states a loop over it keeps for its way back, in place of every iteration's."""
 
     @property
     def count(self) -> Dim:
@@ -81,6 +84,16 @@ def _traced_count(lo: Dim, hi: Dim, by: Dim) -> Dim:
     return to_dim(count)
 
 
+def constant_range(items: range) -> TracedIterable:
+    """Return a range of known numbers as a loop of the graph."""
+    start, count, step = items.start, len(items), items.step
+    if step == 1:
+        return TracedIterable(start, start + count, lambda i: i, "a range")
+    if step == -1:
+        return TracedIterable(start - count + 1, start + 1, lambda i: i, "a range", reverse=True)
+    return TracedIterable(0, count, lambda k: start + k * step, "a range")
+
+
 def counted(x: Any) -> TracedIterable | None:
     """Return what a `for` over x runs over if it is traced, else None."""
     if isinstance(x, TracedIterable):
@@ -98,9 +111,11 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
     items = counted(iterable)
     if items is None:
         return enumerate(iterable, start)
-    return TracedIterable(items.lo, items.hi,
-                          lambda i: (i - of_dim(items.lo) + start, items.item(i)), "enumerate()",
-                          items.reverse)
+    numbered = TracedIterable(items.lo, items.hi,
+                              lambda i: (i - of_dim(items.lo) + start, items.item(i)),
+                              "enumerate()", items.reverse)
+    numbered.snapshots = items.snapshots
+    return numbered
 
 
 def make_zip(*iterables: Any, strict: bool = False) -> Any:

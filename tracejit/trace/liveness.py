@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tracejit.trace.jumps import stop_flags
 
-__all__ = ["Changes", "analyse", "local_names", "own_nodes", "stored_names"]
+__all__ = ["Changes", "analyse", "local_names", "own_nodes", "read_names", "stored_names"]
 
 
 @dataclass(slots=True)
@@ -72,6 +72,25 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     return names
 
 
+def read_names(node: ast.AST, bound: frozenset[str] = frozenset()) -> set[str]:
+    """Return the names that code reads from around it, or may rebind there by `nonlocal`."""
+    if isinstance(node, ast.Name):
+        return {node.id} - bound if isinstance(node.ctx, ast.Load) else set()
+    found: set[str] = set()
+    if isinstance(node, ast.Nonlocal):
+        found.update(node.names)
+    inner = bound
+    if isinstance(node, COMPREHENSIONS):
+        found |= read_names(node.generators[0].iter, bound)
+        inner = bound.union(*(stored_names([g.target]) for g in node.generators))
+    elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        outer = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        outer += node.decorator_list if isinstance(node, ast.FunctionDef) else []
+        found = found.union(*(read_names(n, bound) for n in outer))
+        inner = bound | local_names(node)
+    return found.union(*(read_names(n, inner) for n in ast.iter_child_nodes(node)))
+
+
 def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
     """Yield the nodes of a scope, not those of scopes nested in it."""
     pending = list(body)
@@ -87,7 +106,7 @@ def analyse(body: Sequence[ast.stmt], local: set[str]) -> dict[ast.stmt, Changes
     sticky: set[str] = set()
     for n in own_nodes(body):
         if isinstance(n, SCOPES):
-            sticky |= {m.id for m in ast.walk(n) if isinstance(m, ast.Name)}
+            sticky |= read_names(n)
     analysis = _Analysis(local, sticky & local)
     analysis.block(body, set(sticky))
     return analysis.changes
@@ -159,8 +178,7 @@ class _Analysis:
             stored, carried, rebound, (written | augmented) & self.local)))
 
     def _reads(self, node: ast.AST) -> set[str]:
-        found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)
-                 and isinstance(n.ctx, ast.Load)}
+        found = read_names(node)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             found.add(node.target.id)
         return found

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.core import Block, Value
+from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.trace.branches import BranchRaised, join_leaf
@@ -81,7 +81,8 @@ class _Carried:
 
 def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Sequence[Tracer],
                body: Callable[[Any], Any], condition: Callable[[Any], Any] | None, lo: Dim = 0,
-               hi: Dim = 0, reverse: bool = False, flags: Sequence[str] = ()) -> None:
+               hi: Dim = 0, reverse: bool = False, flags: Sequence[str] = (),
+               snapshots: int | None = None) -> None:
     """Emit a loop and give every place that it changes what the last iteration leaves.
 
     places    -- what the body may change and what matters afterwards
@@ -89,6 +90,7 @@ def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Seq
     written   -- arrays to which the body writes
     body      -- called with the index
     condition -- called with the index: the loop runs while it holds; None: i runs over lo..hi-1
+    snapshots -- how many states to keep for the way back, in place of what each iteration needs
     flags     -- the names that end the loop when they are set, so that they are False in the body
 
     Raises `Unroll` where only Python can run it.
@@ -101,7 +103,10 @@ def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Seq
     for _ in range(32):
         done = tracer.attempt()
         if done is not None:
-            _finish(tracer, done, lo, hi, reverse)
+            params: Params = {} if snapshots is None else {"snapshots": snapshots}
+            if condition is None:
+                params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
+            _finish(tracer, done, params)
             return
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
 
@@ -423,15 +428,14 @@ def _shape(dims: Sequence[Dim]) -> str:
 # --- afterwards ---------------------------------------------------------------------------------
 
 
-def _finish(tracer: _LoopTracer, done: _Done, lo: Dim, hi: Dim, reverse: bool) -> None:
+def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
     """Emit the loop and give every place what it leaves."""
     trace = current()
     if tracer.condition is None:
-        results = list(emit("for_", done.starts, {"lo": lo, "hi": hi, "reversed": reverse},
-                            done.regions))
-        trips = of_dim(maximum(hi - lo, 0, trace.builder.known))
+        results = list(emit("for_", done.starts, params, done.regions))
+        trips = of_dim(maximum(params["hi"] - params["lo"], 0, trace.builder.known))
     else:
-        count, *results = emit("while_", done.starts, {}, done.regions)
+        count, *results = emit("while_", done.starts, params, done.regions)
         trips = of_dim(count.dim)
     values = iter(results)
     for c in tracer.carried:
@@ -499,17 +503,19 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
             start[k].cell.touch()
             current().record(CellPlace(start[k].cell), start[k].cell.depth)
             start[k].cell.value = now[k].cell.value
+        stays = k in ended and any(holder.get(c) == k for c in _behind(ended[k]))
         if k in now and k not in rotating:
             twins = [now[j].cell for j in names if j != k and j in ended and k in ended
                      and ended[j].cell is ended[k].cell]
             cells = [start[k].cell] if k in start else []
-            kept = cells and _has_other_handles(start[k]) and not _surely_runs(tracer)
+            kept = cells and _has_other_handles(start[k]) and (stays or not _surely_runs(tracer))
             now[k].cell.stands_for([*lasting, *twins, *(cells if kept else [])])
         elif k in now:
             now[k].cell.stands_for([start[j].cell for j in came_from
                                     if j in start and _has_other_handles(start[j])])
         if k in now and current().frames:
-            came_from -= set() if k in rotating or not _surely_runs(tracer) else {k}
+            if not (k in rotating or stays) and _surely_runs(tracer):
+                came_from.discard(k)
             begins = [start[j].cell for j in came_from if j in start]
             now[k].cell.origins.update(begins)
             now[k].cell.may_begin_as(*begins)

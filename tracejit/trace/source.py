@@ -18,8 +18,9 @@ __all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_so
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
-LIKE_USERS = os.path.join(PACKAGE, "structured.py")
-"""The file of this package whose functions are captured as users' are."""
+LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
+    "structured.py", "autodiff/snapshots.py"))
+"""The files of this package whose functions are captured as users' are."""
 
 REWRITTEN: dict[CodeType, FunctionSource] = {}
 """Every code object that came out of the rewriter, with the function that it was."""
@@ -71,7 +72,7 @@ def find_site() -> Site | None:
     while frame is not None:
         code = frame.f_code
         source = REWRITTEN.get(code)
-        if code.co_filename == LIKE_USERS:
+        if code.co_filename in LIKE_USERS:
             pass
         elif source is not None:
             return source.site(frame.f_lineno)
@@ -125,7 +126,7 @@ def line_of_error(error: BaseException, fn: Any) -> str:
 def is_user_code(code: CodeType) -> bool:
     """Return whether a frame of this code is one of the user's, rewritten or not."""
     file = code.co_filename
-    if file == LIKE_USERS:
+    if file in LIKE_USERS:
         return False
     return code in REWRITTEN or not (file == "<string>" or _is_internal(file))
 

@@ -1,0 +1,54 @@
+"""Checkpoints: a part of the program that the way back computes again in place of storing it.
+
+`checkpointed` is a body as one equation, so that the gradient pass meets it whole. Its way back is
+that of the body on copies of what the body reads, made by `again`: whatever is computed from those
+is never taken for what the way forward has computed already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tracejit.ir.core import Block, Eqn, Params, Value
+from tracejit.ir.lowering import Alias, Inline
+from tracejit.ir.types import Aval, is_differentiable
+from tracejit.ir.walk import copy_block, free_values
+from tracejit.ops.calls import inline_region
+from tracejit.ops.control import branches_jvp
+from tracejit.ops.kinds import only, structural
+from tracejit.trace.equations import atom_of
+from tracejit.trace.tracer import tracer_of
+
+__all__: list[str] = []
+
+
+def _again_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    return only(avals[0])
+
+
+def _checkpointed_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    return only(*(a.aval for a in regions[0].outputs))
+
+
+def _checkpointed_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    (body,) = eqn.regions
+    free = sweep.active_free(body)
+    copies: dict[Value, Any] = {
+        v: atom_of(sweep.apply("again", sweep.operand(v))) for v in free_values(body)
+        if isinstance(v.aval, Aval) and is_differentiable(v.aval.dtype)}
+    body = copy_block(body, copies)
+    given = [ct is not None for ct in cts]
+    back = sweep.pullback_of(body, [], [copies[v] for v in free], given)
+    operands = [atom_of(sweep.dense(ct, v.aval))
+                for ct, v in zip(cts, eqn.outputs, strict=True) if ct is not None]
+    operands += [atom_of(sweep.take_dense(v)) for v in free]
+    results = inline_region(back, operands)
+    sweep.cts.update((v, tracer_of(r)) for v, r in zip(free, results, strict=True))
+    return []
+
+
+structural("again", lambda x: x, _again_infer, Alias(), lambda sweep, eqn, cts: list(cts),
+           lambda sweep, eqn, tangents: list(tangents), cost=0.0, exact=True, unique=True)
+structural("checkpointed", lambda regions: tuple(regions[0]()), _checkpointed_infer,
+           Inline("region"), _checkpointed_vjp, branches_jvp)
