@@ -365,7 +365,7 @@ class _Lowerer(NestEmitter):
             self.nodes.append(Store(buffer.name, place, self.atom(a)))
             return
         s = copy_statement(a, v, buffer)
-        s.index = (index.dim, *s.index)
+        s.index, s.shape = (index.dim, *s.index), shape
         self._loops_of(s)
 
     def fail(self, condition: str, error: str, message: str, values: Sequence[str],

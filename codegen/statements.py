@@ -140,7 +140,7 @@ def copy_statement(source: Atom, target: Value, buffer: Buffer) -> Statement:
     variables = loop_vars(shape)
     index = tuple(v.dim for v in variables)
     statement = Statement(None, "put", list(variables), list(shape), [(source, index)], target,
-                          index, buffer=buffer)
+                          index, buffer=buffer, shape=shape)  # the target's may not be known yet
     statement.drop_unit_loops()
     return statement
 

@@ -228,6 +228,16 @@ def f(x, y, a, n):
     w[0] -= a
     return np.sum(w * w)
 """,
+    "branches yield matrices of sizes of their own": """
+def f(x, y, a, n):
+    b = y[::-1]
+    if np.sum(y) >= y[1, 0]:
+        b[0, 0] += 0.53 * a
+    else:
+        b = np.full((n, 3), y[0, 0])
+        b[1, 0] *= np.tanh(-a)
+    return np.sum(b * b) + x[0]
+""",
 }
 
 
