@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.imputils import Registry
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.core.typing.templates import Registry as TypingRegistry
@@ -369,9 +369,10 @@ def _cast(kind: Any) -> Any:
 
 # --- failures and Logs: words of the context ------------------------------------------------------
 # word 0: the status; 1..4: values of the message; 5, 6: in verify mode, the number of a buffer that
-# was indexed outside of its bounds, counted from 1, and the index; then, per Log, base and capacity
+# was indexed outside of its bounds, counted from 1, and the index; 7: the address of a C function
+# that says whether to leave the kernel, or 0; then, per Log, base and capacity
 
-CONTEXT_BAD_BUFFER = 5
+CONTEXT_BAD_BUFFER, CONTEXT_POLL = 5, 7
 CONTEXT_LOGS = 8
 
 
@@ -393,6 +394,32 @@ def fail(typingctx: Any, ctx: Any, status: Any, a: Any, b: Any) -> Any:
         return code
 
     return i64(ctx, i64, *kinds), generate
+
+
+@intrinsic(prefer_literal=True)
+def interrupted(typingctx: Any, ctx: Any, i: Any, mask: Any) -> Any:
+    """Ask whether to leave the kernel, in iterations i of which the bits of the mask are all set.
+
+    The question reads and writes nothing that the kernel does.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        bits = word(mask.literal_value)
+        count = context.cast(builder, args[1], sig.args[1], i64)
+        asks = builder.icmp_unsigned("==", builder.and_(count, bits), bits)
+        result = cgutils.alloca_once_value(builder, word(0))
+        with builder.if_then(asks, likely=False):
+            address = builder.load(_word(builder, args[0], CONTEXT_POLL))
+            with builder.if_then(builder.icmp_unsigned("!=", address, word(0))):
+                kind = ir.FunctionType(ir.IntType(32), [])
+                call = builder.call(builder.inttoptr(address, kind.as_pointer()), [])
+                for attribute in ("nounwind", "memory(inaccessiblemem: readwrite)"):
+                    set.add(call.attributes, attribute)
+                builder.store(builder.zext(call, word), result)
+        return builder.icmp_unsigned("!=", builder.load(result), word(0))
+
+    return types.boolean(ctx, types.unliteral(i), mask), generate
 
 
 @intrinsic(prefer_literal=True)
@@ -476,8 +503,9 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
         "advance": advance, "between": between, "scalar_loop": scalar_loop,
         "maximum": _extremum("maximum", ">"),
         "minimum": _extremum("minimum", "<"), "imax": _integer(">"), "imin": _integer("<"),
-        "idiv": _division(False), "imod": _division(True), "fail": fail, "log_base": log_base,
-        "log_capacity": log_capacity, "log_grow": log_grow, "inf": float("inf"),
+        "idiv": _division(False), "imod": _division(True), "fail": fail,
+        "interrupted": interrupted, "log_base": log_base, "log_capacity": log_capacity,
+        "log_grow": log_grow, "inf": float("inf"),
         "nan": float("nan"), "sqrt": _sqrt(), "fabs": _llvm("fabs"), "floor": _llvm("floor"),
         "ceil": _llvm("ceil"), "trunc": _llvm("trunc"), "rint": _llvm("rint"),
         "copysign": _binary(lambda builder, x, y: _call_llvm(builder, "copysign", x, y)),

@@ -67,6 +67,8 @@ class While:
     body: list[Node]
     comment: str = ""
     blocks: tuple[Block, ...] = ()
+    counter: str = ""
+    """The variable that counts the iterations."""
 
 
 @dataclass(slots=True)

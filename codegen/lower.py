@@ -10,6 +10,7 @@ from tracejit.codegen import routines
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, is_array
+from tracejit.codegen.interrupts import poll_loops
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.loop_ir import (
@@ -67,6 +68,7 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
     drop_unread(kernel.nodes, {b.name for b in buffers.inner})
     kernel.nodes = inline_once(kernel.nodes)
     assign_slots(kernel)
+    kernel.nodes = poll_loops(kernel.nodes)
     return kernel
 
 
@@ -260,7 +262,7 @@ class _Lowerer(NestEmitter):
         self.nodes.append(Assign(counter, "0"))
         for region in eqn.regions:
             self.names[region.inputs[0]] = counter
-        loop = While([], "", [], self.comment(eqn), (cond, body))
+        loop = While([], "", [], self.comment(eqn), (cond, body), counter)
         variables = [cond.inputs[0], body.inputs[0]]
         with self.scope(loop.head, variables, conditional=True):
             self.block(cond)

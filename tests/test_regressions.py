@@ -353,6 +353,16 @@ def f(x, y, a, n):
     w[0] -= a
     return y[0, 0]
 """,
+    "an array reaches a name after two iterations": """
+def f(x, y, a, n):
+    u = x * 0.8
+    v = u[::-1]
+    for i in range(n - 1):
+        u = v
+        v = x
+    u[0] *= a
+    return x[0]
+""",
 }
 
 @pytest.mark.parametrize("interpreted", [True, False])

@@ -17,6 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from tracejit.runtime import layout
+from tracejit.runtime.interrupts import INTERRUPTED, poll_address
 
 __all__ = ["MAX_LEAVES", "MAX_WORDS", "Words", "make_entry"]
 
@@ -294,12 +295,13 @@ def _run(s: _State) -> None:
             taken = w.call(b, "tracejit_take", needed)
             with b.if_then(b.icmp_unsigned("==", taken, WORD(0))):
                 _drop(s, outputs)
-                b.ret(w.call(b, "PyErr_NoMemory"))
+                _fail(s, WORD(0), b.sitofp(needed, DOUBLE), DOUBLE(0.0))
             b.store(taken, arena)
     s.put(s.pointers, b.add(s.word(Words.LEAVES), outputs), b.load(arena))
     for k in range(4):
         s.put(s.ctx, WORD(k), WORD(0))
     logs = s.word(Words.LOGS)
+    s.put(s.ctx, WORD(7), w.constant(b, "tracejit_poll"))
     w.loop(b, b.mul(logs, WORD(2)), lambda k: s.put(s.ctx, b.add(k, WORD(8)), WORD(0)))
     thread = w.variable(b, WORD, WORD(0))
     release = b.icmp_unsigned("!=", s.word(Words.RELEASE), WORD(0))
@@ -315,13 +317,21 @@ def _run(s: _State) -> None:
         b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(8))])), result=void))
     with b.if_then(b.icmp_unsigned("!=", status, WORD(0))):
         _drop(s, outputs)
-        code = w.call(b, "PyLong_FromLongLong", status)
-        numbers = [w.call(b, "PyFloat_FromDouble", b.load(b.bitcast(
-            b.gep(s.ctx, [WORD(k)]), DOUBLE.as_pointer()))) for k in (1, 2)]
-        pack = w.external("PyTuple_Pack", WORD, WORD, variadic=True)
-        values = b.call(pack, [WORD(3), code, *numbers])
-        b.ret(w.call(b, "PyObject_CallObject", s.word(Words.FAIL), values))
+        with b.if_then(b.icmp_signed("==", status, WORD(INTERRUPTED))):
+            b.ret(WORD(0))  # with the exception that the poll has set
+        _fail(s, status, *(b.load(b.bitcast(b.gep(s.ctx, [WORD(k)]), DOUBLE.as_pointer()))
+                           for k in (1, 2)))
     _return(s, outputs)
+
+
+def _fail(s: _State, status: Any, *numbers: Any) -> None:
+    """Return from the entry with the exception that a status and two numbers mean."""
+    b, w = s.b, s.w
+    items = [w.call(b, "PyLong_FromLongLong", status),
+             *(w.call(b, "PyFloat_FromDouble", x) for x in numbers)]
+    pack = w.external("PyTuple_Pack", WORD, WORD, variadic=True)
+    values = b.call(pack, [WORD(3), *items])
+    b.ret(w.call(b, "PyObject_CallObject", s.word(Words.FAIL), values))
 
 
 def _drop(s: _State, count: Any) -> None:
@@ -429,6 +439,7 @@ def _address() -> int:
     """Compile the entry and return its address."""
     from tracejit.codegen.compile import load_object, target_machine
 
+    llvm.add_symbol("tracejit_poll", poll_address(clears=False))
     llvm.add_symbol("tracejit_array_type", id(np.ndarray))
     llvm.add_symbol("tracejit_numpy_new", layout.numpy_function(layout.NUMPY_NEW_FROM_DESCR))
     llvm.add_symbol("tracejit_scalar", layout.numpy_function(layout.NUMPY_SCALAR))

@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.errors import IRError
 from tracejit.runtime.failures import raise_at
+from tracejit.runtime.interrupts import INTERRUPTED, poll_address
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
@@ -19,7 +20,7 @@ __all__ = ["Invocation"]
 _I64 = ctypes.c_int64
 _KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
-_CONTEXT_BAD_BUFFER, _CONTEXT_LOGS = 5, 8
+_CONTEXT_BAD_BUFFER, _CONTEXT_POLL, _CONTEXT_LOGS = 5, 7, 8
 _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
 """In verify mode: bytes around buffers; what fresh memory (NaN as floats) and zones hold."""
 
@@ -67,12 +68,15 @@ class Invocation:
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
         logs = len(self.kernel.logs)
         ctx = (_I64 * (_CONTEXT_LOGS + 8 + 2 * logs))()
+        ctx[_CONTEXT_POLL] = poll_address(clears=True)
         table = (ctypes.c_void_p * len(pointers))(*pointers)
         dims = (_I64 * max(1, len(sizes)))(*sizes)
         status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
                               ctypes.addressof(dims))
         for k in range(logs):
             _free(ctx[_CONTEXT_LOGS + 2 * k])
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
         if memory is not None:
             self._require_clean(ctx, memory)
         if status:
@@ -80,7 +84,10 @@ class Invocation:
         return [x[()] if x.ndim == 0 else x for x in outputs]
 
     def fail(self, status: int, *numbers: float) -> None:
-        """Raise what a status of the kernel means."""
+        """Raise what a status of the kernel means; 0 stands for no memory to begin with."""
+        if status == 0:
+            raise MemoryError(f"{self.graph.name} needs {int(numbers[0])} bytes for arrays and for "
+                              "what its loops store. tracejit.checkpoint stores less")
         failure = self.kernel.failures[status - 1]
         raise_at(failure.error, failure.message, numbers, failure.site)  # type: ignore[arg-type]
 

@@ -486,9 +486,9 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
     carried = {c.place.key for c in tracer.carried}
     for k in names:
         name = getattr(tracer.carried[k].place, "name", "an array")
-        lasting = [] if k in rotating else _lasting(ended, k)
         came_from = _closure(k, {j: [holder[c] for c in _behind(x) if c in holder]
                                  for j, x in ended.items()})
+        lasting = [] if k in rotating else [c for j in came_from for c in _lasting(ended, j)]
         twice = [x.cell for x in start.values()]
         shared = any(j in start and (k not in rotating or start[j].steps) and (
             twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)

@@ -1,0 +1,68 @@
+"""Where the program's own loops ask whether the user wants to leave them (Ctrl-C).
+
+`interrupted(ctx, i, mask)` asks once per `mask + 1` iterations, and what it asks answers at once
+unless some time has passed. Innermost counted loops are not disturbed, so that they are vectorised;
+one that is in no other loop runs in chunks, between which it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tracejit.codegen.loop_ir import If, Loop, Node, Return, While, children
+
+__all__ = ["INTERRUPTED", "poll_loops"]
+
+INTERRUPTED = -1
+"""The status of a kernel that was left."""
+
+SELDOM, OFTEN = 1023, 15
+"""Masks for loops with scalar bodies, and for those with loops inside."""
+
+CHUNK = 1 << 22
+
+
+def poll_loops(nodes: list[Node], *, is_inner: bool = False) -> list[Node]:
+    """Return nodes in which the program's loops can be left; bodies are changed in place."""
+    result: list[Node] = []
+    for node in nodes:
+        is_own = isinstance(node, (Loop, While)) and bool(node.blocks)
+        has_loops = any(map(_has_loop, children(node)))
+        for block in children(node):
+            block[:] = poll_loops(block, is_inner=is_inner or is_own)
+        if is_own and isinstance(node, While):
+            node.body.append(_question(node.counter, OFTEN if has_loops else SELDOM))
+        elif is_own and isinstance(node, Loop) and has_loops:
+            node.body.insert(0, _question(node.var, OFTEN))
+        elif is_own and isinstance(node, Loop) and not is_inner and not _is_short(node):
+            node = _in_chunks(node)
+        result.append(node)
+    return result
+
+
+def _has_loop(nodes: Sequence[Node]) -> bool:
+    return any(isinstance(n, (Loop, While)) or any(map(_has_loop, children(n))) for n in nodes)
+
+
+def _question(counter: str, mask: int) -> If:
+    return If(f"interrupted(ctx, {counter}, {mask})", [Return(str(INTERRUPTED))])
+
+
+def _is_short(loop: Loop) -> bool:
+    known = all(text.lstrip("-").isdigit() for text in (loop.lo, loop.hi))
+    return known and int(loop.hi) - int(loop.lo) <= CHUNK
+
+
+def _in_chunks(loop: Loop) -> Loop:
+    """Return a loop over chunks of another, backwards where that is."""
+    chunk = f"{loop.var}_chunk"
+    lo, hi = loop.lo, loop.hi
+    outer = Loop(chunk, lo, hi, [_question("0", 0), loop], step=CHUNK, comment=loop.comment)
+    if loop.reverse:
+        outer.lo, outer.hi = "0", hi if lo == "0" else f"{hi} - ({lo})"
+        loop.lo = f"imax({hi} - {chunk} - {CHUNK}, {lo})"
+        loop.hi = f"{hi} - {chunk}"
+    else:
+        loop.lo, loop.hi = chunk, f"imin({chunk} + {CHUNK}, {hi})"
+    loop.comment = ""
+    return outer

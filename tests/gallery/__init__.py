@@ -1,0 +1,1 @@
+"""Ordinary NumPy programs, written as scientists write them, grouped by field."""

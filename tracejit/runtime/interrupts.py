@@ -1,0 +1,81 @@
+"""What running kernels ask: whether a signal handler (Ctrl-C) has raised an exception.
+
+A C function, since kernels run without the GIL. It looks at most 50 times a second.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import llvmlite.binding as llvm
+
+__all__ = ["INTERRUPTED", "poll_address"]
+
+INTERRUPTED = -1
+"""The status of a kernel that the user left."""
+
+_SOURCE = """
+@polled = internal global i64 0
+
+declare i32 @clock_gettime(i32, ptr)
+declare i32 @PyGILState_Ensure()
+declare i32 @PyErr_CheckSignals()
+declare void @PyErr_Clear()
+declare void @PyGILState_Release(i32)
+
+define i32 @tracejit_poll() {
+  %raised = call i32 @look(i1 false)
+  ret i32 %raised
+}
+
+define i32 @tracejit_poll_and_clear() {
+  %raised = call i32 @look(i1 true)
+  ret i32 %raised
+}
+
+define internal i32 @look(i1 %clears) {
+start:
+  %time = alloca [2 x i64]
+  %done = call i32 @clock_gettime(i32 CLOCK, ptr %time)
+  %seconds = load i64, ptr %time
+  %fraction = getelementptr i64, ptr %time, i64 1
+  %nanoseconds = load i64, ptr %fraction
+  %whole = mul i64 %seconds, 1000000000
+  %now = add i64 %whole, %nanoseconds
+  %last = load i64, ptr @polled
+  %elapsed = sub i64 %now, %last
+  %soon = icmp slt i64 %elapsed, 20000000
+  br i1 %soon, label %no, label %ask
+no:
+  ret i32 0
+ask:
+  store i64 %now, ptr @polled
+  %state = call i32 @PyGILState_Ensure()
+  %raised = call i32 @PyErr_CheckSignals()
+  %failed = icmp ne i32 %raised, 0
+  %drop = and i1 %failed, %clears
+  br i1 %drop, label %clear, label %leave
+clear:
+  call void @PyErr_Clear()
+  br label %leave
+leave:
+  call void @PyGILState_Release(i32 %state)
+  ret i32 %raised
+}
+"""
+_CLOCK = 6
+"""A monotonic clock that is quick to read: CLOCK_MONOTONIC_COARSE in Linux, elsewhere the usual."""
+
+
+@functools.cache
+def poll_address(*, clears: bool) -> int:
+    """Return the address of a C function `int poll()`, -1 where a signal handler raised.
+
+    clears -- whether the exception is dropped; else it stays set in the thread
+    """
+    from tracejit.codegen.compile import load_object, target_machine
+
+    name = "tracejit_poll_and_clear" if clears else "tracejit_poll"
+    module = llvm.parse_assembly(_SOURCE.replace("CLOCK", str(_CLOCK)))
+    engine = load_object(target_machine().emit_object(module))
+    return int(engine.get_function_address(name))
