@@ -11,7 +11,7 @@ from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop
 from tracejit.codegen.schedule import Nest, as_nest, statements_in
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.ir.core import Atom, Value
-from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.dims import Dim, Expr, ceil_div, dim_values
 
 __all__ = ["NestEmitter"]
 
@@ -67,7 +67,8 @@ class NestEmitter(StatementEmitter):
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         hi = self.dim(nest.extent)
         innermost = not any(isinstance(part, Nest) for part in nest.body)
-        guards = self._guards(nest) if innermost else []
+        guards = [g for g in self._guards(nest) if _stretch(g, nest.var) is not None
+                  or nest.var not in dim_values(g.index)] if innermost else []
         if not guards:
             self._in_blocks(nest, name, "0", hi, sums)
             return
@@ -110,10 +111,10 @@ class NestEmitter(StatementEmitter):
         highs: list[Dim] = [nest.extent]
         outer = []
         for g in guards:
-            if var in dim_values(g.index):
-                offset = g.index - var.dim
-                lows.append(g.lo - offset)
-                highs.append(g.hi - offset)
+            stretch = _stretch(g, var)
+            if stretch is not None:
+                lows.append(stretch[0])
+                highs.append(stretch[1])
             else:
                 outer.append(self.guard(g))
         first, last = self.fresh("first"), self.fresh("last")
@@ -163,6 +164,21 @@ class NestEmitter(StatementEmitter):
             self.nest(step)
         else:
             self.statement(step)
+
+
+def _stretch(g: Guard, var: Value) -> tuple[Dim, Dim] | None:
+    """Return from where on and up to where a guard holds of a loop variable; None if not of one.
+
+    With lo <= c * var + rest < hi, that is from ceil((lo - rest) / c) to ceil((hi - rest) / c).
+    """
+    factor = g.index.factor_of(var) if isinstance(g.index, Expr) else None
+    if factor is None or var in (*dim_values(g.lo), *dim_values(g.hi)):
+        return None
+    assert isinstance(g.index, Expr)
+    rest = g.index - factor * var.dim
+    if factor > 0:
+        return ceil_div(g.lo - rest, factor), ceil_div(g.hi - rest, factor)
+    return ceil_div(rest - g.hi + 1, -factor), ceil_div(rest - g.lo + 1, -factor)
 
 
 def _is_at_least(difference: Dim) -> bool:

@@ -56,6 +56,11 @@ class Expr:
     __radd__ = __add__
     __rmul__ = __mul__
 
+    def factor_of(self, v: Value) -> int | None:
+        """Return the factor of a value that occurs in one linear term alone, else None."""
+        found = [(m, c) for m, c in self.terms if any(v in _values_of(a) for a in m)]
+        return found[0][1] if [m for m, _ in found] == [(v,)] else None
+
     def __repr__(self) -> str:
         return format_dim(self)
 
