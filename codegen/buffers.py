@@ -14,7 +14,7 @@ from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.dims import Dim, dim_values, product
-from tracejit.ir.lowering import Alias, Library, LogOp, Region, Write
+from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
 
@@ -143,6 +143,8 @@ class Buffers:
         how = eqn.op.lowering
         if isinstance(how, Alias):
             return True
+        if isinstance(how, Gather):
+            return False
         if isinstance(how, Library):
             once = [a is old for a in eqn.inputs].count(True) == 1
             return eqn.op.writes is not None and once and eqn.inputs[eqn.op.writes] is old

@@ -99,7 +99,7 @@ def log_add(a, b):
 
 
 @program(lambda n, rng: (rng.normal(size=(2 * n + 1, 4)), rng.integers(1, 4, n)),
-         differences=1e-7, refused="logaddexp.reduce over an axis that is kept")
+         differences=1e-7)
 def log_softmax_by_reduce(logits, labels):
     log_p = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
     return -np.sum(log_p[np.arange(len(labels)), labels])
@@ -199,8 +199,7 @@ def matrix_chain_order(sizes):
     return cost[0, n - 1]
 
 
-@program(lambda n, rng: (rng.uniform(1.0, 3.0, n), rng.integers(1, 4, n), 7),
-         compilations=3)  # zip fixes the number of pairs
+@program(lambda n, rng: (rng.uniform(1.0, 3.0, n), rng.integers(1, 4, n), 7))
 def knapsack(values, weights, capacity):
     best = np.zeros(capacity + 1)
     for value, weight in zip(values, weights):

@@ -179,8 +179,7 @@ def bouncing_ball(ball, restitution, steps):
     return y + 0.5 * v * v
 
 
-@program(lambda n, rng: (0.6, 0.3, rng.normal(size=n), np.full(n, 0.1)), argnums=(0, 1, 2, 3),
-         compilations=3)  # zip fixes the number of pairs
+@program(lambda n, rng: (0.6, 0.3, rng.normal(size=n), np.full(n, 0.1)), argnums=(0, 1, 2, 3))
 def euler_maruyama(x, sigma, noise, dt):
     for h, w in zip(dt, noise):
         x += h * np.sin(x) + sigma * np.sqrt(h) * w * x

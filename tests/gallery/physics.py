@@ -84,8 +84,7 @@ def spring_mesh(x, ends_a, ends_b, lengths, stiffness):
     return np.sum(x**2)
 
 
-@program(lambda n, rng: (rng.normal(size=(n + 1, 2)), 1.0), argnums=(0, 1),
-         compilations=3)  # zip fixes the number of pairs
+@program(lambda n, rng: (rng.normal(size=(n + 1, 2)), 1.0), argnums=(0, 1))
 def rope_by_position_constraints(x, length):
     """Jakobsen's relaxation: both ends of each stick are moved in place."""
     x = x.copy()

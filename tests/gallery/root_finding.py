@@ -14,8 +14,7 @@ def newton_sqrt(a, tolerance):
     return x
 
 
-@program(lambda n, rng: (rng.uniform(0.1, 0.8, n), rng.uniform(0.3, 2.5, n)), argnums=(0, 1),
-         compilations=3)  # zip fixes the number of pairs
+@program(lambda n, rng: (rng.uniform(0.1, 0.8, n), rng.uniform(0.3, 2.5, n)), argnums=(0, 1))
 def kepler_orbits(eccentricities, anomalies):
     total = 0.0
     for e, m in zip(eccentricities, anomalies):
@@ -91,8 +90,7 @@ def halley_root(f, df, ddf, x, tolerance=1e-9):
     return x
 
 
-@program(lambda n, rng: (rng.uniform(1.0, 3.0, n),),
-         wrong="the name that a walrus binds in the test of a `while` keeps its first value")
+@program(lambda n, rng: (rng.uniform(1.0, 3.0, n),))
 def halley_of_nested_functions(a):
     total = 0.0
     for value in a:

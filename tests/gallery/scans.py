@@ -103,8 +103,7 @@ def catalan(n, memo, x):
     return total
 
 
-@program(lambda n, rng: (0.7, n), compilations=3,
-         refused="an int argument as the key of a dict: it should be fixed, and is unhashable")
+@program(lambda n, rng: (0.7, n), compilations=3)
 def memoised_recursion(x, n):
     return catalan(n, {0: 1.0}, x)
 
@@ -236,8 +235,7 @@ def fenwick_tree(x):
     return total
 
 
-@program(lambda n, rng: (rng.normal(size=2**n),), sizes=(2, 3),
-         compilations=2)  # a `while` on sizes alone is unrolled as long as it is short
+@program(lambda n, rng: (rng.normal(size=2**n),), sizes=(2, 3))
 def walsh_hadamard(x):
     x = x.copy()
     n = len(x)

@@ -180,8 +180,7 @@ def vertical_advection(utens, u, wcon, u_pos, dtr):
     return np.sum(out**2)
 
 
-@program(column_fields, argnums=(0, 1),
-         refused="a name that begins as a view and goes on as a new array, which nothing writes to")
+@program(column_fields, argnums=(0, 1))
 def back_substitution_of_columns(ccol, dcol, *_):
     total = 0.0
     for k in range(dcol.shape[2] - 1, -1, -1):
@@ -243,8 +242,7 @@ def channel_flow(u, force, nu):
     return np.sum(u**2) + np.sum(v**2) + np.sum(p[1:-1] ** 2)
 
 
-@program(lambda n, rng: (rng.normal(size=n + 6),),
-         wrong="every other element of an array that was written to inside its margins")
+@program(lambda n, rng: (rng.normal(size=n + 6),))
 def restriction_after_a_sweep(f):
     u = np.zeros(len(f))
     for i in range(1, len(u) - 1):
@@ -322,8 +320,7 @@ def v_cycle(u, f, h):
 
 
 @program(lambda n, rng: (rng.normal(size=2**n + 1), rng.normal(size=2**n + 1)), argnums=(0, 1),
-         sizes=(2, 3), compilations=2,
-         wrong="every other element of an array that was written to inside its margins")
+         sizes=(2, 3), compilations=2)
 def multigrid(u, f):
     return np.sum(v_cycle(u, f, 0.5) ** 2)
 

@@ -14,7 +14,15 @@ from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FOREIGN, captures
-from tracejit.trace.equations import COMPOSITES, apply, as_operand, cast, emit, same_dim
+from tracejit.trace.equations import (
+    COMPOSITES,
+    REDUCTIONS,
+    apply,
+    as_operand,
+    cast,
+    emit,
+    same_dim,
+)
 from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__ = ["contract"]
@@ -81,7 +89,6 @@ def matmul(x: Any, y: Any) -> Tracer:
 
 
 COMPOSITES[np.matmul] = matmul
-captures(np.matmul)(matmul)
 
 
 @captures(np.dot, method="dot")
@@ -401,6 +408,16 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
     terms = np.exp(a - top)
     total = np.log(np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)) + top
     return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(a.dims))))
+
+
+def _log_add_reduce(a: Any, axis: Any = 0, keepdims: bool = False, dtype: Any = None) -> Any:
+    a = as_tracer(a) if dtype is None else cast(a, dtype)
+    if a.ndim == 0:
+        return a
+    return logsumexp(a, axis, keepdims=keepdims)
+
+
+REDUCTIONS[np.logaddexp] = _log_add_reduce
 
 
 def softmax(x: Any, axis: Any = None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE
+from tracejit.errors import RAISABLE, Refusal
 from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_function, known_container
@@ -201,6 +201,10 @@ class Hooks:
         raise refuse("the filter of a comprehension depends on data",
                      "Write a loop with an `if`, or use np.where")
 
+    def binding(self, fn: FunctionType, names: tuple[str, ...]) -> Callable[[], Any]:
+        """Return an operand that is evaluated later, if at all, and then binds some names."""
+        return _Binding(fn, name_places(names, fn))
+
     def choose(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """Evaluate `then if test else other`."""
         test = as_condition(test)
@@ -211,7 +215,7 @@ class Hooks:
         def run(branch: Callable[[], Any]) -> Callable[[], None]:
             return lambda: result.set(branch())
 
-        trace_if(test, [run(then), run(other)], [result])
+        trace_if(test, [run(then), run(other)], [result, *_bound_by(then, other)])
         return self.read(result.get(), "the value of this conditional expression")
 
     def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
@@ -238,9 +242,10 @@ class Hooks:
                 result = self._chain(first(), others, going)
                 return result
 
+            operand = _Binding(evaluate, _bound_by(*remaining))
             if going:
-                return self.choose(test, evaluate, _always(value))
-            return self.choose(test, _always(value), evaluate)
+                return self.choose(test, operand, _always(value))
+            return self.choose(test, _always(value), operand)
         return value
 
     def not_(self, x: Any) -> Any:
@@ -260,26 +265,33 @@ class Hooks:
         def evaluate() -> Any:
             return self.compare(operators[1:], first, later(), *others)
 
-        return self.and_(result, evaluate)
+        return self.and_(result, _Binding(evaluate, _bound_by(later, *others)))
 
     # --- loops ----------------------------------------------------------------------------------
 
     def while_(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
         """Run a `while` in Python as long as its condition is a Python one; trace it otherwise.
 
-        One on Python values that computes a lot is traced too, if it can be.
+        One on Python values that computes a lot is traced too, if it can be, and so is one on
+        sizes, which would leave a guard per iteration.
         """
         carried, rebound, written, flags = changes
         places = name_places(carried, body, condition)
+        guards = current().guards
+        before = len(guards)
         test = as_condition(condition())
         ahead = self._look_ahead(condition, body, places) if test is True else "short"
-        if ahead == "long":
+        if ahead == "long" or (ahead != "data" and len(guards) > before):
+            rest = guards[before:]
+            del guards[before:]
             try:
                 loops.trace_loop(places, rebound, self._contents(written, rebound, body),
                                  lambda i: body(), lambda i: condition(), flags=flags)
                 return
-            except loops.Unroll as e:
-                current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+            except (loops.Unroll, Refusal) as e:
+                guards[before:] = rest
+                why = e.why if isinstance(e, loops.Unroll) else str(e)
+                current().note(f"this loop is unrolled: {why}", current().builder.find_site())
         while ahead != "data" and isinstance(test, bool):
             if not test:
                 return
@@ -443,6 +455,22 @@ class Hooks:
     def iterate(self, iterable: Any) -> Any:
         """Return what a comprehension runs over."""
         return iterable
+
+
+class _Binding:
+    """An operand that is evaluated later, with the places of the names that it binds."""
+
+    def __init__(self, fn: Callable[[], Any], places: Sequence[NamePlace]) -> None:
+        self.fn, self.places = fn, places
+
+    def __call__(self) -> Any:
+        return self.fn()
+
+
+def _bound_by(*operands: Callable[[], Any]) -> list[NamePlace]:
+    """Return the places of the names that some operands bind."""
+    places = [p for x in operands if isinstance(x, _Binding) for p in x.places]
+    return list({p.key: p for p in places}.values())
 
 
 class _Slot:

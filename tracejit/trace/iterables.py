@@ -121,7 +121,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
 def make_zip(*iterables: Any, strict: bool = False) -> Any:
     """Return `zip(*iterables)`, which ends with the shortest."""
     parts = [counted(x) for x in iterables]
-    if not any(parts):
+    if all(p is None for p in parts):
         return zip(*iterables, strict=strict)
     if any(p is not None and p.reverse for p in parts):
         raise refuse("zip() of a reversed range cannot be captured", "Index with n - 1 - i")

@@ -23,6 +23,7 @@ Stmts = list[ast.stmt]
 
 def lower_jumps(body: Stmts) -> Stmts:
     """Return a function's body without jumps; it ends by returning the value that was set."""
+    body = _with_plain_tests(body)
     inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
     if not any(map(_has_jump, inner)):
         return body  # at most a return at the very end
@@ -30,6 +31,36 @@ def lower_jumps(body: Stmts) -> Stmts:
     lowered = [place(assign(RETURNED, constant(False)), body[0]), *_Lowerer().block(body)]
     result = hook("returned", thunk(load(VALUE)), constant(always))
     return [*lowered, place(ast.Return(result), body[-1])]
+
+
+def _with_plain_tests(stmts: Sequence[ast.stmt]) -> Stmts:
+    """Return statements in which no test of a `while` binds names: the body does it first.
+
+    `while (y := f(x)) > 0: ...` is `while True:` with `if not (y := f(x)) > 0: break`.
+    """
+    result: Stmts = []
+    for s in stmts:
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            result.append(s)
+            continue
+        for part in _parts(s):
+            part[:] = _with_plain_tests(part)
+        if not isinstance(s, ast.While) or not any(
+                isinstance(n, ast.NamedExpr) for n in ast.walk(s.test)):
+            result.append(s)
+            continue
+        leave: Stmts = [ast.Break()]
+        after: Stmts = []
+        if s.orelse:
+            ended = f"{RETURNED}_{s.lineno}_{s.col_offset}"
+            result.append(place(assign(ended, constant(False)), s))
+            leave.insert(0, assign(ended, constant(True)))
+            after = [place(ast.If(load(ended), s.orelse, []), s.orelse[0])]
+        test = ast.UnaryOp(ast.Not(), s.test)
+        s.body = [place(ast.If(test, leave, []), s.test), *s.body]
+        s.test, s.orelse = place(constant(True), s), []
+        result += [s, *after]
+    return result
 
 
 def stop_flags(loop: ast.stmt) -> tuple[str, ...]:

@@ -216,7 +216,7 @@ class _LoopTracer:
             frame.written[c.place.key] = (c.place, c.place.get())
             c.place.set(content)
             self.begun.append(content)
-        self.entered = [x.cell.value if isinstance(x, Tracer) else None for x in self.begun]
+        self.entered = [None if (x := _array(y)) is None else x.cell.value for y in self.begun]
         frame.probing = any(c.guess is UNSET for c in self.carried)
 
     def _content(self, guess: Any, values: Any) -> Any:

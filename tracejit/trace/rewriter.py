@@ -136,11 +136,12 @@ class _Rewriter(ast.NodeTransformer):
         outer = self.changes, self.unsure, self.assignable
         self.assignable = local | declared
         self.changes = analyse(body, self.assignable)
-        self.unsure = {n for c in self.changes.values() for n in c.stored}
+        bound_by_tests = {n for names in _walrus_targets(body) for n in names}
+        self.unsure = bound_by_tests.union(*(c.stored for c in self.changes.values()))
         self.scopes.append(local)
         new = self.block(body)
         shared = {n for c in self.changes.values() for n in c.stored}
-        shared |= {n for s in _walrus_targets(body) for n in s}
+        shared |= bound_by_tests
         params = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         unbound = sorted(shared - params - declared)
         if unbound:
@@ -396,7 +397,8 @@ class _Rewriter(ast.NodeTransformer):
         define = ast.FunctionDef(name, ast.arguments([], [], None, [], [], None, []),
                                  [ast.Nonlocal(sorted(targets)), ast.Return(body)], [])
         self.before.append(place(define, node))
-        return load(name)
+        names = ast.Tuple([constant(n) for n in sorted(targets)], ast.Load())
+        return place(hook("binding", load(name), names), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         name = "and_" if isinstance(node.op, ast.And) else "or_"

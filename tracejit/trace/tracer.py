@@ -32,6 +32,8 @@ def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any
     def method(self: Any, other: Any) -> Any:
         from tracejit.trace.equations import apply_operator
 
+        if hasattr(type(other), "operates_first"):
+            return NotImplemented
         operands = (other, self) if reflected else (self, other)
         return apply_operator(ufunc, *operands)
 
@@ -239,6 +241,9 @@ class SymInt(Traced):
 
     __slots__ = ("dim",)
 
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(need_int(self.dim, "a set or the key of a dict"))
+
     def __init__(self, dim: Expr) -> None:
         self.dim = dim
 
@@ -337,8 +342,6 @@ class SymInt(Traced):
         if other is None or isinstance(other, str):
             return True
         return self._compare(other, "!=", False, np.not_equal)
-
-    __hash__ = None
 
     def __index__(self) -> int:
         return need_int(self.dim, "a Python int")
