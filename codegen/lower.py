@@ -13,6 +13,7 @@ from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.interrupts import poll_loops
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.liveness import Liveness
+from tracejit.codegen.logs import group_logs, log_base, reserve
 from tracejit.codegen.loop_ir import (
     Assign,
     If,
@@ -80,6 +81,7 @@ class _Lowerer(NestEmitter):
         self.graph = graph
         self.logs: list[np.dtype] = []
         self.log_of: dict[Value, int] = {}
+        self.log_groups = group_logs(graph.block)
 
     def run(self) -> Kernel:
         """Lower the whole graph."""
@@ -173,8 +175,8 @@ class _Lowerer(NestEmitter):
             buffer.number = len(self.logs)
             self.logs.append(buffer.dtype)
         eqn = self.elements.makers.get(buffer.values[0])
-        routines.reserve(self, buffer.number, self.dim(size), eqn)
-        self.nodes.append(Assign(buffer.name, routines.log_base(buffer.number)))
+        reserve(self, buffer.number, self.dim(size), eqn)
+        self.nodes.append(Assign(buffer.name, log_base(buffer.number)))
 
     def single(self, step: Single) -> None:
         """Lower an equation on its own."""

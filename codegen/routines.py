@@ -1,14 +1,15 @@
-"""Equations that are neither element-wise nor loops: checks, Logs, library routines."""
+"""Equations that are neither element-wise nor loops: checks, library routines, users' functions."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from tracejit.codegen.buffers import Buffer, loop_vars
+from tracejit.codegen.buffers import loop_vars
 from tracejit.codegen.elements import is_array
 from tracejit.codegen.emitter import literal_text
-from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store
+from tracejit.codegen.logs import LOG_OPS
+from tracejit.codegen.loop_ir import Assign, Do, Let, Loop, Store
 from tracejit.codegen.native import bind_native
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import product
@@ -18,7 +19,7 @@ from tracejit.ir.types import Aval
 if TYPE_CHECKING:
     from tracejit.codegen.lower import _Lowerer
 
-__all__ = ["log_base", "lower", "reserve"]
+__all__ = ["lower"]
 
 
 def lower(self: _Lowerer, eqn: Eqn) -> None:
@@ -96,86 +97,6 @@ def _empty(self: _Lowerer, eqn: Eqn) -> None:
 
 EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty,
            "wrap_index": _wrap_index}
-
-
-# --- Logs ---------------------------------------------------------------------------------------
-
-
-def _log_names(number: int) -> tuple[str, str, str]:
-    return f"log{number}", f"top{number}", f"cap{number}"
-
-
-def log_base(number: int) -> str:
-    """Return the source of a Log's memory as an array."""
-    return f"log_base(ctx, {number}, scope_log{number})"
-
-
-def reserve(self: _Lowerer, number: int, count: str, eqn: Eqn | None) -> None:
-    """Make sure that a Log has room for some elements."""
-    itemsize = self.logs[number].itemsize
-    status = self.failure("MemoryError", "an array made here does not fit into memory",
-                          None if eqn is None else eqn.site)
-    self.nodes.append(If(f"{count} > log_capacity(ctx, {number})", [
-        If(f"log_grow(ctx, {number}, {count}, {itemsize}) != 0",
-           [Return(f"fail(ctx, {status}, 0, 0)")])]))
-
-
-def _log_new(self: _Lowerer, eqn: Eqn) -> None:
-    number = len(self.logs)
-    self.logs.append(eqn.params["dtype"])
-    self.log_of[eqn.output] = number
-    base, top, cap = _log_names(number)
-    self.nodes.append(Assign(base, log_base(number)))
-    self.nodes.append(Assign(top, "0", self.comment(eqn)))
-    self.nodes.append(Assign(cap, "0"))
-
-
-def _log_push(self: _Lowerer, eqn: Eqn) -> None:
-    log, *values = eqn.inputs
-    number = self.log_of[log]  # type: ignore[index]
-    self.log_of[eqn.output] = number
-    base, top, cap = _log_names(number)
-    sizes = [product(a.aval.shape) for a in values]
-    total = self.dim(sum(sizes, start=0))
-    status = self.failure(
-        "MemoryError", "what this loop stores for its way back does not fit into memory; "
-        "tracejit.checkpoint stores less", eqn.site)
-    grow: list[Node] = [
-        If(f"log_grow(ctx, {number}, {top} + {total}, {self.logs[number].itemsize}) != 0",
-           [Return(f"fail(ctx, {status}, 0, 0)")]),
-        Assign(base, log_base(number)),
-        Assign(cap, f"log_capacity(ctx, {number})")]
-    self.nodes.append(If(f"{top} + {total} > {cap}", grow, comment=self.comment(eqn)))
-    for a, size in zip(values, sizes, strict=True):
-        if is_array(a):
-            room = self.fresh("room")
-            self.nodes.append(Assign(room, f"advance({base}, {top})"))
-            self.copy(a, a, Buffer("log", a.aval.dtype, size, [], room))
-        else:
-            self.nodes.append(Store(base, top, self.atom(a)))
-        self.nodes.append(Assign(top, f"{top} + {self.dim(size)}"))
-
-
-def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
-    (log,) = eqn.inputs
-    number = self.log_of[log]  # type: ignore[index]
-    self.log_of[eqn.outputs[0]] = number
-    base, top, _ = _log_names(number)
-    for v in reversed(eqn.outputs[1:]):
-        size = product(v.aval.shape)
-        self.nodes.append(Assign(top, f"{top} - {self.factor(size)}"))
-        if is_array(v):
-            buffer = self.buffers.of[v]
-            buffer.name = self.fresh(f"t{self.labels.get(v, '')}")
-            text = f"advance({base}, {top})"
-            self.nodes.append(Assign(buffer.name, text, self.comment(eqn)))
-            continue
-        name = self.fresh(self.label(v))
-        self.names[v] = name
-        self.nodes.append(Let(name, f"{base}[{top}]", self.comment(eqn)))
-
-
-LOG_OPS = {"new": _log_new, "push": _log_push, "pop": _log_pop}
 
 
 # --- users' compiled functions ------------------------------------------------------------------

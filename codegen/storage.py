@@ -11,6 +11,9 @@
 | indexed by data       | what a gather reads, and its indices if they take arithmetic          |
 | computed outside      | what loops read of enclosing code, if it takes arithmetic             |
 | contracted            | operands of contractions, if they take arithmetic                     |
+| selected from         | what takes a call such as exp and is compared, or has its largest or  |
+|                       | smallest element sought, if it is also used otherwise: computed again,|
+|                       | by vector code and then by scalar code, it may differ in the last bit |
 | overwritten           | what reads an array that is written to before the last use            |
 | used repeatedly       | what takes a division and is repeated along an outer loop, or a call  |
 |                       | such as exp and is repeated along any                                 |
@@ -18,6 +21,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
@@ -107,6 +111,8 @@ def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
             keep(v, "used repeatedly")
+    for v in list(_selected(graph.block, elements)):
+        keep(v, "selected from")
     for v in list(_overwritten(graph.block, elements)):
         keep(v, "overwritten")
     return elements
@@ -183,6 +189,23 @@ def _source(a: Value, elements: Elements) -> Value:
         a = eqn.inputs[0]
         eqn = elements.makers[a]
     return a
+
+
+def _selected(block: Block, elements: Elements) -> Iterator[Value]:
+    """Yield what may be compared with one of its own elements."""
+    uses = Counter(v for e in all_eqns(block) for v in e.uses())
+    for eqn in all_eqns(block):
+        how = eqn.op.lowering
+        compares = isinstance(how, Pointwise) and eqn.output.aval.dtype.kind == "b"
+        selects = isinstance(how, Argument) or (
+            isinstance(how, (Reduce, Running)) and how.combine != "add")
+        if not (compares or selects):
+            continue
+        for a in eqn.inputs:
+            if is_array(a) and isinstance(a, Value) and elements.computes(a):
+                source = _source(a, elements)
+                if max(uses[a], uses[source]) > 1 and elements.has_call(source):
+                    yield source
 
 
 def _overwritten(block: Block, elements: Elements) -> Iterator[Value]:

@@ -404,14 +404,28 @@ def f(x, y, a, n):
         r = b * w
     return r
 """,
+    "the loop that stores is in the other branch": """
+def f(x, y, a, n):
+    u = x * 0.8
+    if a > 9.0:
+        pass
+    else:
+        t = 1.0 + u[0] ** 2
+        while t > 0.45:
+            t = t * 0.6 - 0.013
+            for k in range(1, len(u)):
+                u[k] = np.sin(u[k - 1]) + a * u[k]
+    return np.sum(u)
+""",
 }
 
 
+@pytest.mark.parametrize("interpreted", [True, False])
 @pytest.mark.parametrize("name", SECOND_ORDER)
-def test_program_obeys_the_laws_at_second_order(name: str) -> None:
+def test_program_obeys_the_laws_at_second_order(name: str, interpreted: bool) -> None:
     """The gradient of the gradient's sum is that of central differences."""
     program = Program(SECOND_ORDER[name])
-    with tracejit.config(disable_jit=True, verify=True):
+    with tracejit.config(disable_jit=interpreted, verify=True):
         program.check_second(arguments(4), "second order")
 
 

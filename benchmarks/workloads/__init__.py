@@ -2,10 +2,12 @@
 
 from benchmarks.workloads import (
     chain,
+    hmm,
     jacobi,
     kepler,
     logistic,
     lotka_volterra,
+    lstm,
     rosenbrock,
     scalar,
     soft_dtw,
@@ -16,4 +18,4 @@ __all__ = ["WORKLOADS", "Workload"]
 
 WORKLOADS = {w.key: w for w in (
     scalar.WORKLOAD, *rosenbrock.WORKLOADS, chain.WORKLOAD, logistic.WORKLOAD,
-    lotka_volterra.WORKLOAD, jacobi.WORKLOAD, soft_dtw.WORKLOAD, *kepler.WORKLOADS)}
+    lstm.WORKLOAD, lotka_volterra.WORKLOAD, hmm.WORKLOAD, jacobi.WORKLOAD, soft_dtw.WORKLOAD, *kepler.WORKLOADS)}

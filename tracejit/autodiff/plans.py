@@ -6,6 +6,7 @@ from what may differ in the last bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from tracejit.autodiff.mincut import INFINITE, Node, choose_stored
 from tracejit.autodiff.nests import Home, Nest, region_kind, trip_count
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.dims import product
+from tracejit.ir.lowering import Argument, Contract, Reduce, Running
 from tracejit.ir.types import Aval, LogType, Type
 
 __all__ = ["Plan", "Store", "describe_plan", "make_plan"]
@@ -133,11 +135,23 @@ def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node[Value]]:
             w for w in maker.uses() if nest.contains(w) and not nest.is_loop_index(w))
         recompute = INFINITE
         if maker is not None and _is_repeatable(maker):
-            recompute = RECOMPUTE_WEIGHT * maker.op.cost * weight
+            work = UNKNOWN_SIZE ** len(nest.home[v].loops) * _work(maker)
+            recompute = RECOMPUTE_WEIGHT * maker.op.cost * work
         store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
         nodes[v] = Node(store, recompute, operands if recompute < INFINITE else ())
         pending += nodes[v].operands
     return nodes
+
+
+def _work(eqn: Eqn) -> float:
+    """Return how many elements computing an equation goes through."""
+    made = max(_elements(v.aval) for v in eqn.outputs)
+    read = [_elements(a.aval) for a in eqn.inputs]
+    if isinstance(eqn.op.lowering, (Reduce, Argument, Running)):
+        return max(made, *read)
+    if isinstance(eqn.op.lowering, Contract):  # of products of n x k and k x m, n k m
+        return math.sqrt(math.prod((made, *read)))
+    return made
 
 
 def _elements(t: Type) -> float:
