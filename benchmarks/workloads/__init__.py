@@ -18,4 +18,5 @@ __all__ = ["WORKLOADS", "Workload"]
 
 WORKLOADS = {w.key: w for w in (
     scalar.WORKLOAD, *rosenbrock.WORKLOADS, chain.WORKLOAD, logistic.WORKLOAD,
-    lstm.WORKLOAD, lotka_volterra.WORKLOAD, hmm.WORKLOAD, jacobi.WORKLOAD, soft_dtw.WORKLOAD, *kepler.WORKLOADS)}
+    lstm.WORKLOAD, lotka_volterra.WORKLOAD, hmm.WORKLOAD, jacobi.WORKLOAD, soft_dtw.WORKLOAD,
+    *kepler.WORKLOADS)}

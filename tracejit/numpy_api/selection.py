@@ -55,8 +55,8 @@ def _binary(ufunc: Any, *, reflected: bool = False) -> Any:
 class MaskedArray:
     """`x[mask]`: elements whose number depends on data, so only folds and writes understand it."""
 
-    operates_first = True
-    """A traced operand on the left leaves an operator to this one."""
+    operates_first = frozenset((np.add, np.subtract, np.multiply, np.true_divide, np.power))
+    """The operators that a traced operand on the left leaves to this one."""
 
     def __init__(self, data: Tracer, given: Tracer, mask: Tracer) -> None:
         self.data, self.given, self.mask = data, given, mask

@@ -32,7 +32,7 @@ def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any
     def method(self: Any, other: Any) -> Any:
         from tracejit.trace.equations import apply_operator
 
-        if hasattr(type(other), "operates_first"):
+        if not reflected and ufunc in getattr(type(other), "operates_first", ()):
             return NotImplemented
         operands = (other, self) if reflected else (self, other)
         return apply_operator(ufunc, *operands)
