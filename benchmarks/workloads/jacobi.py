@@ -115,4 +115,4 @@ def arguments() -> tuple[Any, ...]:
 WORKLOAD = Workload(key="k", title="jacobi_2d, 100 steps of 150²", plain=plain, arguments=arguments,
                     argnums=(0, 1), hand=hand,
                     forms={"JAX": in_jax, "PyTorch": in_torch, "autograd": in_autograd},
-                    at_least=2.5, at_most=1.3)
+                    at_least=3, at_most=1.2)

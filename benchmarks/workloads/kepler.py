@@ -118,7 +118,7 @@ WORKLOADS = (
     Workload(key="n", title="Kepler by Newton, n=1000", plain=plain, arguments=arguments,
              argnums=(0, 1), hand=hand,
              forms={"JAX": in_jax, "PyTorch": in_torch, "autograd": in_autograd},
-             at_least=5, at_most=1.3),
+             at_least=6, at_most=1.2),
     Workload(key="n-arrays", title="the same over arrays", plain=over_arrays, arguments=arguments,
              argnums=(0, 1), hand=hand, forms={"JAX": in_jax}),
 )

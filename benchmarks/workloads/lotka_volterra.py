@@ -146,4 +146,4 @@ def in_jax(jax: Any, p: Any, steps: int, h: float) -> Any:
 WORKLOAD = Workload(
     key="g", title="Lotka–Volterra RK4, 1000 steps", plain=plain,
     arguments=lambda: (np.array([1.5, 1.0, 3.0, 1.0, 1.0, 1.0]), 1000, 0.01),
-    hand=hand, forms={"JAX": in_jax}, at_least=30, at_most=1.3)
+    hand=hand, forms={"JAX": in_jax}, at_least=40, at_most=1.2)

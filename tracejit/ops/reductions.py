@@ -19,6 +19,7 @@ from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import dense
 from tracejit.ops.kinds import linear, only, structural
 from tracejit.trace.equations import apply
+from tracejit.trace.tracer import of_dim
 
 __all__ = ["flatten_axes", "unflatten_axes"]
 
@@ -100,10 +101,27 @@ structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray
 def _chosen(sweep: Any, eqn: Eqn, which: str) -> Any:
     """Return where the element is that an extremum is: a mask with one True per fold."""
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
+    if len(axes) == 1 and axes[0] < len(x.dims) - 1:
+        return _first_equal(x, spread(sweep.operand(eqn.output), x.dims, axes), axes[0])
     flat = flatten_axes(x, axes)
     place = apply(which, flat, axis=len(flat.dims) - 1)
     index = apply("iota", size=flat.dims[-1])
     return unflatten_axes(index == place[..., None], x.dims, axes)
+
+
+def _first_equal(x: Any, extremum: Any, axis: int) -> Any:
+    """Mark the first of the elements along an axis that are equal to the extremum.
+
+    What argmax finds element by element, as a fold that goes along the last axis in its inner loop.
+    """
+    size = x.dims[axis]
+    index = apply("reshape", apply("iota", size=size),
+                  shape=(size, *(1 for _ in x.dims[axis + 1:])))
+    found = x == extremum
+    if x.dtype.kind == "f":
+        found = found | (x != x)  # the extremum is NaN then
+    places = np.where(found, index, of_dim(size))
+    return index == spread(apply("reduce_min", places, axes=(axis,)), x.dims, (axis,))
 
 
 def _extremum(name: str, function: Any, combine: str, which: str) -> None:
