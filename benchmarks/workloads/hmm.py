@@ -84,6 +84,15 @@ def in_jax(jax: Any, A: Any, B: Any, seen: Any) -> Any:
     return lse(jax.lax.scan(step, start, seen[1:])[0])
 
 
+def in_torch(torch: Any, A: Any, B: Any, seen: Any) -> Any:
+    A = A - torch.logsumexp(A, 1)[:, None]
+    B = B - torch.logsumexp(B, 1)[:, None]
+    a = B[:, int(seen[0])] - log(len(A))
+    for k in map(int, seen[1:]):
+        a = torch.logsumexp(a[:, None] + A, 0) + B[:, k]
+    return torch.logsumexp(a, 0)
+
+
 def arguments() -> tuple[Any, ...]:
     r = np.random.default_rng(0)
     S, M, T = 16, 8, 1000
@@ -91,4 +100,5 @@ def arguments() -> tuple[Any, ...]:
 
 
 WORKLOAD = Workload(key="j", title="HMM forward, T=1000, S=16", plain=plain, arguments=arguments,
-                    argnums=(0, 1), hand=hand, forms={"JAX": in_jax}, at_least=1.3)
+                    argnums=(0, 1), hand=hand, forms={"JAX": in_jax, "PyTorch": in_torch},
+                    at_least=1.3)

@@ -100,8 +100,15 @@ def arguments() -> tuple[Any, ...]:
             r.normal(size=4 * H) * 0.1, r.normal(size=(T, D)), r.normal(size=(T, H)) * 0.5)
 
 
-def in_torch(torch: Any, *args: Any) -> Any:
-    return with_names(plain, np=torch)(*args)
+def in_torch(torch: Any, Wx: Any, Wh: Any, b: Any, xs: Any, targets: Any) -> Any:
+    h = c = torch.zeros(Wh.shape[1], dtype=Wh.dtype)
+    loss = 0.0
+    for x, target in zip(xs, targets, strict=True):
+        i, f, o, g = torch.split(Wx @ x + Wh @ h + b, Wh.shape[1])
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+        loss = loss + torch.sum((h - target) ** 2)
+    return loss / len(xs)
 
 
 def in_autograd(autograd: Any, *args: Any) -> Any:
