@@ -54,6 +54,10 @@ _WIDE = {np.dtype(np.float32): np.dtype(np.float64),
          np.dtype(np.complex64): np.dtype(np.complex128)}
 
 
+COPIED = "a copy: "
+"""How the comment of a line begins that copies an element, before the reason."""
+
+
 def register_dtype(s: Statement) -> np.dtype:
     """Return the dtype in which a fold is kept."""
     dtype = s.operands[0][0].aval.dtype
@@ -75,6 +79,8 @@ class StatementEmitter(Emitter):
     def statement(self, s: Statement) -> None:
         """Lower one assignment under the loops that are open."""
         comment = self.comment(s.eqn)
+        if "why" in s.extra:
+            comment = f"%{self.labels.get(s.target, '?')}, {COPIED}{s.extra['why']}"
         if s.kind == "put":
             a, index = s.operands[0]
             text = self.element_to_store(a, index) if s.makes_operand else self._product(s)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.emitter import Failure
-from tracejit.codegen.loop_ir import Node
+from tracejit.codegen.folds import COPIED
+from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.ir.core import Graph, Value
 
 __all__ = ["Kernel"]
+
+
+def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
+    for node in nodes:
+        inner = loop
+        if isinstance(node, (Loop, While)) and node.blocks:
+            inner = node.comment.partition("  ")[2]
+        if isinstance(node, Store) and COPIED in node.comment and loop:
+            yield f"{loop}: in this loop, {node.comment}"
+        for block in children(node):
+            yield from _copies(block, inner)
 
 
 @dataclass(slots=True)
@@ -36,6 +49,10 @@ class Kernel:
     scalar_names: dict[Value, str]
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
+
+    def copies(self) -> Iterator[str]:
+        """Yield, for each copy of an array in a loop of the program: what, why and in which."""
+        yield from dict.fromkeys(_copies(self.nodes, ""))
 
     @property
     def buffers(self) -> list[Buffer]:

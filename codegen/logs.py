@@ -108,7 +108,8 @@ def _log_push(self: _Lowerer, eqn: Eqn) -> None:
         if is_array(a):
             room = self.fresh("room")
             self.nodes.append(Assign(room, f"advance({base}, {top})"))
-            self.copy(a, a, Buffer("log", a.aval.dtype, size, [], room))
+            self.copy(a, a, Buffer("log", a.aval.dtype, size, [], room),
+                      "it is stored for the way back")
         else:
             self.nodes.append(Store(base, top, self.atom(a)))
         self.nodes.append(Assign(top, f"{top} + {self.dim(size)}"))

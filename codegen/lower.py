@@ -133,7 +133,7 @@ class _Lowerer(NestEmitter):
             if not is_array(a):
                 self.nodes.append(Store(buffer.name, "0", self.atom(a)))
             elif self.buffers.of[a] is not buffer:
-                self.copy(a, a, buffer)
+                self.copy(a, a, buffer, "it is a result beside another one")
         self.nodes.append(Return("0"))
 
     # --- blocks ---------------------------------------------------------------------------------
@@ -225,7 +225,8 @@ class _Lowerer(NestEmitter):
                 for a, v in zip(region.outputs, eqn.outputs, strict=True):
                     if is_array(v):
                         self._prepare(self.buffers.of[v], product(a.aval.shape))
-                self._copy_all(zip(region.outputs, eqn.outputs, strict=True))
+                self._copy_all(zip(region.outputs, eqn.outputs, strict=True),
+                               "the branches have it in different places")
                 nodes.extend(Assign(name, self.atom(a)) for a, name in zip(
                     region.outputs, names, strict=True) if name is not None)
             bodies.append(nodes)
@@ -280,7 +281,8 @@ class _Lowerer(NestEmitter):
     def _enter_loop(self, eqn: Eqn, regions: Sequence[Block]) -> list[str | None]:
         """Put the first carried values where the iterations find them."""
         names: list[str | None] = []
-        self._copy_all(zip(eqn.inputs, regions[-1].inputs[1:], strict=True))
+        self._copy_all(zip(eqn.inputs, regions[-1].inputs[1:], strict=True),
+                       "the loop changes it, and what it was is still read")
         for k, a in enumerate(eqn.inputs):
             v = regions[-1].inputs[k + 1]
             name = None
@@ -301,7 +303,9 @@ class _Lowerer(NestEmitter):
     def _next_iteration(self, body: Block, names: list[str | None]) -> None:
         """Set the carried values to what the iteration yields, all at once."""
         carried = body.inputs[1:]
-        self._copy_all(zip(body.outputs, carried, strict=True))
+        self._copy_all(zip(body.outputs, carried, strict=True),
+                       "the next iteration begins with it, and what this one began with is still "
+                       "read when it is made")
         moves: list[tuple[str, str]] = []
         for a, name in zip(body.outputs, names, strict=True):
             if name is not None and self.atom(a) != name:
@@ -314,7 +318,7 @@ class _Lowerer(NestEmitter):
                 self.nodes.append(Let(saved, text))
         self.nodes.extend(Assign(name, text) for name, text in moves)
 
-    def _copy_all(self, pairs: Iterable[tuple[Atom, Value]]) -> None:
+    def _copy_all(self, pairs: Iterable[tuple[Atom, Value]], why: str) -> None:
         """Copy arrays to where others are, all at once: what is still to be read is kept."""
         pending = [(a, v) for a, v in pairs if is_array(v) and not self.buffers.shares(a, v)]
         while pending:
@@ -325,7 +329,7 @@ class _Lowerer(NestEmitter):
                 pending[0] = self._saved(a), v
                 continue
             a, v = pending.pop(ready)
-            self.copy(a, v, self.buffers.of[v])
+            self.copy(a, v, self.buffers.of[v], why)
 
     def _reads(self, a: Atom, buffer: Buffer) -> bool:
         return any(self.buffers.of.get(v) is buffer for v in self.elements.leaves(a))
@@ -338,11 +342,12 @@ class _Lowerer(NestEmitter):
         buffer = self.buffers.make_inner(v)
         buffer.name = self.fresh(self.labels[v])
         self._prepare(buffer)
-        self.copy(a, v, buffer)
+        self.copy(a, v, buffer, "arrays exchange places")
         return v
 
     def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[str | None]) -> None:
-        self._copy_all(zip(eqn.regions[-1].inputs[1:], results, strict=True))
+        self._copy_all(zip(eqn.regions[-1].inputs[1:], results, strict=True),
+                       "it is what the loop leaves")
         for v, name, a in zip(results, names, eqn.inputs, strict=True):
             if name is not None:
                 self.names[v] = name
@@ -368,7 +373,7 @@ class _Lowerer(NestEmitter):
             place = self.place((index.dim, *[0] * (len(shape) - 1)), shape)
             self.nodes.append(Store(buffer.name, place, self.atom(a)))
             return
-        s = copy_statement(a, v, buffer)
+        s = copy_statement(a, v, buffer, "it is an element's part of the result")
         s.index, s.shape = (index.dim, *s.index), shape
         self._loops_of(s)
 

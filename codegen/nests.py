@@ -154,9 +154,9 @@ class NestEmitter(StatementEmitter):
             text = f"{function}({text}, {self.dim(d)})"
         return text
 
-    def copy(self, source: Atom, target: Value, buffer: Buffer) -> None:
+    def copy(self, source: Atom, target: Value, buffer: Buffer, why: str) -> None:
         """Copy an array to a buffer."""
-        self._loops_of(copy_statement(source, target, buffer))
+        self._loops_of(copy_statement(source, target, buffer, why))
 
     def _loops_of(self, s: Statement) -> None:
         step = as_nest(s, 0)

@@ -150,7 +150,7 @@ def _place_of(self: _Lowerer, a: Atom) -> tuple[str, list[str]]:
 def _copied(self: _Lowerer, a: Atom, v: Value) -> str:
     """Copy an operand to a result, for a routine that overwrites; return the result's buffer."""
     if not self.buffers.shares(a, v):
-        self.copy(a, v, self.buffers.of[v])
+        self.copy(a, v, self.buffers.of[v], "a library routine overwrites it")
     return self.buffers.of[v].name
 
 

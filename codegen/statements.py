@@ -134,13 +134,14 @@ class Statement:
         return found - set(self.vars)
 
 
-def copy_statement(source: Atom, target: Value, buffer: Buffer) -> Statement:
+def copy_statement(source: Atom, target: Value, buffer: Buffer, why: str) -> Statement:
     """Return the statement that copies an array, element by element, to a buffer."""
     shape = source.aval.shape
     variables = loop_vars(shape)
     index = tuple(v.dim for v in variables)
     statement = Statement(None, "put", list(variables), list(shape), [(source, index)], target,
-                          index, buffer=buffer, shape=shape)  # the target's may not be known yet
+                          index, buffer=buffer, shape=shape,  # the target's may not be known yet
+                          extra={"why": why})
     statement.drop_unit_loops()
     return statement
 
@@ -164,7 +165,7 @@ def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[S
         yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out,
                         index, buffer=buffer)
     elif isinstance(how, Alias):
-        copy = copy_statement(eqn.inputs[0], out, buffers.of[out])
+        copy = copy_statement(eqn.inputs[0], out, buffers.of[out], "it has another shape here")
         copy.shape = eqn.inputs[0].aval.shape
         yield copy
     elif isinstance(how, Write):
@@ -188,7 +189,7 @@ def _write(eqn: Eqn, buffers: Buffers) -> Iterator[Statement]:
     out = eqn.output
     buffer = buffers.of[out]
     if not buffers.shares(base, out):
-        yield copy_statement(base, out, buffer)
+        yield copy_statement(base, out, buffer, "what it was before this write is still read")
     combine = eqn.op.lowering.combine  # type: ignore[union-attr]
     variables = loop_vars(part.aval.shape)
     index = tuple(v.dim for v in variables)

@@ -765,3 +765,21 @@ def test_a_trace_for_specs_is_the_trace_for_arguments_of_their_types() -> None:
 def test_verify_mode_gives_the_same() -> None:
     with tracejit.config(verify=True):
         np.testing.assert_allclose(tracejit.grad(energy)(X), energy_slope(X), rtol=1e-12)
+
+
+def test_every_copy_in_a_loop_has_its_reason() -> None:
+    def stepped(u: Any, n: Any) -> Any:
+        v = np.zeros_like(u)
+        for _ in range(n):
+            v[1:-1] = 0.5 * (u[2:] + u[:-2])
+            u, v = v, u
+        return np.sum(u ** 2)
+
+    def added(u: Any, n: Any) -> Any:
+        for _ in range(n):
+            u = u + 0.1 * np.sin(u)
+        return np.sum(u ** 2)
+
+    why = tracejit.jit(stepped).trace(np.ones(5), 3).lower().why()
+    assert ": in this loop, %v, a copy: the next iteration begins with it" in why
+    assert "a copy" not in tracejit.jit(added).trace(np.ones(5), 3).lower().why()

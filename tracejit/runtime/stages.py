@@ -147,8 +147,8 @@ class Lowered:
         return self.traced.graph
 
     def why(self) -> str:
-        """Return what `Traced.why` does."""
-        return self.traced.why()
+        """Return what `Traced.why` does, and each copy of an array in a loop, with its reason."""
+        return "\n".join([self.traced.why(), *self.kernel.copies()])
 
     def compile(self) -> Compiled:
         """Return the compiled program."""
@@ -204,7 +204,7 @@ class Compiled:
         return self.code.asm
 
     def why(self) -> str:
-        """Return what `Traced.why` does."""
+        """Return what `Lowered.why` does."""
         return self.lowered.why()
 
     def addresses(self) -> tuple[int, int]:
