@@ -119,13 +119,15 @@ class Program:
         with _quiet():
             try:
                 result = self.function(*map(_copy, args))
-                unset = np.isnan(self.complex_function(*map(_copy, args)))
+                twin = self.complex_function(*map(_copy, args))
             except Exception as e:
                 raise Rejected(f"{type(e).__name__}: {e}") from None
         if isinstance(result, (int, np.integer)):
             raise Rejected("the result is an integer")
-        if unset or not np.isfinite(result) or abs(result) > LARGEST:
+        if np.isnan(twin) or not np.isfinite(result) or abs(result) > LARGEST:
             raise Rejected("the result is large")
+        if not _is_close(np.real(twin), result, TOLERANCE):
+            raise Rejected("complex numbers do not do what these do: an array holds integers")
         return float(result)
 
     def gradient(self, args: Any) -> list[np.ndarray]:

@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
+from tracejit.ir.walk import free_values
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Cell, Frame, NeedStatic, Place, current, refuse
 from tracejit.trace.equations import (
@@ -70,7 +72,7 @@ class Fixed:
     content: Any
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Carried:
     """A place with its content before the loop and the present guess of its content."""
 
@@ -102,7 +104,7 @@ def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Seq
     tracer = _LoopTracer(carried, body, condition, lo, hi, flags)
     for _ in range(32):
         done = tracer.attempt()
-        if done is not None:
+        if done is not None and not tracer.keep_arrays():
             params: Params = {} if snapshots is None else {"snapshots": snapshots}
             if condition is None:
                 params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
@@ -167,6 +169,7 @@ class _LoopTracer:
         self.carried, self.flags = carried, flags
         self.body, self.condition = body, condition
         self.lo, self.hi = lo, hi
+        self.demoted: list[_Carried] = []
 
     # --- one attempt ----------------------------------------------------------------------------
 
@@ -311,6 +314,21 @@ class _LoopTracer:
         guess = map_content(leaf, c.guess, end)
         return c.guess if same else guess
 
+    def keep_arrays(self) -> bool:
+        """Guess that names keep their arrays which the body bound to what they held anyhow.
+
+        Then other handles on those arrays see what the body writes. Each is guessed so once.
+        """
+        kept = False
+        for c, begun, ended in zip(self.carried, self.begun, self.ended, strict=True):
+            same = isinstance(begun, Tracer) and isinstance(ended, Tracer) and (
+                begun.cell is ended.cell and begun.steps == ended.steps and bool(begun.dims))
+            if same and isinstance(c.start, Tracer) and c not in self.demoted and (
+                    isinstance(c.guess, Number) and c.start.dims == begun.dims):
+                self.demoted.append(c)
+                c.guess, kept = Fixed(c.start), True
+        return kept
+
     # --- starting -------------------------------------------------------------------------------
 
     def _starts(self) -> list[Any]:
@@ -446,10 +464,10 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
         c.place.set(tracer._content(c.guess, values))
-    _settle_aliases(tracer, trips)
+    _settle_aliases(tracer, trips, {v for r in done.regions for v in free_values(r)})
 
 
-def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
+def _settle_aliases(tracer: _LoopTracer, trips: Any, read: set[Value]) -> None:
     """Give the arrays that names held before the loop what writes in the loop left in them.
 
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
@@ -476,6 +494,8 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         rotating.add(k)
         if not written & set(cycle) or start[k].steps:
             continue
+        if start[k].cell.value in read and _has_other_handles(start[k]):
+            raise _rebound(getattr(tracer.carried[k].place, "name", "an array"))
         content: Any = None
         for turn, j in reversed(list(enumerate(_backwards(cycle, source)))):
             content = now[j] if content is None else np.where(
@@ -495,9 +515,7 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
         begins_written = k in start and CellPlace(start[k].cell).key in carried
         if begins_written or (k in written and (lasting or shared)) or any(
                 CellPlace(cell).key in carried for cell in lasting):
-            raise refuse(f"{name!r} is bound to one array after another in this loop, which writes "
-                         "to it, while another name for the array is in use",
-                         f"Copy it where it is bound: {name} = {name}.copy()")
+            raise _rebound(name)
         if k in written and k in start and k not in rotating and not start[k].steps:
             # the first iteration wrote to it: a loop around this one has to know
             start[k].cell.touch()
@@ -519,6 +537,12 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any) -> None:
             begins = [start[j].cell for j in came_from if j in start]
             now[k].cell.origins.update(begins)
             now[k].cell.may_begin_as(*begins)
+
+
+def _rebound(name: str) -> Refusal:
+    return refuse(f"{name!r} is bound to one array after another in this loop, which writes to it, "
+                  "while another name for the array is in use",
+                  f"Copy it where it is bound: {name} = {name}.copy()")
 
 
 def _surely_runs(tracer: _LoopTracer) -> bool:
