@@ -238,6 +238,31 @@ def f(x, y, a, n):
         b[1, 0] *= np.tanh(-a)
     return np.sum(b * b) + x[0]
 """,
+    "a loop may bind the only name of an array anew, and writes to it": """
+def f(x, y, a, n):
+    u, v = x * 1.0, x * a
+    for i in range(n):
+        for j in range(2):
+            if y[i, j] > 0.2:
+                u = u * 0.7
+            u[0] += 1.0
+        u[1] *= x[0]
+    for i in range(n):
+        if y[i, 2] > 0.1:
+            u, v = v, u
+        u[1] *= x[0]
+    return np.sum(u) + v[0]
+""",
+    "a loop over an array binds its name to what it holds": """
+def f(x, y, a, n):
+    u, s = x * 0.8, 0.0
+    for i, w in enumerate(u):
+        if i > 1:
+            u = u
+        u[1:] += w * a
+        s += w * w
+    return s + u[1]
+""",
 }
 
 
@@ -362,6 +387,25 @@ def f(x, y, a, n):
         v = x
     u[0] *= a
     return x[0]
+""",
+    "a loop reads an array by a name that does not change places": """
+def f(x, y, a, n):
+    u, v, s = x, x * 0.5, 0.0
+    for i in range(n):
+        v[0] = u[1] + i
+        u, v = v, u
+        s += x[0]
+    return s
+""",
+    "a loop may bind one of two names of an array anew, and writes to it": """
+def f(x, y, a, n):
+    u = x * 0.8
+    w = u
+    for i in range(n):
+        if y[i, 0] > 0.1:
+            u = u * 2.0
+        u[0] += 1.0
+    return u[0] + w[0]
 """,
 }
 

@@ -63,7 +63,7 @@ class Cell:
 
     def touch(self) -> None:
         """Note a write for the loops around, which began with what this cell may be."""
-        for origin in self.origins:
+        for origin in (*self.origins, *(c for ref in self.sources if (c := ref()) is not None)):
             origin.touched = True
 
     def may_be(self, other: Cell) -> None:

@@ -153,6 +153,15 @@ def _number_guess(x: Any) -> Number:
     return Number(Aval(dtype), weak)
 
 
+@dataclass(frozen=True, slots=True)
+class _Began:
+    """What a name holds when an iteration begins: no handle, so that it counts as no use."""
+
+    cell: Cell
+    steps: Any
+    dims: tuple[Dim, ...]
+
+
 @dataclass(slots=True)
 class _Done:
     """An attempt whose guess held."""
@@ -213,13 +222,14 @@ class _LoopTracer:
     def _enter(self, frame: Frame) -> None:
         """Give every place the content that an iteration begins with."""
         values = iter(self.inputs[1:])
-        self.begun: list[Any] = []
+        self.begun: list[_Began | None] = []
         for c in self.carried:
             content = self._content(c.guess, values)
             frame.written[c.place.key] = (c.place, c.place.get())
             c.place.set(content)
-            self.begun.append(content)
-        self.entered = [None if (x := _array(y)) is None else x.cell.value for y in self.begun]
+            x = _array(content)
+            self.begun.append(None if x is None else _Began(x.cell, x.steps, x.dims))
+        self.entered = [None if x is None else x.cell.value for x in self.begun]
         frame.probing = any(c.guess is UNSET for c in self.carried)
 
     def _content(self, guess: Any, values: Any) -> Any:
@@ -321,10 +331,11 @@ class _LoopTracer:
         """
         kept = False
         for c, begun, ended in zip(self.carried, self.begun, self.ended, strict=True):
-            same = isinstance(begun, Tracer) and isinstance(ended, Tracer) and (
-                begun.cell is ended.cell and begun.steps == ended.steps and bool(begun.dims))
-            if same and isinstance(c.start, Tracer) and c not in self.demoted and (
-                    isinstance(c.guess, Number) and c.start.dims == begun.dims):
+            if begun is None or not isinstance(ended, Tracer) or begun.cell is not ended.cell or (
+                    begun.steps != ended.steps) or c in self.demoted:
+                continue
+            if isinstance(c.guess, Number) and isinstance(c.start, Tracer) and (
+                    c.start.dims == begun.dims):
                 self.demoted.append(c)
                 c.guess, kept = Fixed(c.start), True
         return kept
@@ -475,10 +486,11 @@ def _settle_aliases(tracer: _LoopTracer, trips: Any, read: set[Value]) -> None:
     """
     names = [k for k, c in enumerate(tracer.carried) if _array(c.place.get()) is not None
              and any(not isinstance(g, _Cell) and g.aval.shape for g in _numbers(c.guess))]
-    start, begun, ended, now = (
+    start, ended, now = (
         {k: x for k in names if (x := _array(contents[k])) is not None} for contents in (
-            [c.start for c in tracer.carried], tracer.begun, tracer.ended,
+            [c.start for c in tracer.carried], tracer.ended,
             [c.place.get() for c in tracer.carried]))
+    begun = {k: b for k in names if (b := tracer.begun[k]) is not None}
     written = {k for k, x in begun.items()
                if x.cell.value is not tracer.entered[k] or x.cell.touched}
     holder = {begun[k].cell: k for k in begun}
