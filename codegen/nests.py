@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import Guard
 from tracejit.codegen.folds import StatementEmitter, is_float_sum
-from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node
 from tracejit.codegen.schedule import Nest, as_nest, statements_in
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.ir.core import Atom, Value
@@ -66,7 +66,8 @@ class NestEmitter(StatementEmitter):
 
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         hi = self.dim(nest.extent)
-        innermost = not any(isinstance(part, Nest) for part in nest.body)
+        innermost = not any(isinstance(part, Nest) for part in nest.body) and not any(
+            s.kind in ("running", "argument") for s in nest.statements())  # these go in order
         guards = [g for g in self._guards(nest) if _stretch(g, nest.var) is not None
                   or nest.var not in dim_values(g.index)] if innermost else []
         if not guards:
@@ -137,8 +138,11 @@ class NestEmitter(StatementEmitter):
         self.nodes.append(margins)
         before = self.facts
         self.facts = before | set(guards)
-        with self.scope(self.nodes, conditional=True):
+        inside: list[Node] = []
+        with self.scope(inside if outer else self.nodes, conditional=True):
             self._in_blocks(nest, name, first, last, sums)
+        if outer:  # what is computed once for the whole stretch must not be, where there is none
+            self.nodes.append(If(" & ".join(dict.fromkeys(outer)), inside))
         self.facts = before
 
     def _extreme(self, function: str, dims: Sequence[Dim]) -> str:

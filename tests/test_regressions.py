@@ -263,6 +263,17 @@ def f(x, y, a, n):
         s += w * w
     return s + u[1]
 """,
+    "a running sum goes in order, also past its margins": """
+def f(x, y, a, n):
+    return np.sum(np.diff(np.cumsum(x * a)) ** 2) + np.sum(np.cumsum(np.roll(y[:, 0], 1)[1:]) ** 2)
+""",
+    "an array is read for all columns of a row, if the row is in range": """
+def f(x, y, a, n):
+    u = x * 0.8
+    u += np.sum(y, axis=1)
+    v = np.roll(u[:-1] / (1.0 + u[:-1] * u[:-1]), 1)
+    return np.sum(u) + np.sum(v) * a
+""",
 }
 
 
