@@ -8,20 +8,17 @@ that was written to, a name that was not set before).
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from tracejit.errors import Refusal
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import free_values
+from tracejit.trace.aliases import array_of, settle_aliases
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Cell, Frame, NeedStatic, Place, current, refuse
 from tracejit.trace.equations import (
@@ -43,7 +40,6 @@ from tracejit.trace.places import (
     map_content,
     same_structure,
 )
-from tracejit.trace.source import REWRITTEN
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of, tracer_of
 
 __all__ = ["Unroll", "trace_list", "trace_loop"]
@@ -227,7 +223,7 @@ class _LoopTracer:
             content = self._content(c.guess, values)
             frame.written[c.place.key] = (c.place, c.place.get())
             c.place.set(content)
-            x = _array(content)
+            x = array_of(content)
             self.begun.append(None if x is None else _Began(x.cell, x.steps, x.dims))
         self.entered = [None if x is None else x.cell.value for x in self.begun]
         frame.probing = any(c.guess is UNSET for c in self.carried)
@@ -475,138 +471,6 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
         c.place.set(tracer._content(c.guess, values))
-    _settle_aliases(tracer, trips, {v for r in done.regions for v in free_values(r)})
-
-
-def _settle_aliases(tracer: _LoopTracer, trips: Any, read: set[Value]) -> None:
-    """Give the arrays that names held before the loop what writes in the loop left in them.
-
-    A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
-    they held at first; which of the two a name holds at the end, the number of iterations says.
-    """
-    names = [k for k, c in enumerate(tracer.carried) if _array(c.place.get()) is not None
+    names = [k for k, c in enumerate(tracer.carried) if array_of(c.place.get()) is not None
              and any(not isinstance(g, _Cell) and g.aval.shape for g in _numbers(c.guess))]
-    start, ended, now = (
-        {k: x for k in names if (x := _array(contents[k])) is not None} for contents in (
-            [c.start for c in tracer.carried], tracer.ended,
-            [c.place.get() for c in tracer.carried]))
-    begun = {k: b for k in names if (b := tracer.begun[k]) is not None}
-    written = {k for k, x in begun.items()
-               if x.cell.value is not tracer.entered[k] or x.cell.touched}
-    holder = {begun[k].cell: k for k in begun}
-    source = {k: holder.get(x.cell) if not x.steps else None for k, x in ended.items()}
-    rotating: set[int] = set()
-    for k in names:
-        cycle = [k]
-        while (nxt := source.get(cycle[-1])) is not None and nxt != k and len(cycle) <= len(names):
-            cycle.append(nxt)
-        if source.get(cycle[-1]) != k or not set(cycle) <= set(start) or (
-                len({start[j].cell for j in cycle}) < len(cycle)):
-            continue
-        rotating.add(k)
-        if not written & set(cycle) or start[k].steps:
-            continue
-        if start[k].cell.value in read and _has_other_handles(start[k]):
-            raise _rebound(getattr(tracer.carried[k].place, "name", "an array"))
-        content: Any = None
-        for turn, j in reversed(list(enumerate(_backwards(cycle, source)))):
-            content = now[j] if content is None else np.where(
-                trips % len(cycle) == turn, now[j], content)
-        start[k].cell.outdate_choices()
-        current().record(CellPlace(start[k].cell), start[k].cell.depth)
-        start[k].cell.value = content.value
-    carried = {c.place.key for c in tracer.carried}
-    for k in names:
-        name = getattr(tracer.carried[k].place, "name", "an array")
-        came_from = _closure(k, {j: [holder[c] for c in _behind(x) if c in holder]
-                                 for j, x in ended.items()})
-        lasting = [] if k in rotating else [c for j in came_from for c in _lasting(ended, j)]
-        twice = [x.cell for x in start.values()]
-        shared = any(j in start and (k not in rotating or start[j].steps) and (
-            twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
-        begins_written = k in start and CellPlace(start[k].cell).key in carried
-        if begins_written or (k in written and (lasting or shared)) or any(
-                CellPlace(cell).key in carried for cell in lasting):
-            raise _rebound(name)
-        if k in written and k in start and k not in rotating and not start[k].steps:
-            # the first iteration wrote to it: a loop around this one has to know
-            start[k].cell.touch()
-            current().record(CellPlace(start[k].cell), start[k].cell.depth)
-            start[k].cell.value = now[k].cell.value
-        stays = k in ended and any(holder.get(c) == k for c in _behind(ended[k]))
-        if k in now and k not in rotating:
-            twins = [now[j].cell for j in names if j != k and j in ended and k in ended
-                     and ended[j].cell is ended[k].cell]
-            cells = [start[k].cell] if k in start else []
-            kept = cells and _has_other_handles(start[k]) and (stays or not _surely_runs(tracer))
-            now[k].cell.stands_for([*lasting, *twins, *(cells if kept else [])])
-        elif k in now:
-            now[k].cell.stands_for([start[j].cell for j in came_from
-                                    if j in start and _has_other_handles(start[j])])
-        if k in now and current().frames:
-            if not (k in rotating or stays) and _surely_runs(tracer):
-                came_from.discard(k)
-            begins = [start[j].cell for j in came_from if j in start]
-            now[k].cell.origins.update(begins)
-            now[k].cell.may_begin_as(*begins)
-
-
-def _rebound(name: str) -> Refusal:
-    return refuse(f"{name!r} is bound to one array after another in this loop, which writes to it, "
-                  "while another name for the array is in use",
-                  f"Copy it where it is bound: {name} = {name}.copy()")
-
-
-def _surely_runs(tracer: _LoopTracer) -> bool:
-    """Whether a counted loop runs at least once in this call, which then is a guard."""
-    return tracer.condition is None and current().decide(
-        tracer.lo - tracer.hi, "<", "whether a loop runs decides which array a name holds") is True
-
-
-def _array(content: Any) -> Tracer | None:
-    """Return the array that a name holds, also one that may be unset; None if it holds another."""
-    content = content.content if isinstance(content, MaybeUnset) else content
-    return content if isinstance(content, Tracer) and content.dims else None
-
-
-def _lasting(ended: dict[int, Tracer], k: int) -> list[Cell]:
-    """Return the cells behind what a name ends an iteration with that others hold in the next."""
-    if k not in ended:
-        return []
-    depth, others = current().depth, {x.cell for j, x in ended.items() if j != k}
-    return [c for c in _behind(ended[k]) if c.depth <= depth or c in others]
-
-
-def _behind(x: Tracer) -> list[Cell]:
-    return [x.cell, *x.cell.origins, *(c for ref in x.cell.sources if (c := ref()) is not None)]
-
-
-def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
-    found, pending = set(), [k]
-    while pending:
-        j = pending.pop()
-        if j not in found:
-            found.add(j)
-            pending += steps.get(j, ())
-    return found
-
-
-def _has_other_handles(x: Tracer) -> bool:
-    """Whether the array of a handle has another handle, or the handle another name."""
-    if any(isinstance(h, Tracer) and h is not x for h in gc.get_referrers(x.cell)):
-        return True
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code in REWRITTEN and any(v is x for v in frame.f_locals.values()):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _backwards(cycle: list[int], source: dict[int, int | None]) -> list[int]:
-    """Return which name holds the first's array after 0, 1, 2 ... iterations."""
-    holder = {source[k]: k for k in cycle}
-    names = [cycle[0]]
-    for _ in cycle[1:]:
-        names.append(holder[names[-1]])
-    return names
+    settle_aliases(tracer, names, trips, {v for r in done.regions for v in free_values(r)})
