@@ -9,7 +9,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, models, register_model
 
-from tracejit.codegen.intrinsics import CONTEXT_BAD_BUFFER, Ptr, lowering, ptr_getitem, ptr_setitem
+from tracejit.codegen.context import BAD_BUFFER
+from tracejit.codegen.intrinsics import Ptr, lowering, ptr_getitem, ptr_setitem
 
 __all__ = ["CheckedPtr", "within"]
 
@@ -56,7 +57,7 @@ def _checked(builder: Any, kind: CheckedPtr, value: Any, index: Any) -> tuple[An
     inside = builder.icmp_unsigned("<", index, size)
     with builder.if_then(builder.not_(inside), likely=False):
         for k, word in enumerate((WORD(kind.number + 1), index)):
-            builder.store(word, builder.gep(context, [WORD(CONTEXT_BAD_BUFFER + k)]))
+            builder.store(word, builder.gep(context, [WORD(BAD_BUFFER + k)]))
     return data, builder.select(inside, index, WORD(0))
 
 

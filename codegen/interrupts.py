@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracejit.codegen.context import INTERRUPTED
 from tracejit.codegen.loop_ir import If, Loop, Node, Return, While, children
 
-__all__ = ["INTERRUPTED", "poll_loops"]
-
-INTERRUPTED = -1
-"""The status of a kernel that was left."""
+__all__ = ["poll_loops"]
 
 SELDOM, OFTEN = 1023, 15
 """Masks for loops with scalar bodies, and for those with loops inside."""

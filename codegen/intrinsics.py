@@ -18,10 +18,11 @@ from numba.core.typing.templates import AbstractTemplate, signature
 from numba.core.typing.templates import Registry as TypingRegistry
 from numba.extending import intrinsic, models, register_model
 
+from tracejit.codegen.context import LOGS, POLL
 from tracejit.codegen.vector_math import call_math
 from tracejit.ir.types import DTYPES
 
-__all__ = ["CONTEXT_BAD_BUFFER", "CONTEXT_LOGS", "FAST_MATH", "NUMBA_TYPES", "Ptr", "namespace",
+__all__ = ["FAST_MATH", "NUMBA_TYPES", "Ptr", "namespace",
            "pointer"]
 
 NUMBA_TYPES: dict[np.dtype, Any] = {
@@ -368,12 +369,6 @@ def _cast(kind: Any) -> Any:
 
 
 # --- failures and Logs: words of the context ------------------------------------------------------
-# word 0: the status; 1..4: values of the message; 5, 6: in verify mode, the number of a buffer that
-# was indexed outside of its bounds, counted from 1, and the index; 7: the address of a C function
-# that says whether to leave the kernel, or 0; then, per Log, base and capacity
-
-CONTEXT_BAD_BUFFER, CONTEXT_POLL = 5, 7
-CONTEXT_LOGS = 8
 
 
 def _word(builder: Any, context_pointer: Any, k: int) -> Any:
@@ -410,7 +405,7 @@ def interrupted(typingctx: Any, ctx: Any, i: Any, mask: Any) -> Any:
         asks = builder.icmp_unsigned("==", builder.and_(count, bits), bits)
         result = cgutils.alloca_once_value(builder, word(0))
         with builder.if_then(asks, likely=False):
-            address = builder.load(_word(builder, args[0], CONTEXT_POLL))
+            address = builder.load(_word(builder, args[0], POLL))
             with builder.if_then(builder.icmp_unsigned("!=", address, word(0))):
                 kind = ir.FunctionType(ir.IntType(32), [])
                 call = builder.call(builder.inttoptr(address, kind.as_pointer()), [])
@@ -429,7 +424,7 @@ def log_base(typingctx: Any, ctx: Any, number: Any, scope: Any) -> Any:
     result = Ptr(NUMBA_TYPES[DTYPES[kind]], int(k))
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        word = builder.load(_word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value))
+        word = builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value))
         return builder.inttoptr(word, context.get_value_type(result))
 
     return result(ctx, number, scope), generate
@@ -450,7 +445,7 @@ def log_capacity(typingctx: Any, ctx: Any, number: Any) -> Any:
     """Return how many elements a Log has room for."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value + 1))
+        return builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value + 1))
 
     return i64(ctx, number), generate
 
@@ -464,8 +459,8 @@ def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> A
         byte = ir.IntType(8).as_pointer()
         realloc = builder.module.globals.get("realloc") or ir.Function(
             builder.module, ir.FunctionType(byte, [byte, word]), "realloc")
-        place = _word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value)
-        room = _word(builder, args[0], CONTEXT_LOGS + 2 * number.literal_value + 1)
+        place = _word(builder, args[0], LOGS + 2 * number.literal_value)
+        room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
         doubled = builder.mul(builder.load(room), word(2))
         enough = builder.icmp_signed(">", doubled, args[2])
         capacity = builder.select(enough, doubled, builder.mul(args[2], word(2)))

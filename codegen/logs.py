@@ -77,21 +77,22 @@ def reserve(self: _Lowerer, number: int, count: str, eqn: Eqn | None) -> None:
 
 
 def _log_new(self: _Lowerer, eqn: Eqn) -> None:
-    group = self.log_groups[eqn.output]
-    number = self.log_of.get(group, len(self.logs))
+    number = self.log_of.setdefault(self.log_groups[eqn.output], len(self.logs))
     if number == len(self.logs):
         self.logs.append(eqn.params["dtype"])
-    self.log_of[group] = self.log_of[eqn.output] = number
     base, top, cap = _log_names(number)
     self.nodes.append(Assign(base, log_base(number)))
     self.nodes.append(Assign(top, "0", self.comment(eqn)))
     self.nodes.append(Assign(cap, "0"))
 
 
+def _number_of(self: _Lowerer, log: Atom) -> int:
+    return self.log_of[self.log_groups[log]]  # type: ignore[index]
+
+
 def _log_push(self: _Lowerer, eqn: Eqn) -> None:
     log, *values = eqn.inputs
-    number = self.log_of[log]  # type: ignore[index]
-    self.log_of[eqn.output] = number
+    number = _number_of(self, log)
     base, top, cap = _log_names(number)
     sizes = [product(a.aval.shape) for a in values]
     total = self.dim(sum(sizes, start=0))
@@ -117,8 +118,7 @@ def _log_push(self: _Lowerer, eqn: Eqn) -> None:
 
 def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
     (log,) = eqn.inputs
-    number = self.log_of[log]  # type: ignore[index]
-    self.log_of[eqn.outputs[0]] = number
+    number = _number_of(self, log)
     base, top, _ = _log_names(number)
     for v in reversed(eqn.outputs[1:]):
         size = product(v.aval.shape)

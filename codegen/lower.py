@@ -80,8 +80,9 @@ class _Lowerer(NestEmitter):
         super().__init__(elements, buffers, label_values(graph))
         self.graph = graph
         self.logs: list[np.dtype] = []
-        self.log_of: dict[Value, int] = {}
         self.log_groups = group_logs(graph.block)
+        self.log_of: dict[Value, int] = {}
+        """Per group of Logs that are the same memory, its number."""
 
     def run(self) -> Kernel:
         """Lower the whole graph."""
@@ -230,18 +231,12 @@ class _Lowerer(NestEmitter):
                 nodes.extend(Assign(name, self.atom(a)) for a, name in zip(
                     region.outputs, names, strict=True) if name is not None)
             bodies.append(nodes)
-        for v, name in zip(eqn.outputs, names, strict=True):
-            if name is not None:
-                self.names[v] = name
-            self._follow_log(eqn.regions[0].outputs[eqn.outputs.index(v)], v)
+        self.names.update((v, name) for v, name in zip(eqn.outputs, names, strict=True)
+                          if name is not None)
         self.nodes.append(If(self.atom(eqn.inputs[0]), bodies[0], bodies[1], self.comment(eqn)))
 
     def _is_memory(self, v: Value) -> bool:
         return is_array(v) or isinstance(v.aval, LogType)
-
-    def _follow_log(self, a: Atom, v: Value) -> None:
-        if isinstance(v.aval, LogType):
-            self.log_of[v] = self.log_of[a]
 
     def for_(self, eqn: Eqn) -> None:
         """Lower a counted loop."""
@@ -286,13 +281,10 @@ class _Lowerer(NestEmitter):
         for k, a in enumerate(eqn.inputs):
             v = regions[-1].inputs[k + 1]
             name = None
-            if isinstance(v.aval, LogType):
-                for region in regions:
-                    self._follow_log(a, region.inputs[k + 1])
-            elif is_array(v):
+            if is_array(v):
                 for region in regions[:-1]:
                     assert self.buffers.shares(region.inputs[k + 1], v), "one array, two places"
-            else:
+            elif not self._is_memory(v):
                 name = self.fresh(f"c{self.label(v)}")
                 self.nodes.append(Assign(name, self.atom(a)))
                 for region in regions:
@@ -348,10 +340,8 @@ class _Lowerer(NestEmitter):
     def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[str | None]) -> None:
         self._copy_all(zip(eqn.regions[-1].inputs[1:], results, strict=True),
                        "it is what the loop leaves")
-        for v, name, a in zip(results, names, eqn.inputs, strict=True):
-            if name is not None:
-                self.names[v] = name
-            self._follow_log(a, v)
+        self.names.update((v, name) for v, name in zip(results, names, strict=True)
+                          if name is not None)
 
     def map_(self, eqn: Eqn) -> None:
         """Lower independent iterations, each of which fills its part of the results."""

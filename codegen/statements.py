@@ -165,9 +165,7 @@ def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[S
         yield Statement(eqn, "put", list(variables), list(out.aval.shape), [(out, index)], out,
                         index, buffer=buffer)
     elif isinstance(how, Alias):
-        copy = copy_statement(eqn.inputs[0], out, buffers.of[out], "it has another shape here")
-        copy.shape = eqn.inputs[0].aval.shape
-        yield copy
+        yield copy_statement(eqn.inputs[0], out, buffers.of[out], "it has another shape here")
     elif isinstance(how, Write):
         yield from _write(eqn, buffers)
     elif isinstance(how, Reduce):

@@ -135,6 +135,42 @@ def test_a_checkpointed_function_is_computed_again() -> None:
     assert "again" in names
 
 
+def test_what_a_checkpoint_does_not_add_to_stays_unconnected() -> None:
+    """Zeros in place of no cotangent would meet an infinite derivative."""
+    @tracejit.checkpoint
+    def first(h: Any, big: Any) -> Any:
+        return h[0] * 2.0, big[0] * h[1]
+
+    def by_function(x: Any) -> Any:
+        return first(x, np.sqrt(x - x))[0]
+
+    def by_loop(x: Any) -> Any:
+        big, s, t = np.sqrt(x - x), x[0], 0.0
+        for _ in tracejit.checkpoint(range(3), snapshots=2):
+            s = s * x[1]
+            t = t + big[0]
+        return s
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.grad(by_function)(POINT).tolist() == [2.0, 0.0, 0.0, 0.0]
+        np.testing.assert_allclose(tracejit.grad(by_loop)(POINT),
+                                   [0.7 ** 3, 3 * 0.3 * 0.7 ** 2, 0.0, 0.0])
+
+
+def test_values_that_get_their_cotangent_an_iteration_later() -> None:
+    def chain(x: Any, iterations: Any) -> Any:
+        a, b, c, d = x[0], x[1], x[2], 0.0
+        for _ in iterations:
+            a, b, c, d = a + b * x[3], b * c, c * c, d + b
+        return a
+
+    with tracejit.config(disable_jit=True):
+        stored = tracejit.grad(lambda x: chain(x, range(5)))(POINT)
+        again = tracejit.grad(lambda x: chain(x, tracejit.checkpoint(range(5), snapshots=2)))(POINT)
+    np.testing.assert_allclose(again, stored, rtol=1e-14)
+    assert np.all(stored != 0)
+
+
 def test_the_schedule_computes_as_little_again_as_can_be() -> None:
     """Against dynamic programming over all schedules."""
 

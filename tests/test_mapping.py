@@ -151,15 +151,11 @@ PROGRAMS = [root_sum, row_sums, kernel_matrix, shared_parameter, scanned, scanne
 STRUCTURED = [scanned, scanned_back, counted, chosen, rows]
 
 
-def _is_structured(f: Callable[..., Any]) -> bool:
-    return f in STRUCTURED
-
-
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradients_through_mapped_and_structured_programs(f: Any) -> None:
     """Reverse, forward and second order agree with differences of the plain function."""
     value, gradient = tracejit.value_and_grad(f)(POINT)
-    if _is_structured(f):  # which run in Python as they are
+    if f in STRUCTURED:  # which run in Python as they are
         np.testing.assert_allclose(value, f(POINT), rtol=1e-12)
     slope = differences(tracejit.jit(f), POINT)
     np.testing.assert_allclose(gradient, slope, rtol=1e-6, atol=1e-8)
@@ -299,6 +295,30 @@ def test_what_mapped_functions_must_not_do_is_refused() -> None:
 
     with pytest.raises(tracejit.Refusal, match="in no order"):
         tracejit.jit(inner_write)(X)
+
+    def grows(x: Any) -> Any:
+        rows = []
+
+        def body(row: Any) -> Any:
+            rows.append(row)
+            return row
+
+        tracejit.vmap(body)(x)
+        return rows[0]
+
+    def scan_grows(x: Any) -> Any:
+        rows = []
+
+        def body(c: Any, row: Any) -> Any:
+            rows.append(row)
+            return c, row
+
+        tracejit.scan(body, 0.0, x)
+        return rows[0]
+
+    for f in (grows, scan_grows):
+        with pytest.raises(tracejit.Refusal, match="calls for all elements at once"):
+            tracejit.jit(f)(X)
 
 
 def test_one_compilation_for_all_sizes(caplog: pytest.LogCaptureFixture) -> None:

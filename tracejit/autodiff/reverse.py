@@ -27,6 +27,7 @@ from tracejit.ir.types import Aval, Type, is_differentiable, scalar
 from tracejit.ir.walk import free_values
 from tracejit.ops import cotangents
 from tracejit.ops.calls import find_gradient
+from tracejit.ops.control import leave_out_untouched
 from tracejit.trace.context import Trace, current
 from tracejit.trace.equations import apply, atom_of
 from tracejit.trace.source import describe_line
@@ -119,25 +120,32 @@ class ReverseSweep(Sweep):
         return [self.operand(v) for v in outputs]
 
     def pullback_of(self, block: Block, wrt: Sequence[Value], free: Sequence[Value],
-                    given: Sequence[bool]) -> Block:
+                    given: Sequence[bool]) -> tuple[Block, list[Value], list[bool]]:
         """Return the way back of a block, as a block that computes all it needs itself.
 
         Its inputs are the block's, a cotangent of each output that is `given` one, and what there
-        is already of the cotangents of `free`, values that the block reads from outside. Its
-        outputs are the cotangents of `wrt` and of `free`.
+        is already of the cotangents of those of `free`, values that the block reads from outside,
+        to which it adds something. Its outputs are the cotangents of `wrt` and of those. Returned
+        with it are those of `free`, and which of `wrt` have a cotangent at all.
         """
+        sweeps: list[ReverseSweep] = []
         cts = [Value(a.aval) for a, g in zip(block.outputs, given, strict=True) if g]
         before = [Value(v.aval) for v in free]
+        accumulators: list[Any] = []
 
         def start(inner: ReverseSweep) -> list[Any]:
-            inner.cts.update(zip(free, map(inner.operand, before), strict=True))
+            sweeps.append(inner)
+            accumulators.extend(map(inner.operand, before))
+            inner.cts.update(zip(free, accumulators, strict=True))
             rest = iter(cts)
             return [inner.operand(next(rest)) if g else None for g in given]
 
         def finish(inner: ReverseSweep) -> list[Atom]:
             return [inner.dense_of(v) for v in (*wrt, *free)]
 
-        return reverse_block(block, [*wrt, *free], start, finish, (*cts, *before))
+        whole = reverse_block(block, [*wrt, *free], start, finish, (*cts, *before))
+        reached = [sweeps[0].cts.get(v) is not None for v in wrt]
+        return *leave_out_untouched(whole, free, accumulators, sweeps[0]), reached
 
     def replay(self, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[Any]:
         """Return the cotangents of what a loop with snapshots begins with."""

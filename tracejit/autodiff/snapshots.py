@@ -17,7 +17,6 @@ import numpy as np
 
 from tracejit.ir.core import Eqn, Value
 from tracejit.ir.dims import Dim, product
-from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_region
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
@@ -87,10 +86,18 @@ def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[An
     """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
     body = eqn.regions[-1]
     carried = body.inputs[1:]
-    kept = [k for k, v in enumerate(carried) if sweep.wants(v)]
-    free = sweep.active_free(body)
-    given = [k in kept and is_differentiable(v.aval.dtype) for k, v in enumerate(carried)]
-    back = sweep.pullback_of(body, [carried[k] for k in kept], free, given)
+    wanted = [k for k, v in enumerate(carried) if sweep.wants(v)]
+    kept = [k for k in wanted if cts[k] is not None]
+    while True:  # until no further carried value gets a cotangent through another's
+        given = [k in kept for k in range(len(carried))]
+        back, free, reached = sweep.pullback_of(body, [carried[k] for k in wanted],
+                                                sweep.active_free(body), given)
+        more = [k for k, r in zip(wanted, reached, strict=True) if r or k in kept]
+        if more == kept == wanted:
+            break
+        if more == kept:
+            wanted = kept
+        kept = more
     first = [sweep.operand(a) for a in eqn.inputs]
     starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
     starts += [sweep.take_dense(v) for v in free]

@@ -10,25 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracejit.ir.core import Block, Eqn, Params, Value
+from tracejit.ir.core import Eqn, Value
 from tracejit.ir.lowering import Alias, Inline
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ir.walk import copy_block, free_values
 from tracejit.ops.calls import inline_region
 from tracejit.ops.control import branches_jvp
-from tracejit.ops.kinds import only, structural
+from tracejit.ops.kinds import same_type, structural, yielded_types
 from tracejit.trace.equations import atom_of
 from tracejit.trace.tracer import tracer_of
 
 __all__: list[str] = []
-
-
-def _again_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    return only(avals[0])
-
-
-def _checkpointed_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
-    return only(*(a.aval for a in regions[0].outputs))
 
 
 def _checkpointed_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
@@ -39,7 +31,8 @@ def _checkpointed_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
         if isinstance(v.aval, Aval) and is_differentiable(v.aval.dtype)}
     body = copy_block(body, copies)
     given = [ct is not None for ct in cts]
-    back = sweep.pullback_of(body, [], [copies[v] for v in free], given)
+    back, touched, _ = sweep.pullback_of(body, [], [copies[v] for v in free], given)
+    free = [v for v in free if copies[v] in touched]
     operands = [atom_of(sweep.dense(ct, v.aval))
                 for ct, v in zip(cts, eqn.outputs, strict=True) if ct is not None]
     operands += [atom_of(sweep.take_dense(v)) for v in free]
@@ -48,7 +41,7 @@ def _checkpointed_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return []
 
 
-structural("again", lambda x: x, _again_infer, Alias(), lambda sweep, eqn, cts: list(cts),
+structural("again", lambda x: x, same_type, Alias(), lambda sweep, eqn, cts: list(cts),
            lambda sweep, eqn, tangents: list(tangents), cost=0.0, exact=True, unique=True)
-structural("checkpointed", lambda regions: tuple(regions[0]()), _checkpointed_infer,
+structural("checkpointed", lambda regions: tuple(regions[0]()), yielded_types,
            Inline("region"), _checkpointed_vjp, branches_jvp)

@@ -27,7 +27,7 @@ from tracejit.ir.lowering import Region
 from tracejit.ir.types import Aval
 from tracejit.ops.kinds import only, structural
 
-__all__ = ["branches_jvp"]
+__all__ = ["branches_jvp", "leave_out_untouched"]
 
 
 # --- shape rules and meaning --------------------------------------------------------------------
@@ -131,7 +131,7 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
             if more == has:
                 outputs = [inner.dense_of(carried[k]) for k in kept]
                 outputs += [inner.dense_of(v) for v in free]
-                region, free = _leave_out_untouched(scope.close(outputs), free, before, inner)
+                region, free = leave_out_untouched(scope.close(outputs), free, before, inner)
                 break
         has = more
     starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
@@ -142,7 +142,7 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
     return [by_place.get(k) for k in range(len(carried))]
 
 
-def _leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[Any],
+def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[Any],
                          inner: Any) -> tuple[Block, list[Value]]:
     """Drop the accumulators, a region's last inputs, to which it adds nothing.
 
@@ -199,7 +199,7 @@ def _map_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
                 inner.add(a, ct[inner.index])
         inner.run(body.eqns)
         region = scope.close([inner.dense_of(v) for v in free])
-        region, free = _leave_out_untouched(region, free, before, inner)
+        region, free = leave_out_untouched(region, free, before, inner)
     starts = [sweep.take_dense(v) for v in free]
     params = {"lo": 0, "hi": size, "reversed": True}
     results = sweep.emit_linked("for_", starts, params, [region], eqn)

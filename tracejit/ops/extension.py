@@ -17,7 +17,7 @@ from tracejit.ir.core import Block, Op, Params, Value
 from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.optable import OPS, find_op
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.ops.kinds import only, structural
+from tracejit.ops.kinds import structural, yielded_types
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, is_tracing, refuse
 from tracejit.trace.equations import atom_of, lift
@@ -32,10 +32,6 @@ def _is_operand(x: Any) -> bool:
 
 
 # --- op types -----------------------------------------------------------------------------------
-
-
-def _body_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
-    return only(*(a.aval for a in regions[0].outputs))
 
 
 def _body_reference(*operands: Any, regions: Any, **attributes: Any) -> Any:
@@ -209,7 +205,7 @@ def register_op(op_type: str, fn: Callable[..., Any], num_outputs: int = 1) -> R
         raise KeyError(f"op type {op_type!r} is registered already")
     if hasattr(fn, "py_func"):
         return NativeOp(_native_op(op_type, fn), fn, num_outputs)
-    op = structural(op_type, _body_reference, _body_infer, Inline("region"))
+    op = structural(op_type, _body_reference, yielded_types, Inline("region"))
     return RegisteredOp(op, fn, num_outputs)
 
 

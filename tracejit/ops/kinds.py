@@ -25,7 +25,8 @@ from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
 from tracejit.trace.dispatch import UFUNCS
 from tracejit.trace.equations import apply
 
-__all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "structural"]
+__all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "same_type",
+           "structural", "yielded_types"]
 
 Infer = Callable[[Sequence[Any], Params, Sequence[Block]], Any]
 
@@ -37,6 +38,16 @@ the params, or with a function of the operands that applies the op."""
 def only(*avals: Aval) -> tuple[Aval, ...]:
     """Return output types as a tuple."""
     return avals
+
+
+def same_type(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    """Infer the type of the first operand."""
+    return only(avals[0])
+
+
+def yielded_types(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    """Infer the types of what the region yields."""
+    return only(*(a.aval for a in regions[0].outputs))
 
 
 def broadcast_shapes(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:

@@ -17,7 +17,7 @@ from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Argument, Reduce, Running
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import dense
-from tracejit.ops.kinds import linear, only, structural
+from tracejit.ops.kinds import linear, only, same_type, structural
 from tracejit.trace.equations import apply
 from tracejit.trace.tracer import of_dim
 
@@ -172,17 +172,13 @@ structural("argmin", lambda x, axis: np.argmin(x, axis), _argument_infer, Argume
 # --- running sums -------------------------------------------------------------------------------
 
 
-def _same(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    return only(avals[0])
-
-
 def _cumsum(x: Any, axis: int, reverse: bool) -> Any:
     if reverse:
         return np.flip(np.cumsum(np.flip(x, axis), axis, dtype=np.asarray(x).dtype), axis)
     return np.cumsum(x, axis, dtype=np.asarray(x).dtype)
 
 
-linear("cumsum", _cumsum, _same, Running("add"),
+linear("cumsum", _cumsum, same_type, Running("add"),
        lambda sweep, eqn, ct: [apply("cumsum", ct, axis=eqn.params["axis"],
                                      reverse=not eqn.params["reverse"])],
        samples=lambda n: [((n,), {"axis": 0, "reverse": False}),

@@ -13,7 +13,7 @@ from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Alias, Inline, Pieces, View
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import sum_to
-from tracejit.ops.kinds import linear, only, structural
+from tracejit.ops.kinds import linear, only, same_type, structural
 from tracejit.trace.equations import apply
 
 __all__: list[str] = []
@@ -108,9 +108,5 @@ linear("concatenate", lambda *xs, axis: np.concatenate(xs, axis), _concatenate_i
 # An op of its own, so that the printed program shows where the gradient ends and why.
 
 
-def _same_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    return only(avals[0])
-
-
-structural("stop_gradient", lambda x: x, _same_infer, Inline("operands"), marked=True, cost=0.0,
+structural("stop_gradient", lambda x: x, same_type, Inline("operands"), marked=True, cost=0.0,
            exact=True)

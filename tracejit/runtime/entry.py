@@ -16,8 +16,9 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
+from tracejit.codegen import context
 from tracejit.runtime import layout
-from tracejit.runtime.interrupts import INTERRUPTED, poll_address
+from tracejit.runtime.interrupts import poll_address
 
 __all__ = ["MAX_LEAVES", "MAX_WORDS", "Words", "make_entry"]
 
@@ -301,8 +302,9 @@ def _run(s: _State) -> None:
     for k in range(4):
         s.put(s.ctx, WORD(k), WORD(0))
     logs = s.word(Words.LOGS)
-    s.put(s.ctx, WORD(7), w.constant(b, "tracejit_poll"))
-    w.loop(b, b.mul(logs, WORD(2)), lambda k: s.put(s.ctx, b.add(k, WORD(8)), WORD(0)))
+    s.put(s.ctx, WORD(context.POLL), w.constant(b, "tracejit_poll"))
+    w.loop(b, b.mul(logs, WORD(2)), lambda k: s.put(
+        s.ctx, b.add(k, WORD(context.LOGS)), WORD(0)))
     thread = w.variable(b, WORD, WORD(0))
     release = b.icmp_unsigned("!=", s.word(Words.RELEASE), WORD(0))
     with b.if_then(release):
@@ -314,13 +316,14 @@ def _run(s: _State) -> None:
     with b.if_then(b.not_(small)):
         w.call(b, "tracejit_give", b.load(arena), result=void)
     w.loop(b, logs, lambda k: w.call(
-        b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(8))])), result=void))
+        b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(context.LOGS))])),
+        result=void))
     with b.if_then(b.icmp_unsigned("!=", status, WORD(0))):
         _drop(s, outputs)
-        with b.if_then(b.icmp_signed("==", status, WORD(INTERRUPTED))):
+        with b.if_then(b.icmp_signed("==", status, WORD(context.INTERRUPTED))):
             b.ret(WORD(0))  # with the exception that the poll has set
         _fail(s, status, *(b.load(b.bitcast(b.gep(s.ctx, [WORD(k)]), DOUBLE.as_pointer()))
-                           for k in (1, 2)))
+                           for k in context.NUMBERS))
     _return(s, outputs)
 
 

@@ -9,10 +9,7 @@ import functools
 
 import llvmlite.binding as llvm
 
-__all__ = ["INTERRUPTED", "poll_address"]
-
-INTERRUPTED = -1
-"""The status of a kernel that the user left."""
+__all__ = ["poll_address"]
 
 _SOURCE = """
 @polled = internal global i64 0

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.codegen.context import BAD_BUFFER, INTERRUPTED, LOGS, POLL
 from tracejit.errors import IRError
 from tracejit.runtime.failures import raise_at
-from tracejit.runtime.interrupts import INTERRUPTED, poll_address
+from tracejit.runtime.interrupts import poll_address
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
@@ -20,7 +21,6 @@ __all__ = ["Invocation"]
 _I64 = ctypes.c_int64
 _KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
-_CONTEXT_BAD_BUFFER, _CONTEXT_POLL, _CONTEXT_LOGS = 5, 7, 8
 _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
 """In verify mode: bytes around buffers; what fresh memory (NaN as floats) and zones hold."""
 
@@ -67,14 +67,14 @@ class Invocation:
         pointers = [x.ctypes.data for x in (*inputs, *outputs)]
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
         logs = len(self.kernel.logs)
-        ctx = (_I64 * (_CONTEXT_LOGS + 8 + 2 * logs))()
-        ctx[_CONTEXT_POLL] = poll_address(clears=True)
+        ctx = (_I64 * (LOGS + 8 + 2 * logs))()
+        ctx[POLL] = poll_address(clears=True)
         table = (ctypes.c_void_p * len(pointers))(*pointers)
         dims = (_I64 * max(1, len(sizes)))(*sizes)
         status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
                               ctypes.addressof(dims))
         for k in range(logs):
-            _free(ctx[_CONTEXT_LOGS + 2 * k])
+            _free(ctx[LOGS + 2 * k])
         if status == INTERRUPTED:
             raise KeyboardInterrupt
         if memory is not None:
@@ -93,7 +93,7 @@ class Invocation:
 
     def _require_clean(self, ctx: Any, memory: _Memory) -> None:
         """Raise `IRError` where the kernel left the bounds of a buffer."""
-        number, index = ctx[_CONTEXT_BAD_BUFFER], ctx[_CONTEXT_BAD_BUFFER + 1]
+        number, index = ctx[BAD_BUFFER], ctx[BAD_BUFFER + 1]
         if number:
             buffer = self.kernel.buffers[number - 1]
             raise IRError(f"the kernel of {self.graph.name} reads or writes "

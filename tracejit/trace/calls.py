@@ -166,6 +166,9 @@ def known_container(x: Any, what: str | None = None) -> int:
             raise loops.Unroll(f"{what} needs its iterations one by one")
         elif frame.kind == "if" and what is not None:
             raise refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+        elif frame.kind == "map" and what is not None:
+            raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
+                         "once", "Return what each element gives")
     return 0
 
 

@@ -33,7 +33,7 @@ __all__ = ["begin_scan", "common_size", "fill_item", "item_of", "item_tree", "tr
 
 
 @contextmanager
-def _iteration(kind: str, size: Dim) -> Iterator[tuple[SymInt, Value, Any, Any]]:
+def _iteration(kind: str, size: Dim) -> Iterator[tuple[SymInt, Any, Any]]:
     """Open a region for one iteration, number i of `size`."""
     trace = current()
     index = Value(scalar(np.int64), "i")
@@ -41,7 +41,7 @@ def _iteration(kind: str, size: Dim) -> Iterator[tuple[SymInt, Value, Any, Any]]
     trace.carried.add(index)
     try:
         with trace.region(kind, (index,)) as (frame, scope):
-            yield SymInt(index.dim), index, frame, scope
+            yield SymInt(index.dim), frame, scope
     except NeedStatic as e:
         if e.value is not index:
             raise
@@ -59,7 +59,7 @@ def trace_map(count: Any, element: Callable[[SymInt], Any], what: str) -> tuple[
     `Refusal` where an element writes to what exists outside of it, or has a size of its own.
     """
     size = to_dim(count)
-    with _iteration("map", size) as (i, _, frame, scope):
+    with _iteration("map", size) as (i, frame, scope):
         leaves, structure = flatten(element(i))
         outputs: list[Atom] = []
         constants: list[Any] = []
@@ -81,8 +81,8 @@ def trace_map(count: Any, element: Callable[[SymInt], Any], what: str) -> tuple[
                          "element", "Give them one size")
     stacked = iter(emit("map_", [], {"size": size}, [block]))
     varying = _dependent(block)
-    varies = [c is None and next(flags) for flags in [iter([a in varying for a in outputs])]
-              for c in constants]
+    flags = iter([a in varying for a in outputs])
+    varies = [c is None and next(flags) for c in constants]
     return unflatten(structure, iter([tracer_of(next(stacked)) if c is None else c[0]
                                       for c in constants])), varies
 
@@ -154,7 +154,7 @@ def begin_scan(f: Callable[[Any, Any], Any], carry: Any, xs: Any, count: Any,
     size = to_dim(count)
     leaves, structure = flatten(carry)
     for _ in range(8):
-        with _iteration("loop", size) as (i, *_):
+        with _iteration("map", size) as (i, _, _):
             result = call_function(f, (unflatten(structure, iter(leaves)), item_tree(xs, i)), {})
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError("scan takes a function that returns a pair (carry, y), but it "

@@ -72,11 +72,9 @@ def find_site() -> Site | None:
     while frame is not None:
         code = frame.f_code
         source = REWRITTEN.get(code)
-        if code.co_filename in LIKE_USERS:
-            pass
-        elif source is not None:
+        if source is not None and code.co_filename not in LIKE_USERS:
             return source.site(frame.f_lineno)
-        elif not _is_internal(code.co_filename):
+        if not _is_internal(code.co_filename):
             plain = _PLAIN.get(code)
             if plain is None:
                 plain = _PLAIN[code] = FunctionSource(code.co_name, code.co_filename, None, code)

@@ -23,9 +23,9 @@ def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
 
     what      -- a function: of what it computes nothing is stored but what it reads; or what a
                  `for` runs over: `for i in checkpoint(range(n), snapshots=20)`
-    snapshots -- for a loop, how many of its states to keep: n iterations take memory for that many
-                 states, whatever n is, and are each computed again about n ** (1 / snapshots)
-                 times
+    snapshots -- for a loop, how many of its states to keep: the memory is for that many, however
+                 often it runs; with s of them and each iteration computed again at most r times
+                 it may run C(s + r, s) times, so with 20 and 8 more than three million times
 
     Values and gradients are those without it. In forward mode, and where nothing is
     differentiated, it changes nothing.

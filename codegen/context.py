@@ -1,0 +1,23 @@
+"""The words of a kernel's context, and the status of one that was left: what its callers know.
+
+Word 0 is the status, 1 and 2 are numbers for the message of a failure.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "POLL"]
+
+NUMBERS = (1, 2)
+
+BAD_BUFFER = 5
+"""In verify mode: the number of a buffer that was indexed outside of its bounds, counted from 1;
+the word after it has the index."""
+
+POLL = 7
+"""The address of a C function that says whether to leave the kernel, or 0."""
+
+LOGS = 8
+"""From here on, per Log, its base and its capacity."""
+
+INTERRUPTED = -1
+"""The status of a kernel that the user left."""
