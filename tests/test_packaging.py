@@ -37,6 +37,7 @@ LAYERS = {
 }
 LAYERS["runtime"] = set(LAYERS)
 LAYERS["transforms"] = set(LAYERS)
+LAYERS["tape"] = set(LAYERS)
 LAYERS["api"] = set(LAYERS)
 LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
 

@@ -16,9 +16,13 @@ from tracejit.ops.calls import (
 )
 from tracejit.ops.extension import custom_gradient, register_op
 from tracejit.structured import cond, fori_loop, map, scan, while_loop
+from tracejit.tape.symbolic import AggregationMethod, Graph, gradients
+from tracejit.tape.tape import GradientTape, UnconnectedGradients
+from tracejit.tape.values import constant
+from tracejit.tape.variables import Module, Variable
 from tracejit.trace.capture import ArgSpec
 from tracejit.transforms.checking import check_grads
-from tracejit.transforms.checkpointing import checkpoint
+from tracejit.transforms.checkpointing import checkpoint, recompute_grad
 from tracejit.transforms.public import (
     grad,
     hessian,
@@ -33,10 +37,12 @@ from tracejit.transforms.public import (
     vmap,
 )
 
-__all__ = ["NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "checkpoint",
-           "cond", "custom_gradient", "fori_loop", "grad", "hessian", "hvp", "jacfwd", "jacobian",
-           "jacrev", "jit", "jvp", "map", "no_gradient", "register_op", "scan", "spec",
-           "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop"]
+__all__ = ["AggregationMethod", "GradientTape", "Graph", "Module", "NoGradient",
+           "NotDifferentiable", "RegisterGradient", "UnconnectedGradients", "Variable",
+           "check_grads", "checkpoint", "cond", "constant", "custom_gradient", "fori_loop", "grad", "gradients", "hessian",
+           "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "map", "no_gradient",
+           "recompute_grad", "register_op", "scan", "spec", "stop_gradient", "value_and_grad",
+           "vjp", "vmap", "while_loop"]
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
 

@@ -37,7 +37,8 @@ class Adopter:
             source = forward.regions[-1] if region_kind(eqn) == "for" else forward.regions[k]
             regions.append(self._strip_block(region, source, nest, set(bound), dict(env)))
         outputs = eqn.outputs
-        return Eqn(eqn.op, eqn.inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of)
+        return Eqn(eqn.op, eqn.inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of,
+                   eqn.group)
 
     def _strip_block(self, region: Block, source: Block, nest: Nest, bound: set[Value],
                      env: Env) -> Block:
@@ -72,4 +73,4 @@ def _rename(eqn: Eqn, env: Env) -> Eqn:
     params = {k: copy_param(p, env) for k, p in eqn.params.items()}
     regions = tuple(Block(r.inputs, tuple(_rename(e, env) for e in r.eqns),
                           tuple(read_atom(env, a) for a in r.outputs)) for r in eqn.regions)
-    return Eqn(eqn.op, inputs, params, eqn.outputs, regions, eqn.site, eqn.of)
+    return Eqn(eqn.op, inputs, params, eqn.outputs, regions, eqn.site, eqn.of, eqn.group)

@@ -105,7 +105,7 @@ class _BackwardRewriter:
             outputs.append(new)
         of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
         return Eqn(eqn.op, tuple(inputs), params, tuple(outputs), tuple(regions), eqn.site,
-                   of if isinstance(of, Value) else None)
+                   of if isinstance(of, Value) else None, eqn.group)
 
     def _copy(self, eqn: Eqn, env: Env) -> Eqn:
         """Copy an equation that is linked to nothing, but may hold some that are."""
@@ -175,7 +175,8 @@ def _copy_place(p: Dim | Span, env: Env) -> Dim | Span:
 def _as_backward(eqn: Eqn, source: Eqn) -> Eqn:
     """Mark an equation as part of the way back."""
     of = source.outputs[0] if source.outputs else None
-    return Eqn(eqn.op, eqn.inputs, eqn.params, eqn.outputs, eqn.regions, source.site, of)
+    return Eqn(eqn.op, eqn.inputs, eqn.params, eqn.outputs, eqn.regions, source.site, of,
+               eqn.group)
 
 
 def _fresh(v: Value, env: Env) -> Value:

@@ -47,7 +47,11 @@ class ReverseSweep(Sweep):
         self.reasons = reasons
         self.cts: dict[Value, Any] = {}
         self.kept: frozenset[Value] = frozenset()
+        self.stopped: frozenset[Value] = frozenset()
         self.index: Any = None
+        self.sum_terms: Callable[[list[Any]], Any] | None = None
+        """How contributions to one cotangent are added, if not each as soon as it is there."""
+        self.terms: dict[Value, list[Any]] = {}
 
     # --- cotangents -----------------------------------------------------------------------------
 
@@ -65,7 +69,17 @@ class ReverseSweep(Sweep):
             return
         if isinstance(ct, Tracer) and ct.aval.shape != a.aval.shape:
             ct = apply("reshape", ct, shape=a.aval.shape)
-        self.cts[a] = cotangents.add_cotangents(self.cts.get(a), ct)
+        if self.sum_terms is not None:
+            self.terms.setdefault(a, []).append(ct)
+        else:
+            self.cts[a] = cotangents.add_cotangents(self.cts.get(a), ct)
+
+    def settle(self, v: Value) -> None:
+        """Add up the contributions to a cotangent that were kept apart."""
+        terms = self.terms.pop(v, None)
+        if terms is not None and self.sum_terms is not None:
+            before = self.cts.get(v)
+            self.cts[v] = self.sum_terms(terms if before is None else [before, *terms])
 
     def dense(self, ct: Any, t: Type) -> Any:
         """Return a cotangent as an array (or Log) of this type; zeros where there is none."""
@@ -78,16 +92,20 @@ class ReverseSweep(Sweep):
 
     def dense_of(self, a: Atom) -> Atom:
         """Return the cotangent of an operand as a value."""
+        if isinstance(a, Value):
+            self.settle(a)
         ct = self.dense(self.cts.get(a), a.aval) if isinstance(a, Value) else self.zeros(a.aval)
         return ct if isinstance(ct, Value) else atom_of(ct)
 
     def take(self, v: Value) -> Any:
         """Return the cotangent so far of a value as an array; None where there is none."""
+        self.settle(v)
         ct = self.cts.pop(v, None)
         return None if ct is None else self.dense(ct, v.aval)
 
     def take_dense(self, v: Value) -> Any:
         """Return the cotangent so far of a value, for a region to accumulate on."""
+        self.settle(v)
         return self.dense(self.cts.pop(v, None), v.aval)
 
     # --- regions --------------------------------------------------------------------------------
@@ -160,7 +178,12 @@ class ReverseSweep(Sweep):
 
     def step(self, eqn: Eqn) -> None:
         """Send the cotangents of one equation's results to its operands."""
+        for v in eqn.outputs if self.terms else ():
+            self.settle(v)
         cts = [self.cts.get(v) if v in self.kept else self.cts.pop(v, None) for v in eqn.outputs]
+        if self.stopped:
+            cts = [None if v in self.stopped else ct
+                   for v, ct in zip(eqn.outputs, cts, strict=True)]
         if all(ct is None for ct in cts):
             self.reasons.setdefault(eqn, self._why_not(eqn))
             return

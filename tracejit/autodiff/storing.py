@@ -71,7 +71,7 @@ class ForwardRewriter:
         op, params = (eqn.op, eqn.params) if kind != "map" else (
             find_op("for_"), {"lo": 0, "hi": eqn.params["size"], "reversed": False})
         builder.append(Eqn(op, operands, params, (*eqn.outputs, *results), tuple(regions),
-                           eqn.site, eqn.of))
+                           eqn.site, eqn.of, eqn.group))
         ends = dict(zip(carried, results, strict=True))
         return {s: ends.get(handle, handle) for s, handle in handles.items()}
 

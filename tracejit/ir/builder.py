@@ -39,6 +39,7 @@ class Builder:
         self.ranges: dict[Value, tuple[Dim | None, Dim | None]] = {}
         self.find_site = find_site
         self.of: Value | None = None
+        self.group: str | None = None
 
     @property
     def scope(self) -> Scope:
@@ -57,7 +58,8 @@ class Builder:
         types = op.infer([a.aval for a in inputs], params, regions)
         outputs = tuple(Value(t) for t in types)
         site = site or self.find_site()
-        self.scope.eqns.append(Eqn(op, inputs, params, outputs, tuple(regions), site, self.of))
+        self.scope.eqns.append(Eqn(op, inputs, params, outputs, tuple(regions), site, self.of,
+                                   self.group))
         if key is not None:
             self.scope.table[key] = outputs
         return outputs

@@ -151,6 +151,8 @@ class Eqn:
     site: Site | None = None
     of: Value | None = None
     """For a backward equation, the result of the forward equation that it differentiates."""
+    group: str | None = None
+    """The name under which `tracejit.gradients` has put it."""
 
     @property
     def output(self) -> Value:

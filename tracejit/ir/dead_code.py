@@ -57,7 +57,7 @@ def _shrink(eqn: Eqn, needed: set[Value], defines: Defines) -> Eqn:
     if all(live) and all(a is b for a, b in zip(regions, eqn.regions, strict=True)):
         return eqn
     outputs = tuple(v for v, keep in zip(eqn.outputs, live, strict=True) if keep)
-    return Eqn(eqn.op, inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of)
+    return Eqn(eqn.op, inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of, eqn.group)
 
 
 def _inner_uses(eqn: Eqn, needed: set[Value]) -> set[Value]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import IRError
-from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value
-from tracejit.ir.dims import Expr, evaluate
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value, param_dims
+from tracejit.ir.dims import Expr, dim_values, evaluate
 from tracejit.ir.types import Aval
+from tracejit.ir.walk import free_values
 
-__all__ = ["bind_sizes", "concrete_params", "interpret"]
+__all__ = ["bind_sizes", "concrete_params", "interpret", "prepare"]
 
 Env = dict[Value, Any]
 
@@ -74,6 +77,56 @@ def run_eqn(eqn: Eqn, env: Env) -> tuple[Any, ...]:
 def concrete_params(eqn: Eqn, env: Env) -> dict[str, Any]:
     """Return an equation's params with numbers for dims."""
     return {k: _concrete(p, env) for k, p in eqn.params.items()}
+
+
+def prepare(graph: Graph, sizes: Env) -> Callable[..., tuple[Any, ...]]:
+    """Return what `interpret` does as a Python function of the inputs, for known sizes.
+
+    It is for straight-line programs that run often: names are looked up and dims evaluated
+    beforehand, and results are not checked against their types.
+    """
+    names: dict[Atom, str] = {v: f"x{k}" for k, v in enumerate(graph.inputs)}
+    known: dict[str, Any] = {}
+
+    def name(a: Atom) -> str:
+        if a not in names:
+            names[a] = f"v{len(names)}"
+            if isinstance(a, Literal):
+                known[names[a]] = a.val
+            elif a in sizes:
+                known[names[a]] = sizes[a]
+        return names[a]
+
+    lines = [f"def run({', '.join(names.values())}):"]
+    for k, eqn in enumerate(eqn for eqn in graph.eqns if eqn.outputs):
+        late = bool(eqn.regions) or any(v not in sizes for d in param_dims(eqn.params)
+                                        for v in dim_values(d))
+        if late:
+            free = free_values(Block((), (eqn,), ()))
+            operands: Sequence[Atom] = free
+            known[f"f{k}"] = functools.partial(_run_late, eqn, free)
+        else:
+            operands = eqn.inputs
+            params = concrete_params(eqn, sizes)
+            known[f"f{k}"] = (functools.partial(eqn.op.reference, **params) if params
+                              else eqn.op.reference)
+        results = ", ".join(map(name, eqn.outputs))
+        single = "," if late and len(eqn.outputs) == 1 else ""
+        lines.append(f"    {results}{single} = f{k}({', '.join(map(name, operands))})")
+    lines.append(f"    return ({' '.join(name(a) + ',' for a in graph.outputs)})")
+    exec(_compiled("\n".join(lines)), known)
+    run: Callable[..., tuple[Any, ...]] = known["run"]
+    return run
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<graph>", "exec")
+
+
+def _run_late(eqn: Eqn, free: Sequence[Value], *values: Any) -> tuple[Any, ...]:
+    """Run an equation whose dims depend on data, or that has regions."""
+    return run_eqn(eqn, dict(zip(free, values, strict=True)))
 
 
 def _concrete(p: Any, env: Env) -> Any:

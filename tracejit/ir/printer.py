@@ -108,21 +108,30 @@ def format_eqn(eqn: Eqn, names: Names, indent: str) -> list[str]:
     for region in eqn.regions:
         inputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in region.inputs)
         lines.append(f"{indent}  ({inputs}) {{")
-        lines += format_block(region, names, indent + "    ", "yield")
+        lines += format_block(region, names, indent + "    ", "yield", eqn.group)
         lines.append(f"{indent}  }}")
     if eqn.regions:
         lines.append(f"{indent}]")
     return lines
 
 
-def format_block(block: Block, names: Names, indent: str, end: str) -> list[str]:
-    """Return the lines of a block, its last one beginning with `end`."""
+def format_block(block: Block, names: Names, indent: str, end: str,
+                 inside: str | None = None) -> list[str]:
+    """Return the lines of a block, its last one beginning with `end`.
+
+    inside -- the group of the equation that the block is a region of
+    """
     lines: list[str] = []
     backward = any(e.of is None for e in block.eqns)
+    group = None
     for eqn in block.eqns:
-        if backward and end == "return" and eqn.of is not None:
+        own = eqn.group if eqn.group != inside else None
+        if own != group:
+            lines.append(f"{indent}-- {own or ''}".rstrip())
+        elif backward and end == "return" and eqn.group is None and eqn.of is not None:
             lines.append(f"{indent}-- backward")
             backward = False
+        group = own
         lines += format_eqn(eqn, names, indent)
     outputs = ", ".join(names.atom(a) for a in block.outputs)
     return [*lines, f"{indent}{end} {outputs}".rstrip()]

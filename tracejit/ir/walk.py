@@ -133,7 +133,7 @@ def copy_eqn(eqn: Eqn, env: Env, regions: tuple[Block, ...] | None = None) -> Eq
     outputs = tuple(copy_value(v, env) for v in eqn.outputs)
     of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
     return Eqn(eqn.op, inputs, params, outputs, regions, eqn.site,
-               of if isinstance(of, Value) else None)
+               of if isinstance(of, Value) else None, eqn.group)
 
 
 def copy_block(block: Block, outer: Mapping[Value, Atom | Dim]) -> Block:

@@ -15,6 +15,7 @@ from tracejit.ir.walk import copy_block
 from tracejit.ops.kinds import only, structural
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
+from tracejit.trace.eager import Recorded, record_call
 from tracejit.trace.equations import apply, atom_of, emit, lift
 from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
@@ -159,6 +160,8 @@ def stop_gradient(x: Any) -> Any:
         result = apply("stop_gradient", x)
         result.weak = x.weak
         return result
+    if isinstance(x, Recorded):
+        return record_call(stop_gradient, (x,))
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         return type(x)(stop_gradient(item) for item in x)
     if isinstance(x, dict):

@@ -20,6 +20,7 @@ from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.kinds import structural, yielded_types
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, is_tracing, refuse
+from tracejit.trace.eager import holds_recorded, record_whole, watches
 from tracejit.trace.equations import atom_of, lift
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
@@ -51,6 +52,8 @@ class RegisteredOp:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the op: in captured code as one equation, elsewhere by calling its function."""
         if not is_tracing():
+            if watches() or holds_recorded((args, kwargs)):
+                return record_whole(self, args, kwargs)
             return self._checked(self.fn(*args, **kwargs))
         names, values = self._bind(args, kwargs)
         operands = [lift(x) for x in values if _is_operand(x)]
@@ -110,6 +113,8 @@ class NativeOp(RegisteredOp):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the op: in captured code as one equation, elsewhere by calling its function."""
         if not is_tracing():
+            if watches() or holds_recorded((args, kwargs)):
+                return record_whole(self, args, kwargs)
             return self._checked(self.fn(*args, **kwargs))
         _, values = self._bind(args, kwargs)
         for x in values:
@@ -222,21 +227,42 @@ class CustomGradient:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the function's result."""
         if not is_tracing():
+            if watches() or holds_recorded((args, kwargs)):
+                return record_whole(self, args, kwargs)
             return _split(self.fn(*args, **kwargs), self.fn)[0]
         operands = [x for x in args if _is_operand(x)]
         self._refuse_closure(operands)
-        result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
+        reads = _Reads()
+        with reads:
+            result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
+        states = reads.states()
         ys = [lift(y) for y in _listed(result)]
-        atoms = [*(atom_of(y) for y in ys), *(atom_of(lift(x)) for x in operands)]
+        atoms = [*(atom_of(y) for y in ys), *(atom_of(lift(x)) for x in (*operands, *states))]
         inputs = tuple(Value(a.aval) for a in atoms[:len(ys)])
+        keywords = {"variables": states} if self._takes_variables(grad_fn, states) else {}
         with current().builder.block(inputs) as scope:
-            grads = _listed(call_function(grad_fn, tuple(map(tracer_of, inputs)), {}))
-            region = scope.close(self._checked(grads, args))
+            found = call_function(grad_fn, tuple(map(tracer_of, inputs)), keywords)
+            grads, others = found if keywords else (found, [])
+            outputs = self._checked(_listed(grads), args)
+            outputs += self._checked(_listed(others), states)
+            region = scope.close(outputs)
         made = current().builder.emit(find_op("with_gradient"), atoms, {"count": len(ys)}, [region])
         results = [_as_tracer(v, y) for v, y in zip(made, ys, strict=True)]
         return type(result)(results) if isinstance(result, (tuple, list)) else results[0]
 
-    def _checked(self, grads: list[Any], args: tuple[Any, ...]) -> list[Any]:
+    def _takes_variables(self, grad_fn: Any, states: list[Any]) -> bool:
+        """Return whether the gradient function is to give the variables' gradients, too."""
+        parameters = inspect.signature(grad_fn).parameters.values()
+        takes = any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
+        if states and not takes:
+            name = getattr(self.fn, "__name__", "a function")
+            shown = ", ".join(repr(s.name) for s in states)
+            raise TypeError(f"{name} has a gradient of its own and reads the variables {shown}: "
+                            "its gradient function must take a keyword argument `variables`, and "
+                            "return (gradients, a list of the variables' gradients)")
+        return bool(states) and takes
+
+    def _checked(self, grads: list[Any], args: Sequence[Any]) -> list[Any]:
         """Return one gradient per operand, of its type."""
         name = getattr(self.fn, "__name__", "a function")
         if len(grads) != len(args):
@@ -265,6 +291,28 @@ class CustomGradient:
                              "outside: that would get no gradient", "Pass it as an argument")
 
 
+class _Reads:
+    """Takes note of the trainable variables that are read inside a `with` block."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        current().watchers.append(self)
+
+    def __exit__(self, *exception: Any) -> None:
+        current().watchers.remove(self)
+
+    def note_state(self, state: Any, value: Value) -> None:
+        """Note a variable."""
+        if state.trainable:
+            self.found.setdefault(id(state.cell), state)
+
+    def states(self) -> list[Any]:
+        """Return what stands for the variables, each once."""
+        return list(self.found.values())
+
+
 def _zeros(aval: Aval) -> Value:
     (v,) = current().builder.emit(find_op("full"), [atom_of(aval.dtype.type(0))],
                                   {"shape": aval.shape})
@@ -284,6 +332,9 @@ def custom_gradient(fn: Callable[..., Any]) -> CustomGradient:
 
     fn -- returns `(result, grad)`; `grad(*upstream)` takes one gradient per array of the result
           and returns one per argument of `fn`: an array of its shape and dtype, or None
+
+    Where `fn` reads variables, `grad(*upstream, variables)` takes these as well, and returns
+    (gradients of the arguments, list of gradients of the variables).
 
     Raises `TypeError` if `fn` cannot be called or returns anything else.
 

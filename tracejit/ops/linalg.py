@@ -60,7 +60,19 @@ def _dot_transpose(side: int) -> Any:
     return transpose
 
 
-bilinear("dot", lambda x, y, spec: np.einsum(spec, x, y), _dot_infer, Contract(),
+def _dot_reference(x: Any, y: Any, spec: str) -> Any:
+    """Multiply matrices and vectors as NumPy does, which is what BLAS is for; else sum slowly."""
+    left, right, output = split_spec(spec)
+    shared = next((label for label in left if label in right), "")
+    lone = left.replace(shared, "") + right.replace(shared, "")
+    if shared and len(left) <= 2 and len(right) <= 2 and shared not in output and (
+            set(output) == set(lone) and len(output) == len(left) + len(right) - 2):
+        result = np.matmul(x.T if left[0] == shared else x, y if right[0] == shared else y.T)
+        return result if output == lone else result.T
+    return np.einsum(spec, x, y)
+
+
+bilinear("dot", _dot_reference, _dot_infer, Contract(),
          _dot_transpose(0), _dot_transpose(1), cost=16.0,
          samples=lambda n: [
              ((2, n), (n, 4), {"spec": "ij,jk->ik"}), ((n, 3), (3,), {"spec": "ij,j->i"}),

@@ -97,21 +97,23 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
     regions = tuple(_rewrite_block(r, env, context, rules) for r in eqn.regions)
     of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
     builder = context.builder
-    builder.of = of if isinstance(of, Value) else None
+    builder.of, builder.group = of if isinstance(of, Value) else None, eqn.group
     typed = tuple(v if (t := copy_type(v.aval, env)) == v.aval else Value(t) for v in eqn.outputs)
-    current = Eqn(eqn.op, tuple(inputs), params, typed, regions, eqn.site, builder.of)
+    current = Eqn(eqn.op, tuple(inputs), params, typed, regions, eqn.site, builder.of,
+                  eqn.group)
     context.eqn = current
     for rule in rules.get(eqn.op.name, ()):
         result = rule(context, current, inputs, params)
         if result is not None:
             results = [result] if isinstance(result, (Value, Literal)) else list(result)
             env.update(zip(eqn.outputs, results, strict=True))
-            builder.of = None
+            builder.of = builder.group = None
             return
     before = len(builder.scope.eqns)
     if regions or any(v.is_size for v in eqn.outputs):
         outputs = tuple(copy_value(v, env) for v in eqn.outputs)
-        builder.append(Eqn(eqn.op, tuple(inputs), params, outputs, regions, eqn.site, builder.of))
+        builder.append(Eqn(eqn.op, tuple(inputs), params, outputs, regions, eqn.site, builder.of,
+                           eqn.group))
     else:
         outputs = builder.emit(eqn.op, inputs, params, site=eqn.site)
         for old, new in zip(eqn.outputs, outputs, strict=True):
@@ -120,4 +122,4 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
     if len(builder.scope.eqns) > before:
         made = builder.scope.eqns[-1]
         context.makers.update((v, made) for v in made.outputs)
-    builder.of = None
+    builder.of = builder.group = None

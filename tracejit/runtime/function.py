@@ -17,11 +17,13 @@ from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Traced
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.capture import ArgSpec, spec_of_leaf
-from tracejit.trace.context import is_tracing
+from tracejit.trace.captured import Holder, Path
+from tracejit.trace.context import current, is_tracing
+from tracejit.trace.eager import Recorded, record_call, watches
 from tracejit.trace.tracer import Traced as TracedValue
 from tracejit.tree import Structure, flatten
 
-__all__ = ["Function", "make_function"]
+__all__ = ["Function", "WithStates", "make_function"]
 
 LOG = logging.getLogger("tracejit")
 _COMPILING = threading.RLock()
@@ -76,13 +78,20 @@ class Function:
         leaves, structure = flatten((args, kwargs))
         if is_tracing() or any(isinstance(x, TracedValue) for x in leaves):
             return self.transform.inline(args, kwargs)
+        if any(isinstance(x, Recorded) for x in leaves):
+            return record_call(self, args, kwargs)
         specs = tuple(map(spec_of_leaf, leaves))
         key = (structure, tuple(map(_spec_key, specs)), settings().disable_jit)
         for candidate in self._table.get(key, ()):
+            if watches() and candidate.program.capture.recorded and candidate.fits(leaves):
+                return WithStates(self, candidate).record(args, kwargs)
             result = candidate.attempt(leaves)
             if result is not NotImplemented:
                 return result
-        return self._find(key, specs, structure, leaves).attempt(leaves)
+        found = self._find(key, specs, structure, leaves)
+        if watches() and found.program.capture.recorded:
+            return WithStates(self, found).record(args, kwargs)
+        return found.attempt(leaves)
 
     def _find(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
               leaves: Sequence[Any]) -> Specialisation:
@@ -132,6 +141,35 @@ class Function:
         specs = tuple(spec_of_leaf(x) for x in leaves)
         actual = None if any(isinstance(x, ArgSpec) for x in leaves) else leaves
         return Traced(self.transform.make_program(specs, structure, actual))
+
+
+class WithStates:
+    """A call that reads variables, as a function of these as well, for tapes to record."""
+
+    def __init__(self, function: Function, chosen: Specialisation) -> None:
+        self.function, self.chosen = function, chosen
+        self.states = chosen.program.capture.recorded
+        self.__name__ = getattr(function, "__name__", "f")
+
+    def record(self, args: Any, kwargs: Any) -> Any:
+        """Carry out the call as one of arguments and variables."""
+        return record_call(self, (args, kwargs, tuple(self.states)))
+
+    def __call__(self, args: Any, kwargs: Any, states: Any) -> Any:
+        """Call the function; within a capture, the states given stand for the variables."""
+        if not is_tracing():
+            return self.chosen.attempt(flatten((args, kwargs))[0])
+        captured = current().captured
+        for x, tracer in zip(self.states, states, strict=True):
+            captured.stand_in(x, tracer, Path(Holder(x), "state"), None)
+        return self.function.transform.inline(args, kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WithStates) and (self.function, self.chosen) == (
+            other.function, other.chosen)
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.chosen))
 
 
 def _spec_key(spec: ArgSpec) -> Any:

@@ -124,8 +124,10 @@ class Specialisation:
             return NotImplemented
         for k, output in self.program.written:
             np.copyto(leaves[k], outputs[output])
-        kept = len(outputs) - len(self.program.written)
-        rest = iter(outputs[:kept])
+        for path, output in self.program.assigned:
+            path.read()._accept(outputs[output])
+        aside = {output for _, output in (*self.program.written, *self.program.assigned)}
+        rest = iter([x for k, x in enumerate(outputs) if k not in aside])
         result = [next(rest) if c is None else c[0] for c in self.program.constants]
         return unflatten(self.program.structure, result)
 
@@ -136,12 +138,7 @@ class Specialisation:
         else:
             outputs = self._run_compiled(self.compiled, values)
         return [np.asarray(x).item() if weak else x
-                for x, weak in zip(outputs, self._weak, strict=True)]
-
-    @property
-    def _weak(self) -> list[bool]:
-        """Return, per output of the graph, whether it is a Python number."""
-        return [*self.program.weak, *(False for _ in self.program.written)]
+                for x, weak in zip(outputs, self.program.weak, strict=True)]
 
     def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
         """Refuse a call in which an array that is written to overlaps another input."""
@@ -174,7 +171,7 @@ class Specialisation:
         args, kwargs = self.structure.parts
         flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts
         grouping = _grouping(self.program)
-        if not flat or grouping is None or self.program.written:
+        if not flat or grouping is None or self.program.written or self.program.assigned:
             return None
         guards = [self._guard_record(g) for g in self.program.capture.guards]
         guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
@@ -191,7 +188,7 @@ class Specialisation:
                  for s in self.program.sources]
         leaves = [self._leaf_record((Words.FROM_ARGUMENT, k, 0), spec)
                   for k, spec in enumerate(specs)]
-        grouping = Words.ONE if len(self._weak) == 1 else Words.TUPLE
+        grouping = Words.ONE if len(self.program.weak) == 1 else Words.TUPLE
         return self._words(_not_here, len(leaves), [], leaves, grouping)
 
     def _words(self, following: Callable[..., Any], args: int, guards: Sequence[Any],
@@ -262,7 +259,7 @@ class Specialisation:
         if aval.shape:
             return (0, 0, 0, Words.AS_ARRAY, self._hold(aval.dtype), len(aval.shape))
         kinds = {"f": Words.AS_FLOAT, "i": Words.AS_INT, "b": Words.AS_BOOL}
-        if self._weak[k] and aval.dtype.kind in kinds:
+        if self.program.weak[k] and aval.dtype.kind in kinds:
             return (0, 0, 0, kinds[aval.dtype.kind], 0, 0)
         if aval.dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)

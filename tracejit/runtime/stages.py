@@ -25,6 +25,7 @@ from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.invocation import Invocation
+from tracejit.trace import captured
 from tracejit.trace.capture import Capture
 from tracejit.trace.captured import Leaf
 from tracejit.tree import Structure, flatten
@@ -43,6 +44,7 @@ class Program:
     structure -- of the result; its leaves are `constants`, or outputs where those are None
     weak      -- per output, whether it is a Python number
     written   -- leaves of the arguments to be overwritten, with the number of the output
+    assigned  -- paths to variables to be assigned to, with the number of the output
     """
 
     name: str
@@ -54,6 +56,7 @@ class Program:
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     options: Any = None
+    assigned: list[tuple[captured.Path, int]] = field(default_factory=list)
 
     @classmethod
     def of_graph(cls, graph: Graph) -> Program:

@@ -99,6 +99,8 @@ class Capture:
     leaves     -- captured state that follows them among the graph's inputs
     constants  -- the result's leaves: None where an output of the graph, else (the object,)
     weak       -- for each output of the graph, whether it stands for a Python number
+    recorded   -- the variables and tape values that it reads
+    assigned   -- paths to the variables that it assigns to, with the number of the output
     written    -- leaves of the arguments that the function writes to, with the number of the output
     pins       -- sizes and ints that were fixed, with their numbers
     """
@@ -114,6 +116,8 @@ class Capture:
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     pins: Pins = field(default_factory=dict)
+    recorded: list[Any] = field(default_factory=list)
+    assigned: list[tuple[Path, int]] = field(default_factory=list)
 
     def for_graph(self, graph: Graph) -> Capture:
         """Return the capture with what it asks of int arguments asked of a copy of its graph."""
@@ -125,17 +129,20 @@ class Capture:
 
 def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
                      actual: Sequence[Any] | None = None, *, name: str | None = None,
-                     writes_back: bool = False, names: Sequence[str] | None = None) -> Capture:
+                     writes_back: bool = False, assigns: bool = False,
+                     names: Sequence[str] | None = None) -> Capture:
     """Capture `fn(*args, **kwargs)` for arguments of these specs.
 
     structure   -- how the leaves make up `(args, kwargs)`
     actual      -- the arguments' leaves, where the capture is made for a call
     writes_back -- whether arrays that the function writes to are results too
+    assigns     -- whether new values of variables are results too; else assigning is refused
     """
     pins: Pins = {}
     for _ in range(256):
         try:
-            return _Attempt(fn, specs, structure, actual, pins, name, writes_back, names).run()
+            return _Attempt(fn, specs, structure, actual, pins, name, writes_back, assigns,
+                            names).run()
         except NeedStatic as need:
             key, number = need.found()
             pins[key] = (number, f"{describe_line(need.site)}: {need.why}")
@@ -147,9 +154,9 @@ class _Attempt:
 
     def __init__(self, fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
                  actual: Sequence[Any] | None, pins: Pins, name: str | None,
-                 writes_back: bool, names: Sequence[str] | None) -> None:
+                 writes_back: bool, assigns: bool, names: Sequence[str] | None) -> None:
         self.fn, self.specs, self.structure, self.actual = fn, specs, structure, actual
-        self.pins, self.writes_back = pins, writes_back
+        self.pins, self.writes_back, self.assigns = pins, writes_back, assigns
         self.name = name or getattr(fn, "__name__", "f").replace("<lambda>", "_lambda")
         self.names = names
         self.trace = Trace()
@@ -189,7 +196,8 @@ class _Attempt:
             leaves, structure = flatten(result)
             outputs, constants, weak = self._outputs(leaves)
             written = self._written(tracers, outputs, weak) if self.writes_back else []
-            return self._close(structure, outputs, constants, weak, written)
+            assigned = self._assigned(outputs, weak)
+            return self._close(structure, outputs, constants, weak, written, assigned)
 
     # --- inputs ---------------------------------------------------------------------------------
 
@@ -322,8 +330,21 @@ class _Attempt:
                 weak.append(False)
         return written
 
+    def _assigned(self, outputs: list[Atom], weak: list[bool]) -> list[tuple[Path, int]]:
+        """Make the variables that were assigned to results."""
+        assigned = []
+        for path, value in self.trace.captured.assigned():
+            if not self.assigns:
+                raise Refusal(f"{path} is a variable that {self.name} assigns to, which is for "
+                              "jit, grad and value_and_grad alone. Return the new value instead")
+            assigned.append((path, len(outputs)))
+            outputs.append(value)
+            weak.append(False)
+        return assigned
+
     def _close(self, structure: Structure, outputs: list[Atom], constants: list[Any],
-               weak: list[bool], written: list[tuple[int, int]]) -> Capture:
+               weak: list[bool], written: list[tuple[int, int]],
+               assigned: list[tuple[Path, int]]) -> Capture:
         trace = self.trace
         block = Block((*self.inputs, *self.captured_inputs), tuple(trace.builder.scope.eqns),
                       tuple(outputs))
@@ -342,4 +363,6 @@ class _Attempt:
         checks = [(copy_dim(a, known), copy_dim(b, known)) for a, b, _ in trace.checks]
         traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)
         return Capture(graph, traced, leaves, trace.captured.guards, guards, checks, structure,
-                       constants, weak, written, dict(self.pins))
+                       constants, weak, written, dict(self.pins),
+                       [x for x, _, _, v in trace.captured.recorded.values() if v is not None],
+                       assigned)

@@ -16,6 +16,7 @@ import numpy as np
 
 from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
+from tracejit.trace.eager import Recorded, State
 from tracejit.trace.tracer import Traced, Tracer
 
 __all__ = ["Captures", "FixedCaptures", "Guarded", "Holder", "Leaf", "Path",
@@ -124,6 +125,8 @@ class Captures:
         self.paths: dict[int, tuple[Any, Path]] = {}
         self.containers: dict[int, Any] = {}
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
+        self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
+        """Variables and tape values with what stands for them, their paths and their inputs."""
         self.private: set[int] = set()
 
     def name(self, fn: FunctionType, name: str) -> Any:
@@ -150,6 +153,9 @@ class Captures:
     def _enter(self, path: Path, content: Any) -> Any:
         if isinstance(content, Traced):
             return content
+        if isinstance(content, Recorded):
+            self.guards.append(Guarded(path, content))
+            return self.recorded_value(content, path)
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)
         if isinstance(content, (float, complex, np.inexact)):
@@ -174,6 +180,32 @@ class Captures:
             first = next(leaf.path for leaf in self.leaves if leaf.content is content)
             self.guards.append(Guarded(path, Same(first)))
         return self.arrays[id(content)][1]
+
+    def recorded_value(self, x: Any, path: Path | None = None) -> Any:
+        """Return what stands for a variable or tape value: an input that is read at every call."""
+        if id(x) not in self.recorded:
+            path = path or Path(Holder(x), getattr(x, "name", "value"))
+            inner = path.step("attr", "_data")
+            value, tracer = self.make_input(x._data, inner, path.name)
+            self.leaves.append(Leaf(inner, x._data, value))
+            self.stand_in(x, tracer, path, value)
+        return self.recorded[id(x)][1]
+
+    def stand_in(self, x: Any, tracer: Any, path: Path, value: Value | None) -> None:
+        """Let a tracer stand for a variable or tape value."""
+        from tracejit.trace.states import StateTracer
+
+        if isinstance(x, State) and isinstance(tracer, Tracer):
+            tracer = StateTracer(tracer, x)
+            tracer.cell.depth = 0  # it was there before the loop in which it is first read
+        else:
+            tracer.cell.constant = "writing to a tape value"
+        self.recorded[id(x)] = (x, tracer, path, value)
+
+    def assigned(self) -> list[tuple[Path, Value]]:
+        """Return the variables that were assigned to, by their paths, with their new values."""
+        return [(path, tracer.cell.value) for x, tracer, path, value in self.recorded.values()
+                if isinstance(x, State) and value is not None and tracer.cell.value is not value]
 
     def _container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))

@@ -164,6 +164,8 @@ class Trace:
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[str] = []
         self.captured: Any = None
+        self.watchers: list[Any] = []
+        """The tapes that record in this capture."""
         self.shown: list[Any] | None = None
         """While the message of an error that depends on data is made: the numbers it shows."""
 

@@ -14,6 +14,7 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.types import DTYPES
 from tracejit.trace.context import NeedStatic, current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, loop_dtypes
+from tracejit.trace.eager import Recorded
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",
@@ -59,6 +60,8 @@ def lift(x: Any) -> Any:
         return x[()] if captured is None and not x.ndim else captured.constant(x)
     if isinstance(x, (list, tuple)):
         return FUNCTIONS[np.array](x)
+    if isinstance(x, Recorded):
+        return current().captured.recorded_value(x)
     raise refuse(f"a {type(x).__name__} cannot be an operand of a captured operation",
                  "Use arrays, numbers, or lists of them")
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.context import is_tracing
+from tracejit.trace.eager import holds_recorded, record_whole, watches
 from tracejit.trace.equations import emit, lift
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.tracer import Tracer
 from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "recompute_grad"]
 
 
 def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
@@ -68,11 +69,20 @@ def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
     return result
 
 
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of which nothing is stored but what it reads: `checkpoint(f)`."""
+    if not callable(f):
+        raise TypeError(f"recompute_grad takes a function, not {f!r}")
+    return _checkpointed(f)
+
+
 def _checkpointed(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if not is_tracing():
+            if watches() or holds_recorded((args, kwargs)):
+                return record_whole(checkpointed, args, kwargs)
             return fn(*args, **kwargs)
         leaves, structure = flatten((args, kwargs))
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]

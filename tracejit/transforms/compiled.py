@@ -32,10 +32,9 @@ class Jit:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the function for arguments of these specs."""
-        c = capture_function(self.fn, specs, structure, leaves, writes_back=True)
-        weak = c.weak[:len(c.weak) - len(c.written)]
+        c = capture_function(self.fn, specs, structure, leaves, writes_back=True, assigns=True)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, weak, c.written, self.options)
+                       c.constants, c.weak, c.written, self.options, c.assigned)
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Call within a capture: as if it were not compiled."""

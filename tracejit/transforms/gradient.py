@@ -84,7 +84,7 @@ class Gradient:
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the function and append its gradient."""
         self._require_float([s.dtype for s in specs], structure)
-        c = capture_function(self.fn, specs, structure, leaves)
+        c = capture_function(self.fn, specs, structure, leaves, assigns=True)
         value, aux = self._split(c.structure)
         if value != LEAF or c.constants[0] is not None:
             self._require_scalar(_kind_of_result(value, c.constants), c.graph.name)
@@ -112,8 +112,9 @@ class Gradient:
             result = Structure(tuple, None, (grads, aux))
         else:
             result = grads
+        assigned = [(path, kept.index(output)) for path, output in c.assigned]
         program = Program(graph.name, graph, c, (*c.arg_leaves, *c.leaves), result,
-                          [*constants, *(None for _ in wrt)], weak, [], self.options)
+                          [*constants, *(None for _ in wrt)], weak, [], self.options, assigned)
         if aux is not None and not self.with_value:  # (gradients, aux): gradients come last so far
             program = _rotated(program, len(constants), len(wrt))
         return program
@@ -167,7 +168,9 @@ def _rotated(program: Program, before: int, count: int) -> Program:
     block = Block(graph.block.inputs, graph.eqns, tuple(outputs[k] for k in order))
     weak = [program.weak[k] for k in order]
     constants = [*program.constants[before:], *program.constants[:before]]
-    return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak)
+    assigned = [(path, output + count) for path, output in program.assigned]
+    return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak,
+                   assigned=assigned)
 
 
 def _kind_of_result(value: Structure, constants: Sequence[Any]) -> str:

@@ -1,0 +1,84 @@
+"""Gradients within a capture: the way back is appended to the program that is being made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tracejit.autodiff.activity import find_active
+from tracejit.autodiff.residuals import resolve_block
+from tracejit.autodiff.reverse import ReverseSweep
+from tracejit.ir.builder import Scope, equation_key
+from tracejit.ir.core import Atom, Block, Eqn, Value
+from tracejit.trace.context import current, refuse
+from tracejit.trace.equations import apply
+
+__all__ = ["append_gradients"]
+
+
+def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value], *, group: str,
+                     stopped: frozenset[Value] = frozenset(),
+                     sum_terms: Callable[[list[Any]], Any] | None = None,
+                     reasons: dict[Eqn, str] | None = None) -> list[Atom | None]:
+    """Append equations for the cotangents of `xs`, and return these; None where there is none.
+
+    cts       -- tracers of the cotangents of `ys`, None for ones
+    group     -- the name of the group in the printed program
+    stopped   -- values through which nothing flows back
+    sum_terms -- how contributions to one cotangent are added up
+
+    The forward equations are those of the open blocks, so `xs` may belong to blocks around the
+    innermost one as long as no loop or branch that is finished lies between.
+    """
+    trace = current()
+    builder = trace.builder
+    top = builder.scope
+    forward = list(top.eqns)
+    around = [eqn for scope in builder.scopes[:-1] for eqn in scope.eqns]
+    active = set(xs)
+    find_active([*around, *forward], active, stopped)
+    sweep = ReverseSweep(trace, active, {}, {} if reasons is None else reasons)
+    sweep.kept, sweep.stopped, sweep.sum_terms = frozenset(xs), stopped, sum_terms
+    before, builder.group = builder.group, group
+    try:
+        with builder.differentiating(None, None):
+            for y, ct in zip(ys, cts, strict=True):
+                if ct is None:
+                    ct = apply("full", y.aval.dtype.type(1), shape=y.aval.shape)
+                sweep.add(y, ct)
+            sweep.run(forward)
+            _go_further_back(sweep, around)
+            for x in xs:
+                sweep.settle(x)
+            found = [sweep.dense_of(x) if sweep.cts.get(x) is not None else None for x in xs]
+    finally:
+        builder.group = before
+    results = [a for a in found if a is not None]
+    _resolve(top, len(forward), results, sweep)
+    rest = iter(results)
+    return [None if a is None else next(rest) for a in found]
+
+
+def _go_further_back(sweep: ReverseSweep, eqns: Sequence[Eqn]) -> None:
+    """Go over the equations around the open block, none of which may be a loop or branch."""
+    for eqn in reversed(eqns):
+        if eqn.regions and any(sweep.cts.get(v) is not None or v in sweep.terms
+                               for v in eqn.outputs):
+            raise refuse("a gradient inside of a loop or branch, by something from before another "
+                         "loop or branch outside of it",
+                         "Ask for the gradient in the same block, or differentiate a function of "
+                         "its own with tracejit.grad or tracejit.vjp")
+        sweep.step(eqn)
+
+
+def _resolve(top: Scope, count: int, results: list[Atom], sweep: ReverseSweep) -> None:
+    """Let the backward equations find what they read; `results` become what they are then."""
+    values = [v for eqn in top.eqns[:count] for v in eqn.outputs]
+    block = resolve_block(Block(top.inputs, tuple(top.eqns), (*results, *values)), count,
+                          sweep.links)
+    results[:] = block.outputs[:len(results)]
+    top.eqns[:] = block.eqns
+    top.table.clear()
+    for eqn in top.eqns:
+        if not (eqn.regions or eqn.op.effect or eqn.op.unique):
+            top.table.setdefault(equation_key(eqn.op, eqn.inputs, eqn.params), eqn.outputs)

@@ -1,0 +1,1 @@
+"""TensorFlow's tape on NumPy values: records calls as they happen, differentiates them later."""

@@ -1,0 +1,136 @@
+"""A tape within a capture: it follows equations, and its gradients are appended to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.autodiff.activity import find_active
+from tracejit.autodiff.inplace import append_gradients
+from tracejit.ir.core import Eqn, Literal, Value
+from tracejit.ir.types import is_differentiable
+from tracejit.trace.context import current
+from tracejit.trace.eager import Recorded
+from tracejit.trace.equations import apply, cast
+from tracejit.trace.states import StateTracer
+from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.tree import flatten, unflatten
+
+__all__ = ["CapturedTape", "in_capture"]
+
+
+class CapturedTape:
+    """The part of the capture that a tape has recorded, and what it watches."""
+
+    def __init__(self, watch_accessed: bool) -> None:
+        self.watch_accessed = watch_accessed
+        self.watched: dict[Value, None] = {}
+        self.recorded: set[Value] = set()
+        self.before: set[Value] = set()
+        self.states: dict[int, tuple[StateTracer, dict[Value, None]]] = {}
+
+    # --- recording ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Record from here on."""
+        trace = current()
+        self.before = {v for eqn in _equations() for v in eqn.outputs}
+        for scope in trace.builder.scopes:  # an equal equation from before is not one of the tape
+            scope.table.clear()
+        trace.watchers.append(self)
+
+    def mark(self) -> None:
+        """Note what was recorded so far."""
+        self.recorded.update(v for eqn in _equations() for v in eqn.outputs
+                             if v not in self.before)
+
+    def stop(self) -> None:
+        """Do not record what follows."""
+        self.mark()
+        current().watchers.remove(self)
+
+    def watch(self, x: Tracer) -> None:
+        """Follow what is computed from a traced value."""
+        if isinstance(x, StateTracer):
+            self._follow(x, x.cell.value)
+        else:
+            self.watched[x.value] = None
+
+    def note_state(self, state: StateTracer, value: Value) -> None:
+        """Follow a variable that is read."""
+        if (self.watch_accessed and state.trainable) or id(state.cell) in self.states:
+            self._follow(state, value)
+
+    def _follow(self, state: StateTracer, value: Value) -> None:
+        if is_differentiable(value.aval.dtype):
+            self.watched[value] = None
+            self.states.setdefault(id(state.cell), (state, {}))[1][value] = None
+
+    def values_of(self, x: Tracer) -> list[Value]:
+        """Return what a source has been while the tape recorded."""
+        if isinstance(x, StateTracer):
+            return list(self.states.get(id(x.cell), (x, {x.cell.value: None}))[1])
+        return [x.value]
+
+    # --- gradients ------------------------------------------------------------------------------
+
+    def gradient_of(self, target: Any, sources: Any, given: Any, zeros: bool) -> Any:
+        """Return the gradient of the sum of all targets by each source, as tracers."""
+        ys = [in_capture(y) for y in flatten(target)[0]]
+        found, structure = flatten(sources)
+        xs = [in_capture(x) for x in found]
+        cts = [None] * len(ys) if given is None else flatten(given)[0]
+        if len(cts) != len(ys):
+            raise ValueError(f"output_gradients has {len(cts)} items for {len(ys)} targets")
+        pairs = [(y.value, None if ct is None else cast(ct, y.dtype))
+                 for y, ct in zip(ys, cts, strict=True) if is_differentiable(y.dtype)]
+        for y, ct in pairs:
+            if ct is not None and ct.aval.shape != y.aval.shape:
+                raise ValueError(f"a cotangent has type {ct.aval}, but its target is {y.aval}")
+        groups = self.gradient([y for y, _ in pairs], [ct for _, ct in pairs], xs)
+        return unflatten(structure, iter([_summed(group, x, zeros)
+                                          for group, x in zip(groups, xs, strict=True)]))
+
+    def gradient(self, ys: Sequence[Value], cts: Sequence[Any],
+                 sources: Sequence[Tracer]) -> list[list[Any]]:
+        """Append the cotangents of the sources, and return those that there are of each."""
+        self.mark()
+        eqns = _equations()
+        stopped = frozenset(v for eqn in eqns for v in eqn.outputs
+                            if v not in self.recorded and v not in self.watched)
+        active = set(self.watched)
+        find_active(eqns, active, stopped)
+        groups = [[v for v in self.values_of(x) if v in active] for x in sources]
+        xs = list(dict.fromkeys(v for group in groups for v in group))
+        found = dict(zip(xs, append_gradients(ys, cts, xs, group="gradient", stopped=stopped),
+                         strict=True))
+        return [[a for v in group if (a := found[v]) is not None] for group in groups]
+
+
+def in_capture(x: Any) -> Tracer:
+    """Return a traced array, number or variable as a tracer; `TypeError` for anything else."""
+    if isinstance(x, Recorded):
+        x = current().captured.recorded_value(x)
+    if isinstance(x, SymInt):
+        return cast(x, np.int64)
+    if isinstance(x, Tracer):
+        return x
+    raise TypeError(f"a tape within a captured function follows traced values and variables, not "
+                    f"the {type(x).__name__} {x!r}")
+
+
+def _summed(group: list[Any], x: Tracer, zeros: bool) -> Any:
+    """Return the sum of the cotangents of all that a source was; None or zeros of none."""
+    if not group:
+        return apply("full", x.dtype.type(0), shape=x.aval.shape) if zeros else None
+    total: Any = None
+    for a in group:
+        ct = cast(a.val, a.aval.dtype) if isinstance(a, Literal) else tracer_of(a)
+        total = ct if total is None else total + ct
+    return total
+
+
+def _equations() -> list[Eqn]:
+    return [eqn for scope in current().builder.scopes for eqn in scope.eqns]

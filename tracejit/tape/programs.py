@@ -1,0 +1,372 @@
+"""A tape as a program: what it recorded captured again as one function, and its way back compiled.
+
+Where a tape's structure repeats, as in training, the way back need not be carried out call by call:
+the recorded calls are captured in order, as a function of what they began with, and the gradient
+pass appends the backward part, as for `@tracejit.grad`. Of the forward part the tape has the values
+already; what it kept of them are the inputs of the compiled program.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tracejit.autodiff.reverse import ReverseSweep, reverse_block
+from tracejit.autodiff.transforms import after_capture, cut_block
+from tracejit.configuration import settings
+from tracejit.errors import TracejitError
+from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
+from tracejit.ir.dims import Expr, dim_values
+from tracejit.ir.walk import all_eqns, block_uses, copy_block
+from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.stages import Program
+from tracejit.tape.noting import Line, line_text
+from tracejit.tape.recording import Record
+from tracejit.trace.capture import ArgSpec, Capture, capture_function
+from tracejit.trace.context import current
+from tracejit.trace.equations import apply
+from tracejit.trace.source import FunctionSource
+from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.transforms.compiled import Options
+from tracejit.tree import LEAF, Structure, flatten
+
+__all__ = ["NotCompiled", "Request", "find_program", "make_request", "recording_graph"]
+
+REPEATS = 3
+"""How often a structure is met before its way back is compiled."""
+LARGEST = 400
+"""The most calls that are compiled together: beyond, compiling takes longer than it saves."""
+
+
+class NotCompiled(Exception):
+    """A recording that is carried out call by call, with the reason."""
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Request:
+    """A recording as slots: numbers for values, in the order in which they are met.
+
+    calls   -- per relevant record: the slots of its operands, those of its results
+    targets -- the slots of the targets; `given` says whether each has a cotangent of its own
+    sources -- the slots of the sources; -1 for one that the target cannot depend on
+    leaves  -- the slots that no call fills: (slot, dtype or Python type, shape)
+    held    -- the slots whose values the tape kept, with these
+    """
+
+    records: list[Record]
+    calls: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    targets: tuple[int, ...]
+    given: tuple[bool, ...]
+    sources: tuple[int, ...]
+    leaves: list[tuple[int, Any, tuple[int, ...]]]
+    held: dict[int, Any]
+    names: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> Any:
+        """Return what two recordings share whose way back is one program."""
+        return (tuple([r[0].identity for r in self.records]), tuple(self.calls), self.targets,
+                self.given, self.sources)
+
+
+def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targets: Sequence[int],
+                 given: Sequence[bool], sources: Sequence[int],
+                 names: dict[int, str] | None = None) -> Request:
+    """Return the request for the cotangents of `sources`, all values being named by their uids."""
+    needed = set(targets)
+    relevant = []
+    for k in range(len(records) - 1, -1, -1):
+        plan, inputs, outputs, _ = records[k]
+        if any(u in needed for u in outputs):
+            relevant.append(k)
+            needed.update(u for u in inputs if u)
+    relevant.reverse()
+    slots: dict[int, int] = {}
+    count = 0
+    request = Request([records[k] for k in relevant], [], (), tuple(given), (), [], {})
+    if names is not None:  # for the eye: sources come first, as arguments do
+        made = {u for k in relevant for u in records[k][2]}
+        for u in sources:
+            if u in needed and u not in made and u not in slots:
+                slots[u] = count
+                count += 1
+    leading = set(slots)
+    for k in relevant:
+        plan, inputs, outputs, _ = records[k]
+        ins = []
+        for j, u in enumerate(inputs):
+            if u and u in slots and u not in leading:
+                ins.append(slots[u])
+                continue
+            slot = slots[u] if u in leading else count
+            if u in leading:
+                leading.discard(u)
+            else:
+                count += 1
+                if u:
+                    slots[u] = slot
+            ins.append(slot)
+            request.leaves.append((slot, *plan.types[j]))
+        outs = []
+        for u in outputs:
+            slots[u] = count
+            outs.append(count)
+            count += 1
+        request.calls.append((tuple(ins), tuple(outs)))
+        if saved:
+            places = (*ins, *outs)
+            request.held.update((places[j], x)
+                                for j, x in zip(plan.reads, saved[k], strict=True))
+    request.leaves.sort(key=lambda leaf: leaf[0])
+    request.targets = tuple(slots.get(u, -1) for u in targets)
+    request.sources = tuple(slots.get(u, -1) for u in sources)
+    request.names = {slots[u]: name for u, name in (names or {}).items() if u in slots}
+    return request
+
+
+# --- as a graph ---------------------------------------------------------------------------------
+
+
+def capture_recording(request: Request, name: str) -> tuple[Capture, dict[int, Atom]]:
+    """Return the recorded calls as one capture, and what stands for each slot."""
+    places = [slot for slot, _, _ in request.leaves]
+    filled = [slot for _, outs in request.calls for slot in outs]
+
+    def replay(*leaves: Any) -> tuple[Any, ...]:
+        found = dict(zip(places, leaves, strict=True))
+        builder = current().builder
+        before = builder.find_site
+        try:
+            for record, (ins, outs) in zip(request.records, request.calls, strict=True):
+                site = _site(record[3])
+                builder.find_site = functools.partial(_same, site)
+                result = record[0].call(*[found[k] for k in ins])
+                made = [x for x in flatten(result)[0] if isinstance(x, (Tracer, SymInt, np.ndarray,
+                                                                        np.generic, float))]
+                if len(made) != len(outs):
+                    raise NotCompiled("a call has other results within a capture")
+                found.update(zip(outs, made, strict=True))
+        finally:
+            builder.find_site = before
+        return tuple(found[k] for k in filled)
+
+    specs, actual, names = [], [], []
+    for slot, kind, shape in request.leaves:
+        if isinstance(kind, np.dtype):
+            specs.append(ArgSpec("array", kind, len(shape)) if shape else ArgSpec("scalar", kind))
+        else:
+            specs.append(ArgSpec(kind.__name__, np.dtype(kind)))
+        held = request.held.get(slot)
+        actual.append(np.empty(shape, specs[-1].dtype)[()] if held is None else held)
+        names.append(request.names.get(slot, f"x{slot}"))
+    structure = flatten((tuple(actual), {}))[1]
+    c = capture_function(replay, specs, structure, actual, name=name, names=names)
+    if any(x is not None for x in c.constants) or len(c.graph.outputs) != len(filled):
+        raise NotCompiled("a call gives constants within a capture")
+    stand: dict[int, Atom] = dict(zip(places, c.graph.inputs, strict=False))
+    stand.update(zip(filled, c.graph.outputs, strict=True))
+    return c, stand
+
+
+def _same(site: Site | None) -> Site | None:
+    return site
+
+
+def _site(line: Line) -> Site | None:
+    code, _ = line
+    if code is None:
+        return None
+    file, _, number = line_text(line).rpartition(":")
+    return FunctionSource(code.co_name, file, None, code).site(int(number))
+
+
+def with_gradient(request: Request, c: Capture, stand: dict[int, Atom]
+                  ) -> tuple[Block, list[Value], list[bool], tuple[str, ...]]:
+    """Return the captured calls with their way back: the cotangents of the sources that have one.
+
+    Also the cotangents that are inputs, and which sources have one.
+    """
+    xs = [stand.get(k) for k in request.sources]
+    cts = {k: Value(stand[slot].aval, f"ct{k}")
+           for k, slot in enumerate(request.targets) if request.given[k] and slot >= 0}
+    reached: list[bool] = []
+
+    def start(sweep: ReverseSweep) -> list[Any]:
+        for k, slot in enumerate(request.targets):
+            y = stand.get(slot)
+            if isinstance(y, Value):
+                ct = sweep.operand(cts[k]) if k in cts else apply(
+                    "full", y.aval.dtype.type(1), shape=y.aval.shape)
+                sweep.add(y, ct)
+        return [None] * len(c.graph.outputs)
+
+    def finish(sweep: ReverseSweep) -> list[Atom]:
+        reached.extend(isinstance(x, Value) and sweep.cts.get(x) is not None for x in xs)
+        return [sweep.dense_of(x) for x, r in zip(xs, reached, strict=True)
+                if r and x is not None]
+
+    with after_capture(c.guards) as trace:
+        for v in c.graph.sizes:
+            trace.builder.assume(v, 0, None)
+        block = reverse_block(c.graph.block, [x for x in xs if isinstance(x, Value)], start, finish,
+                              extra_inputs=list(cts.values()))
+    return block, list(cts.values()), reached, tuple(trace.notes)
+
+
+def recording_graph(request: Request, name: str) -> Graph:
+    """Return the whole program of a recording: the calls and their way back."""
+    c, stand = capture_recording(request, name)
+    block, _, _, notes = with_gradient(request, c, stand)
+    return Graph(f"gradient[{name}]", c.graph.sizes, block, (*c.graph.notes, *notes))
+
+
+# --- as a compiled program ----------------------------------------------------------------------
+
+
+class Backward:
+    """The compiled way back of all recordings that have one structure."""
+
+    name = "gradient"
+
+    def __init__(self, request: Request) -> None:
+        self.fn = _recorded
+        self.reads: list[int] = []
+        self.shaped: list[int] = []
+        self.reached: list[bool] = []
+        self.request: Request | None = request
+        self._study(request)
+        self.compiled: Function = make_function(self)
+
+    def _study(self, request: Request) -> Program:
+        """Return the program for the sizes of a recording."""
+        c, stand = capture_recording(request, "tape")
+        block, cts, reached, notes = with_gradient(request, c, stand)
+        slot_of: dict[Value, int] = {}
+        for slot, a in stand.items():
+            if isinstance(a, Value):
+                slot_of.setdefault(a, slot)
+        for slot in request.held:
+            a = stand[slot]
+            if isinstance(a, Value):
+                slot_of[a] = slot
+        known = [a for a, slot in slot_of.items() if slot in request.held]
+        block, read = cut_block(block, known)
+        block = Block((), tuple(e for e in block.eqns if e.outputs), block.outputs)
+        made = {v for e in all_eqns(block) for v in e.outputs}
+        made |= {v for e in all_eqns(block) for r in e.regions for v in r.inputs}
+        sizes = set(c.graph.sizes)
+        missing = set(block_uses(block)) - made - sizes - set(read) - set(cts)
+        if missing:
+            raise NotCompiled("the way back reads what the tape did not keep")
+        leaves = {slot for slot, _, _ in request.leaves}
+        shaped = _carriers(_sizes_of(block, c, [*read, *cts]) & sizes, [*read, *cts],
+                           [v for v, slot in slot_of.items() if slot in leaves])
+        reads = [slot_of[v] for v in read]
+        if self.reads and (reads, [slot_of[v] for v in shaped]) != (self.reads, self.shaped):
+            raise NotCompiled("other sizes need other values")
+        self.reads, self.shaped, self.reached = reads, [slot_of[v] for v in shaped], reached
+        env = {v: Value(v.aval, v.name or f"kept{k}")
+               for k, v in enumerate((*read, *shaped, *cts))}
+        inner = copy_block(block, env)
+        inputs = tuple(env.values())
+        graph = Graph("gradient[tape]", c.graph.sizes, Block(inputs, inner.eqns, inner.outputs),
+                      (*c.graph.notes, *notes))
+        count = len(block.outputs)
+        result = Structure(tuple, None, (LEAF,) * count)
+        return Program(graph.name, graph, c, tuple(range(len(inputs))), result, [None] * count,
+                       [False] * count, [], Options())
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Return the program for the recording that is asked for."""
+        assert self.request is not None
+        return self._study(self.request)
+
+    def run(self, request: Request, cts: Sequence[Any]) -> list[Any]:
+        """Return the cotangent of each source, or None."""
+        shapes = {slot: (kind, shape) for slot, kind, shape in request.leaves}
+        values = [request.held[k] for k in self.reads]
+        values += [np.empty(shapes[k][1], shapes[k][0]) for k in self.shaped]
+        self.request = request
+        try:
+            found = iter(self.compiled(*values, *cts))
+        finally:
+            self.request = None
+        return [next(found) if r else None for r in self.reached]
+
+
+def _recorded() -> None:
+    """Stand for the calls of a tape, which are no function."""
+
+
+def _sizes_of(block: Block, c: Capture, inputs: Sequence[Value]) -> set[Value]:
+    """Return the sizes that a program or its conditions mention."""
+    found = set(block_uses(block))
+    for e in all_eqns(block):
+        for v in e.outputs:
+            found.update(w for d in type_dims(v.aval) for w in dim_values(d))
+    for v in inputs:
+        found.update(w for d in type_dims(v.aval) for w in dim_values(d))
+    dims = [g.dim for g in c.size_guards] + [d for pair in c.checks for d in pair]
+    found.update(w for d in dims if isinstance(d, Expr) for w in dim_values(d))
+    return found
+
+
+def _carriers(sizes: set[Value], inputs: Sequence[Value],
+              others: Sequence[Value]) -> list[Value]:
+    """Return values whose shapes tell the sizes that the inputs' shapes do not."""
+
+    def told(v: Value) -> Iterator[Value]:
+        for d in type_dims(v.aval):
+            found = list(dim_values(d)) if isinstance(d, Expr) else []
+            if len(found) == 1 and d == found[0].dim:
+                yield found[0]
+
+    left = sizes - {w for v in inputs for w in told(v)}
+    chosen = []
+    for v in others:
+        if left & set(told(v)):
+            chosen.append(v)
+            left -= set(told(v))
+    if left:
+        raise NotCompiled("no shape tells a size that is needed")
+    return chosen
+
+
+# --- which program ------------------------------------------------------------------------------
+
+_SEEN: dict[Any, int] = {}
+_PROGRAMS: dict[Any, Backward | None] = {}
+_LIMIT = 256
+
+
+def find_program(records: Sequence[Record], make: Any) -> tuple[Backward | None, Request | None]:
+    """Return the compiled way back of a recording, if its structure repeats, with the request.
+
+    make -- gives the request
+    """
+    if len(records) > LARGEST or settings().disable_jit:
+        return None, None
+    outline = tuple([r[0].identity for r in records])
+    seen = _SEEN[outline] = _SEEN.get(outline, 0) + 1
+    if seen < REPEATS:
+        if len(_SEEN) > _LIMIT:
+            _SEEN.clear()
+        return None, None
+    request: Request = make()
+    key = request.key
+    if key not in _PROGRAMS:
+        if len(_PROGRAMS) >= _LIMIT:
+            _PROGRAMS.clear()
+        try:
+            _PROGRAMS[key] = Backward(request)
+        except (NotCompiled, TracejitError, LookupError, TypeError, ValueError):
+            _PROGRAMS[key] = None
+    return _PROGRAMS[key], request

@@ -1,0 +1,268 @@
+"""What tapes note: which calls were made on values that they know, and what these need later."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.ir.types import is_differentiable
+from tracejit.tape.calls import OPERATORS, Plan, Reading, Unrecorded, invoke, plan_of
+from tracejit.tape.noting import ACTIVE, Event, Line, user_line
+from tracejit.tape.values import Operand, TapeValue
+from tracejit.trace.context import current, is_tracing
+from tracejit.trace.eager import handle_calls, holds_recorded
+from tracejit.tree import flatten, unflatten
+
+if TYPE_CHECKING:
+    from tracejit.tape.tape import GradientTape
+
+__all__ = ["Record", "perform"]
+
+
+Record = tuple[Plan, Sequence[int], tuple[int, ...], Line]
+"""A call that a tape noted: its plan; the uid of each operand, 0 for those that are no tape
+values; the uids of the results; where it was made. What the way back reads, in the order of
+`plan.reads`, is beside it in the tape's `_saved`."""
+
+
+# --- carrying out calls -------------------------------------------------------------------------
+
+_TYPES: dict[Any, int] = {}
+"""A number for each pair of dtype and shape."""
+
+_SHORTCUTS: dict[Any, tuple[Plan, Callable[[Any], Any], bool, int]] = {}
+"""Plans by function, types of arguments and which of these a tape knows; with what picks from
+arguments and result those that are to be kept, whether some of them must be copied, and the type
+of the result."""
+
+_LIMIT = 4096
+
+
+def _type_of(x: Any) -> int:
+    key = (x.dtype, x.shape)
+    number = _TYPES.get(key)
+    return number if number is not None else _TYPES.setdefault(key, len(_TYPES) + 1)
+
+
+def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """Carry out a call by NumPy, and let the tapes that know an operand note it."""
+    if is_tracing():
+        return _perform_traced(function, args, kwargs or {})
+    if kwargs:
+        return _perform_nested(function, args, kwargs)
+    raws = []
+    key = [function]
+    uids = []
+    for x in args:
+        kind = type(x)
+        if kind is TapeValue:
+            raws.append(x._data)
+            key.append(x.type_number or _type_of(x._data))
+            uids.append(x.uid)
+        elif kind is float or kind is int:
+            raws.append(x)
+            key += (kind, x or repr(x))  # 0.0 and -0.0 are not the same
+        elif kind is np.ndarray:
+            raws.append(x)
+            key.append(_type_of(x))
+            uids.append(0)
+        elif isinstance(x, Operand):  # a variable
+            return perform(function, tuple([_present(a) for a in args]))
+        else:
+            return _perform_nested(function, args, {})
+    data = function(*raws)
+    tapes = ACTIVE.tapes
+    if not tapes or not isinstance(data, (np.ndarray, np.floating)):
+        result = _wrap(data)
+        if tapes:
+            _note_all(tapes, function, args, {}, result)
+        return result
+    result = TapeValue(data)
+    for tape in tapes:
+        known = tape._known
+        mask = [u in known for u in uids]
+        if True not in mask:
+            continue
+        shortcut = _SHORTCUTS.get((*key, *mask))
+        if shortcut is None:
+            plan = _note(tape, function, args, {}, result)
+            _make_shortcut((*key, *mask), plan, args, data)
+            continue
+        plan, pick, copies, result.type_number = shortcut
+        saved = pick((*raws, data))
+        tape._records.append((plan, uids, (result.uid,), user_line(4)))
+        tape._saved.append([_keep(x, args) for x in saved] if copies else saved)
+        known.add(result.uid)
+    return result
+
+
+def _present(x: Any) -> Any:
+    """Return the present state of a variable, anything else as it is."""
+    return x._state_read() if isinstance(x, Operand) and type(x) is not TapeValue else x
+
+
+def _data_of(x: Any) -> Any:
+    return x._data
+
+
+def _make_shortcut(key: Any, plan: Plan | None, args: tuple[Any, ...], data: Any) -> None:
+    """Let the next call of this kind find its plan at once, if it is that simple."""
+    places = [k for k, x in enumerate(args) if type(x) is TapeValue or type(x) is np.ndarray]
+    if plan is None or plan.refusal is not None or not plan.connected or plan.arity != len(places):
+        return
+    if len(_SHORTCUTS) >= _LIMIT:
+        _SHORTCUTS.clear()
+    reads = [places[k] if k < plan.arity else len(args) for k in plan.reads]
+    copies = any(k < len(args) and type(args[k]) is np.ndarray for k in reads)
+    _SHORTCUTS[key] = (plan, _picker(reads), copies, _type_of(data))
+
+
+def _picker(places: Sequence[int]) -> Callable[[Any], Any]:
+    """Return what picks the items at some places of a tuple."""
+    if len(places) > 1:
+        return operator.itemgetter(*places)
+    return functools.partial(_pick, places)
+
+
+def _pick(places: Sequence[int], x: Any) -> Any:
+    return tuple([x[k] for k in places])
+
+
+def _keep(x: Any, args: Sequence[Any]) -> Any:
+    """Return what is to be kept in a form that nobody changes: users' arrays are copied."""
+    if type(x) is np.ndarray and x.flags.writeable and any(x is a for a in args):
+        return x.copy()
+    return x
+
+
+def _perform_traced(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make a call part of the present capture: variables and tape values are inputs of it."""
+    stand_in = current().captured.recorded_value
+    return invoke(function, _mapped(args, stand_in), _mapped(kwargs, stand_in))
+
+
+def _perform_nested(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carry out a call with variables, keywords or nests among its arguments."""
+    if "out" in kwargs and kwargs["out"] is not None:
+        raise TypeError("out= on tape values: they cannot be written to, and what is written to an "
+                        "array leaves the tape. Use the result of the call")
+    if function in OPERATORS:
+        args = tuple(_as_operand(x) for x in args)
+    args, kwargs = _mapped(args, _present), _mapped(kwargs, _present)
+    result = _wrap(function(*_mapped(args, _data_of), **_mapped(kwargs, _data_of)))
+    _note_all(ACTIVE.tapes, function, args, kwargs, result)
+    return result
+
+
+def perform_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carry out a call of users' code; what it does inside no tape sees."""
+    args, kwargs = _mapped(args, _present), _mapped(kwargs, _present)
+    tapes, ACTIVE.tapes = ACTIVE.tapes, []
+    try:
+        result = function(*_mapped(args, _data_of), **_mapped(kwargs, _data_of))
+    finally:
+        ACTIVE.tapes = tapes
+    if not tapes and not holds_recorded((args, kwargs)):
+        return result
+    result = _wrap(result)
+    for tape in tapes:
+        _note(tape, function, args, kwargs, result)
+    return result
+
+
+def _note_all(tapes: Sequence[GradientTape], function: Any, args: tuple[Any, ...],
+              kwargs: dict[str, Any], result: Any) -> None:
+    for tape in tapes:
+        if any(x.uid in tape._known for x in _tape_values((args, kwargs))):
+            _note(tape, function, args, kwargs, result)
+
+
+def _as_operand(x: Any) -> Any:
+    """Return a list beside an operator as NumPy would take it."""
+    if not isinstance(x, list):
+        return x
+    return perform(np.stack, (x,)) if holds_recorded(x) else np.array(x)
+
+
+def _mapped(x: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a nest with its tape values and variables changed."""
+    if isinstance(x, Operand):
+        return change(x)
+    kind = type(x)
+    if kind in (list, tuple):
+        return kind([_mapped(item, change) for item in x])
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return kind(*[_mapped(item, change) for item in x])
+    if kind is dict:
+        return {k: _mapped(item, change) for k, item in x.items()}
+    if kind is slice:
+        return slice(*(_mapped(item, change) for item in (x.start, x.stop, x.step)))
+    return x
+
+
+def _tape_values(x: Any) -> list[TapeValue]:
+    if type(x) is TapeValue:
+        return [x]
+    if isinstance(x, (list, tuple)):
+        return [t for item in x for t in _tape_values(item)]
+    if isinstance(x, dict):
+        return [t for item in x.values() for t in _tape_values(item)]
+    return []
+
+
+def _wrap(result: Any) -> Any:
+    """Return NumPy results as tape values."""
+    kind = type(result)
+    if kind is np.ndarray or kind is np.float64 or isinstance(result, (np.ndarray, np.number,
+                                                                       np.bool_)):
+        return TapeValue(result)
+    if kind is float or kind is complex:
+        return TapeValue(np.dtype(kind).type(result))
+    if isinstance(result, (list, tuple, dict)):
+        leaves, structure = flatten(result)
+        return unflatten(structure, iter([_wrap(x) for x in leaves]))
+    return result
+
+
+def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+          result: Any) -> Plan | None:
+    """Note a call of which a tape knows an operand, and return its plan if it has one."""
+    outputs: Sequence[Any] = [result] if type(result) is TapeValue else [
+        x for x in flatten(result)[0] if type(x) is TapeValue]
+    if not any(is_differentiable(x._data.dtype) for x in outputs):
+        return None
+    known = tape._known
+    line = user_line()
+
+    def follows(x: Any) -> bool:
+        return type(x) is TapeValue and x.uid in known
+
+    try:
+        plan, operands = plan_of(function, args, kwargs, follows)
+        if plan.states:
+            states = tuple(x._state_read() for x in plan.states)
+            plan, operands = plan_of(Reading(function, plan.states), (args, kwargs, states), {},
+                                     follows)
+    except Unrecorded as e:
+        plan = Plan(function, (), (), (), None, refusal=str(e))
+        operands = _tape_values((args, kwargs))
+    inputs = [x.uid if type(x) is TapeValue else 0 for x in operands]
+    if not plan.connected:
+        text = f"{plan.name} lets no gradient through"
+        tape._events += [Event(u, text, line) for u in inputs if u in known]
+        return plan
+    arity = plan.arity
+    read = [operands[k] if k < arity else outputs[k - arity] for k in plan.reads]
+    tape._saved.append([x._data if type(x) is TapeValue else _keep(x, operands) for x in read])
+    tape._records.append((plan, inputs, tuple([x.uid for x in outputs]), line))
+    for x in outputs:
+        if is_differentiable(x._data.dtype):
+            known.add(x.uid)
+    return plan
+
+
+handle_calls(perform, lambda: bool(ACTIVE.tapes), perform_whole)

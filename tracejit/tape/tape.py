@@ -1,0 +1,506 @@
+"""`GradientTape`: records what is computed from what it watches, and differentiates that."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Graph
+from tracejit.ir.types import is_differentiable
+from tracejit.tape.calls import Plan, forget
+from tracejit.tape.captured import CapturedTape, in_capture
+from tracejit.tape.noting import ACTIVE, Event, Line, line_text
+from tracejit.tape.programs import NotCompiled, find_program, make_request, recording_graph
+from tracejit.tape.recording import Record, perform
+from tracejit.tape.values import Operand, TapeValue
+from tracejit.tape.variables import Variable
+from tracejit.trace.context import is_tracing, refuse
+from tracejit.trace.tracer import Traced
+from tracejit.tree import flatten, leaf_names, unflatten
+
+__all__ = ["GradientTape", "UnconnectedGradients"]
+
+LOG = logging.getLogger("tracejit")
+
+
+class UnconnectedGradients(Enum):
+    """What the gradient is of a source that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records calls on the values that it watches, so that they can be differentiated later.
+
+    persistent               -- whether `gradient` may be called more than once
+    watch_accessed_variables -- whether to watch every trainable `Variable` that is read
+
+    Each operation has its NumPy value at once. Trainable variables are watched when they are read,
+    tape values (`tracejit.constant`) after `watch`.
+
+    >>> import numpy as np, tracejit
+    >>> x = tracejit.Variable(3.0)
+    >>> with tracejit.GradientTape() as tape:
+    ...     y = x ** 2
+    >>> float(tape.gradient(y, x))
+    6.0
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_accessed = watch_accessed_variables
+        self._recording = False
+        self._captured: CapturedTape | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._used = False
+        self._known: set[int] = set()
+        self._records: list[Record] = []
+        self._saved: list[Sequence[Any]] = []
+        self._events: list[Event] = []
+        self._watched: dict[int, TapeValue] = {}
+        self._variables: dict[int, tuple[Variable, list[TapeValue]]] = {}
+
+    # --- recording ------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        """Start to record."""
+        self._start()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        """Stop recording."""
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        if self._recording:
+            raise ValueError("this tape is recording already")
+        if is_tracing():
+            self._captured = self._captured or CapturedTape(self._watch_accessed)
+            self._captured.start()
+        else:
+            ACTIVE.tapes.append(self)
+        self._recording = True
+
+    def _stop(self) -> None:
+        if not self._recording:
+            raise ValueError("this tape is not recording")
+        if self._captured is not None:
+            self._captured.stop()
+        else:
+            ACTIVE.tapes.remove(self)
+        self._recording = False
+
+    def watch(self, tensor: Any) -> None:
+        """Follow what is computed from a tape value or variable, or a nest of them.
+
+        Raises `TypeError` for anything else: NumPy arrays and Python numbers cannot be followed.
+        """
+        leaves, _ = flatten(tensor)
+        for x in leaves:
+            self._watch_one(x)
+
+    def _watch_one(self, x: Any) -> None:
+        if is_tracing() and isinstance(x, (Traced, Variable)):
+            self._captured = self._captured or CapturedTape(self._watch_accessed)
+            self._captured.watch(in_capture(x))
+        elif isinstance(x, Variable):
+            self._read_variable(x, x._state)
+        elif isinstance(x, TapeValue):
+            if is_differentiable(x.dtype):
+                self._watched[x.uid] = x
+                self._known.add(x.uid)
+            else:
+                _warn_of_integers(x.dtype)
+        elif isinstance(x, (np.ndarray, np.generic, int, float, complex)):
+            raise TypeError(f"a tape cannot watch {_described(x)}: NumPy does not tell it what is "
+                            "computed from that. Make it a tape value first: "
+                            "x = tracejit.constant(x), and compute with x")
+        else:
+            raise TypeError(f"a tape watches tape values and variables, not {_described(x)}. Make "
+                            "tape values of numbers with tracejit.constant")
+
+    def _read_variable(self, variable: Variable, state: TapeValue) -> None:
+        """Follow the state of a variable that was read."""
+        if not is_differentiable(state.dtype):
+            return
+        self._known.add(state.uid)
+        _, states = self._variables.setdefault(id(variable), (variable, []))
+        if not states or states[-1] is not state:
+            states.append(state)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Do not record what is computed inside the `with` block.
+
+        Raises `ValueError` if the tape is not recording.
+        """
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def reset(self) -> None:
+        """Forget everything that was recorded and watched, and go on."""
+        if self._captured is not None:
+            self._captured.stop()
+            self._captured = CapturedTape(self._watch_accessed)
+            self._captured.start()
+        self._clear()
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """Return the variables that the tape follows, in the order in which they were read."""
+        if self._captured is not None:
+            return tuple(state.variable for state, _ in self._captured.states.values())
+        return tuple(v for v, _ in self._variables.values())
+
+    # --- gradients ------------------------------------------------------------------------------
+
+    def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
+                 unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """Return the gradient of the sum of all targets by each source.
+
+        target                -- a tape value or variable, or a nest of them
+        sources               -- likewise; the result has their structure
+        output_gradients      -- cotangents of the targets in the targets' structure; ones if None
+        unconnected_gradients -- NONE, or ZERO for zeros where a target does not depend on a source
+
+        Raises `RuntimeError` at the second call unless the tape is persistent, `LookupError` where
+        something between target and source has no gradient, `TypeError` and `ValueError` for what
+        cannot be a target, source or cotangent.
+        """
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        self._begin_use()
+        if self._captured is not None:
+            self._used = True
+            return self._captured.gradient_of(target, sources, output_gradients,
+                                              unconnected is UnconnectedGradients.ZERO)
+        targets = self._targets(target)
+        found, structure = flatten(sources)
+        chosen = [self._source(x) for x in found]
+        cts = self._cotangents(targets, target, output_gradients)
+        grads = self._backward(targets, cts, chosen)
+        if not self._persistent:
+            self._release()
+        return unflatten(structure, iter(
+            [self._result(g, x, unconnected) for g, x in zip(grads, found, strict=True)]))
+
+    def jacobian(self, target: Any, sources: Any,
+                 unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """Return, per source, the derivatives of every element of one target.
+
+        Their shape is the target's, followed by the source's. Otherwise as `gradient`.
+        """
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        self._begin_use()
+        if self._captured is not None:
+            raise refuse("the Jacobian of a tape within a capture",
+                         "Use tracejit.jacobian of a function, or loop over tape.gradient")
+        y = self._targets(target)[0]
+        found, structure = flatten(sources)
+        chosen = [self._source(x) for x in found]
+        rows = [self._backward([y], [_unit(y, k)], chosen) for k in range(y.size)]
+        results = []
+        for k, x in enumerate(found):
+            column = [row[k] for row in rows]
+            whole = _stacked(column, (*y.shape, *np.shape(x)), x)
+            results.append(self._result(whole, x, unconnected, (*y.shape, *np.shape(x))))
+        if not self._persistent:
+            self._release()
+        return unflatten(structure, iter(results))
+
+    def batch_jacobian(self, target: Any, source: Any,
+                       unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """Return the derivatives of `target[b]` by `source[b]` for each b of the first axis.
+
+        The result has the shape (b, *target.shape[1:], *source.shape[1:]); element b of the target
+        is taken to depend on element b of the source alone.
+        """
+        unconnected = UnconnectedGradients(unconnected_gradients)
+        self._begin_use()
+        if self._captured is not None:
+            raise refuse("the Jacobian of a tape within a capture",
+                         "Use tracejit.jacobian of a function, or loop over tape.gradient")
+        y = self._targets(target)[0]
+        if not y.ndim or not np.ndim(source) or y.shape[0] != np.shape(source)[0]:
+            raise ValueError(f"batch_jacobian needs a target and a source with the same first "
+                             f"axis, not {y.shape} and {np.shape(source)}")
+        chosen = [self._source(source)]
+        batch, inner = y.shape[0], y.shape[1:]
+        columns = []
+        for k in range(int(np.prod(inner))):
+            ct = np.zeros((batch, int(np.prod(inner))), y.dtype)
+            ct[:, k] = 1
+            columns += self._backward([y], [TapeValue(ct.reshape(y.shape))], chosen)
+        shape = (batch, *inner, *np.shape(source)[1:])
+        whole = None
+        if any(c is not None for c in columns):
+            whole = perform(np.stack, (_filled(columns, source),), {"axis": 1}).reshape(shape)
+        if not self._persistent:
+            self._release()
+        return self._result(whole, source, unconnected, shape)
+
+    def _begin_use(self) -> None:
+        if self._used and not self._persistent:
+            raise RuntimeError("a tape that is not persistent gives one gradient, then it frees "
+                               "what it holds. Ask for all sources at once: "
+                               "tape.gradient(y, [a, b]), or use GradientTape(persistent=True)")
+        if self._recording and not self._persistent:
+            self._stop()
+
+    def _targets(self, target: Any) -> list[TapeValue]:
+        found = []
+        for x in flatten(target)[0]:
+            if isinstance(x, Variable):
+                found.append(x._state)
+            elif isinstance(x, TapeValue):
+                found.append(x)
+            else:
+                raise TypeError(f"the target is {_described(x)}, which no tape follows. Compute it "
+                                "from tape values or variables with NumPy functions inside the "
+                                "tape's `with` block")
+        if not found:
+            raise TypeError("gradient needs a target: a tape value, or a nest of them")
+        for x in found:
+            if not is_differentiable(x.dtype):
+                _warn_of_integers(x.dtype, "target")
+        return found
+
+    def _source(self, x: Any) -> list[int]:
+        """Return the uids of what a source has been while this tape recorded."""
+        if isinstance(x, Variable):
+            states = self._variables.get(id(x), (x, [x._state]))[1]
+            return [s.uid for s in states]
+        if isinstance(x, TapeValue):
+            if not is_differentiable(x.dtype):
+                _warn_of_integers(x.dtype, "source")
+            return [x.uid]
+        raise TypeError(f"a source is {_described(x)}; gradients are by tape values "
+                        "(tracejit.constant, tape.watch) and variables (tracejit.Variable)")
+
+    def _cotangents(self, targets: Sequence[TapeValue], target: Any, given: Any) -> list[Any]:
+        cts = [None] * len(targets)
+        if given is not None:
+            leaves: list[Any] = []
+            _match(target, given, leaves)
+            cts = leaves
+        names = leaf_names(flatten(target)[1], "the target")
+        return [_cotangent(y, ct, name) for y, ct, name in zip(targets, cts, names, strict=True)]
+
+    def _backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
+                  sources: Sequence[Sequence[int]]) -> list[Any]:
+        """Return the cotangent of each source, or None."""
+        if not ACTIVE.tapes:
+            found = self._compiled_backward(targets, given, sources)
+            if found is not None:
+                return found
+        keep = {u for uids in sources for u in uids}
+        eager = bool(ACTIVE.tapes)  # other tapes record what this one computes
+        cts: dict[int, Any] = {}
+        for y, ct in zip(targets, given, strict=True):
+            if is_differentiable(y.dtype):
+                ct = TapeValue(np.ones(y.shape, y.dtype)[()]) if ct is None else ct
+                _add(cts, y.uid, ct if eager else ct._data)
+        with np.errstate(all="ignore"):
+            for (plan, inputs, outputs, line), saved in zip(
+                    reversed(self._records), reversed(self._saved), strict=True):
+                if len(outputs) == 1:
+                    (uid,) = outputs
+                    ct = cts.get(uid) if uid in keep else cts.pop(uid, None)
+                    if ct is None:
+                        continue
+                    has, found = _FIRST, [ct]
+                else:
+                    both = [cts.get(u) if u in keep else cts.pop(u, None) for u in outputs]
+                    has = tuple([k for k, ct in enumerate(both) if ct is not None])
+                    if not has:
+                        continue
+                    found = [ct for ct in both if ct is not None]
+                adjoint = plan.only if has is _FIRST else plan.adjoints.get(has)
+                if adjoint is None:
+                    adjoint = _adjoint(plan, has, line)
+                if adjoint.reads != plan.reads:
+                    by_place = dict(zip(plan.reads, saved, strict=True))
+                    saved = [by_place[k] for k in adjoint.reads]
+                if eager:
+                    uids = (*inputs, *outputs)
+                    known = [_again(x, uids[k]) for x, k in zip(saved, adjoint.reads, strict=True)]
+                    grads = perform(adjoint, (*known, *found))
+                else:
+                    grads = adjoint.run(*saved, *found)
+                for k, ct in zip(adjoint.reaches, grads, strict=True):
+                    uid = inputs[k]
+                    cts[uid] = cts[uid] + ct if uid in cts else ct
+        return [_sum([cts[u] for u in uids if u in cts]) for uids in sources]
+
+    def _compiled_backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
+                           sources: Sequence[Sequence[int]]) -> list[Any] | None:
+        """Return what `_backward` does by a compiled program, if there is one for this tape."""
+        kept = [(y, ct) for y, ct in zip(targets, given, strict=True)
+                if is_differentiable(y.dtype)]
+        uids = [u for group in sources for u in group]
+        program, request = find_program(self._records, lambda: make_request(
+            self._records, self._saved, [y.uid for y, _ in kept],
+            [ct is not None for _, ct in kept], uids))
+        if program is None or request is None:
+            return None
+        try:
+            cts = iter(program.run(request, [ct._data for _, ct in kept if ct is not None]))
+        except NotCompiled:
+            return None
+        return [_sum([ct for _ in group if (ct := next(cts)) is not None]) for group in sources]
+
+    def _result(self, ct: Any, source: Any, unconnected: UnconnectedGradients,
+                shape: tuple[int, ...] | None = None) -> Any:
+        if ct is None:
+            if unconnected is UnconnectedGradients.NONE:
+                return None
+            ct = np.zeros(np.shape(source) if shape is None else shape, source.dtype)[()]
+        return ct if isinstance(ct, TapeValue) else TapeValue(ct)
+
+    def _release(self) -> None:
+        """Free what the way back reads; what is left is for `why`."""
+        self._used = True
+        self._saved = []
+
+    def graph(self, target: Any, sources: Any) -> Graph:
+        """Return what was recorded as a graph, with the way back from targets to sources.
+
+        It is what is compiled when the structure repeats, and can be asked for before and after
+        `gradient`; its inputs are named after variables, x0, x1, ... otherwise.
+        """
+        targets = self._targets(target)
+        found = flatten(sources)[0]
+        chosen = [self._source(x) for x in found]
+        names = {u: x.name if isinstance(x, Variable) and x._name else f"x{k}"
+                 for k, (x, uids) in enumerate(zip(found, chosen, strict=True)) for u in uids}
+        request = make_request(self._records, (), [y.uid for y in targets], [False] * len(targets),
+                               [u for uids in chosen for u in uids], names)
+        return recording_graph(request, "tape")
+
+    # --- explaining -----------------------------------------------------------------------------
+
+    def why(self, target: Any, source: Any) -> str:
+        """Return why `gradient(target, source)` is None, or how the target depends on the source.
+
+        target, source -- one tape value or variable each
+        """
+        from tracejit.tape.explaining import explain
+
+        return explain(self, target, source)
+
+
+# --- small things -------------------------------------------------------------------------------
+
+
+_FIRST: tuple[int, ...] = (0,)
+
+
+def _add(cts: dict[int, Any], uid: int, ct: Any) -> None:
+    cts[uid] = cts[uid] + ct if uid in cts else ct
+
+
+def _again(data: Any, uid: int) -> Any:
+    """Return a recorded value as the tape value that it was, for the tapes around to know it."""
+    return TapeValue(data, uid) if uid else data
+
+
+def _adjoint(plan: Plan, has: tuple[int, ...], line: Line) -> Any:
+    """Return the way back of a recorded call for cotangents of these results."""
+    if plan.refusal is not None:
+        forget(plan)
+        raise plan.error(f"{line_text(line)}: the gradient of {plan.name} was asked for, but it "
+                         f"has none: {plan.refusal}")
+    return plan.adjoint(has)
+
+
+def _sum(cts: Sequence[Any]) -> Any:
+    if not cts:
+        return None
+    total = cts[0]
+    for ct in cts[1:]:
+        total = total + ct
+    return total
+
+
+def _unit(y: TapeValue, k: int) -> TapeValue:
+    ct = np.zeros(y.size, y.dtype)
+    ct[k] = 1
+    return TapeValue(ct.reshape(y.shape)[()])
+
+
+def _filled(cts: Sequence[Any], x: Any) -> list[Any]:
+    zeros = np.zeros(np.shape(x), x.dtype)[()]
+    return [zeros if ct is None else ct for ct in cts]
+
+
+def _stacked(cts: Sequence[Any], shape: tuple[int, ...], x: Any) -> Any:
+    if all(ct is None for ct in cts):
+        return None
+    return perform(np.stack, (_filled(cts, x),)).reshape(shape)
+
+
+def _cotangent(y: TapeValue, ct: Any, name: str) -> TapeValue | None:
+    """Return a target's cotangent as a tape value of its shape and dtype; None for ones."""
+    if ct is None:
+        return None
+    if not isinstance(ct, Operand):
+        ct = TapeValue(np.asarray(ct)[()])
+    elif isinstance(ct, Variable):
+        ct = ct.read_value()
+    if ct.shape != y.shape:
+        raise ValueError(f"the cotangent of {name} has shape {ct.shape}, but {name} has shape "
+                         f"{y.shape}")
+    if ct.dtype.kind == "c" and y.dtype.kind != "c":
+        raise ValueError(f"the cotangent of {name} is complex, but {name} is {y.dtype}")
+    found: TapeValue = ct if ct.dtype == y.dtype else ct.astype(y.dtype)
+    return found
+
+
+def _match(target: Any, given: Any, leaves: list[Any]) -> None:
+    """Collect the cotangents given for a nest of targets, None where there is none."""
+    if isinstance(target, (list, tuple)):
+        if not isinstance(given, (list, tuple)) or len(given) != len(target):
+            raise ValueError("output_gradients has another structure than the target: "
+                             f"{len(target)} targets need as many")
+        for t, g in zip(target, given, strict=True):
+            _match(t, g, leaves)
+    elif isinstance(target, dict):
+        if not isinstance(given, dict) or given.keys() != target.keys():
+            raise ValueError("output_gradients has other keys than the target")
+        for k, t in target.items():
+            _match(t, given[k], leaves)
+    else:
+        leaves.append(given[0] if isinstance(given, (list, tuple)) and len(given) == 1 else given)
+
+
+def _described(x: Any) -> str:
+    if isinstance(x, np.ndarray):
+        return f"a NumPy array of dtype {x.dtype} and shape {x.shape}"
+    if x is None:
+        return "None"
+    kind = type(x).__name__
+    return f"the {kind} {x!r}" if isinstance(x, (str, int, float, complex, np.generic)) else (
+        f"an object of type {kind}")
+
+
+_WARNED: set[tuple[str, str]] = set()
+
+
+def _warn_of_integers(dtype: np.dtype, what: str = "watched value") -> None:
+    """Warn, once per dtype, that what is no float has no gradient."""
+    if (what, str(dtype)) not in _WARNED:
+        _WARNED.add((what, str(dtype)))
+        warnings.warn(f"a {what} has dtype {dtype}: only floats and complex numbers have "
+                      "gradients, so this one gets None. Use tracejit.constant(x, "
+                      "dtype=np.float64)", stacklevel=3)

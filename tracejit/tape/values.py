@@ -1,0 +1,301 @@
+"""Tape values: NumPy arrays and numbers of which tapes know where they came from.
+
+A tape value never changes. What is done with it is done by NumPy at once; a tape that knows one of
+the operands notes the call (`tracejit.tape.recording`).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.ir.types import DTYPES
+from tracejit.tape.noting import note_event
+from tracejit.trace.context import is_tracing
+from tracejit.trace.dispatch import METHODS, PROPERTIES
+from tracejit.trace.eager import Recorded
+from tracejit.trace.eager import record_call as _perform
+from tracejit.trace.equations import cast, dtype_of, lift
+
+__all__ = ["Attribute", "Method", "Operand", "TapeValue", "constant", "unwrap"]
+
+_UIDS = itertools.count(1)
+
+
+class Method:
+    """An array method as a function of the array and its arguments."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__name__ = name
+
+    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the method of `x`."""
+        return getattr(x, self.name)(*args, **kwargs)
+
+
+class Attribute(Method):
+    """An array attribute as a function of the array."""
+
+    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Return the attribute of `x`."""
+        return getattr(x, self.name)
+
+
+def _binary(function: Any, *, reflected: bool = False) -> Callable[..., Any]:
+    if reflected:
+        def method(self: Any, other: Any) -> Any:
+            return _perform(function, (other, self))
+    else:
+        def method(self: Any, other: Any) -> Any:
+            return _perform(function, (self, other))
+    return method
+
+
+def _unary(function: Any) -> Callable[..., Any]:
+    def method(self: Any) -> Any:
+        return _perform(function, (self,))
+
+    return method
+
+
+class Operand(Recorded):
+    """What tape values and variables share: all that arrays do, but writes."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    __add__, __radd__ = _binary(operator.add), _binary(operator.add, reflected=True)
+    __sub__, __rsub__ = _binary(operator.sub), _binary(operator.sub, reflected=True)
+    __mul__, __rmul__ = _binary(operator.mul), _binary(operator.mul, reflected=True)
+    __truediv__ = _binary(operator.truediv)
+    __rtruediv__ = _binary(operator.truediv, reflected=True)
+    __floordiv__ = _binary(operator.floordiv)
+    __rfloordiv__ = _binary(operator.floordiv, reflected=True)
+    __mod__, __rmod__ = _binary(operator.mod), _binary(operator.mod, reflected=True)
+    __pow__, __rpow__ = _binary(operator.pow), _binary(operator.pow, reflected=True)
+    __matmul__ = _binary(operator.matmul)
+    __rmatmul__ = _binary(operator.matmul, reflected=True)
+    __and__, __rand__ = _binary(operator.and_), _binary(operator.and_, reflected=True)
+    __or__, __ror__ = _binary(operator.or_), _binary(operator.or_, reflected=True)
+    __xor__, __rxor__ = _binary(operator.xor), _binary(operator.xor, reflected=True)
+    __lshift__, __rshift__ = _binary(operator.lshift), _binary(operator.rshift)
+    __lt__, __le__ = _binary(operator.lt), _binary(operator.le)
+    __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
+    __neg__, __pos__ = _unary(operator.neg), _unary(operator.pos)
+    __abs__, __invert__ = _unary(operator.abs), _unary(operator.invert)
+    __getitem__ = _binary(operator.getitem)
+
+    def __eq__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return False
+        return _perform(operator.eq, (self, other))
+
+    def __ne__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return True
+        return _perform(operator.ne, (self, other))
+
+    # --- what a subclass gives ------------------------------------------------------------------
+
+    _data: Any
+    """The present NumPy value."""
+
+    def _leave(self) -> Any:
+        """Return the NumPy value to code of which tapes know nothing."""
+        raise NotImplementedError
+
+    def _state_read(self) -> Any:
+        """Return the tape value that it is now."""
+        return self
+
+    # --- NumPy's protocols ----------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # NumPy hands on its scalars as arrays: `np.float64(0.0) * x`
+        if len(inputs) > 1:
+            inputs = tuple([x[()] if type(x) is np.ndarray and not x.ndim else x for x in inputs])
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        return _perform(function, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _perform(func, args, kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("a tape value gives its array as a copy only")
+        return np.array(self._leave(), dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in PROPERTIES:
+            return _perform(_attribute(name), (self,))
+        if name in METHODS or name in _MORE_METHODS:
+            if name in _WRITING:
+                self._refuse_write(name)
+            method = _method(name)
+            return lambda *args, **kwargs: _perform(method, (self, *args), kwargs)
+        if name in _WRITING:
+            self._refuse_write(name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}; "
+                             ".numpy() gives the NumPy value")
+
+    # --- what arrays do -------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape."""
+        return np.shape(self._data)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype."""
+        dtype: np.dtype = self._data.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return np.ndim(self._data)
+
+    @property
+    def size(self) -> int:
+        """Return the number of elements."""
+        return np.size(self._data)
+
+    @property
+    def flat(self) -> Any:
+        """Return an iterator over the elements."""
+        return iter(self.ravel())
+
+    def numpy(self) -> Any:
+        """Return the value: an array of its own, or a NumPy number."""
+        x = self._leave()
+        return x.copy() if isinstance(x, np.ndarray) else x
+
+    def item(self, *args: Any) -> Any:
+        """Return the only element, or the one at an index, as a Python number."""
+        return self._leave().item(*args)
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers."""
+        return self._leave().tolist()
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[i] for i in range(len(self))])
+
+    def __bool__(self) -> bool:
+        return bool(self._data)
+
+    def __float__(self) -> float:
+        return float(self._leave())
+
+    def __int__(self) -> int:
+        return int(self._leave())
+
+    def __complex__(self) -> complex:
+        return complex(self._leave())
+
+    def __index__(self) -> int:
+        return operator.index(self._data[()])
+
+    def __contains__(self, x: Any) -> bool:
+        return unwrap(x) in self._data
+
+    def __format__(self, spec: str) -> str:
+        return format(self._data[()], spec)
+
+    def __str__(self) -> str:
+        return str(self._data)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        self._refuse_write("x[...] = ...")
+
+    def _refuse_write(self, what: str) -> NoReturn:
+        raise TypeError(f"{what}: a tape value cannot be written to. Make a new one (np.where, "
+                        "np.concatenate), or write to arrays inside a function that @tracejit.jit "
+                        "captures and call that")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+_WRITING = {"fill", "sort", "put", "partition", "resize", "itemset"}
+_MORE_METHODS = {"argpartition", "choose", "compress", "nonzero", "ptp", "searchsorted", "tobytes"}
+_method = functools.cache(Method)
+_attribute = functools.cache(Attribute)
+
+
+class TapeValue(Operand):
+    """A NumPy value of which tapes know where it came from; see `tracejit.constant`."""
+
+    __slots__ = ("__weakref__", "_data", "type_number", "uid")
+
+    def __init__(self, data: Any, uid: int = 0) -> None:
+        self._data = data
+        self.uid = uid or next(_UIDS)
+        self.type_number = 0
+
+    def _leave(self) -> Any:
+        note_event(self, "its NumPy value was taken, and no tape sees what is computed from that")
+        return self._data
+
+    def __repr__(self) -> str:
+        text = np.array2string(np.asarray(self._data), separator=", ", prefix="TapeValue(")
+        return f"TapeValue({text}, dtype={self._data.dtype})"
+
+    def __reduce__(self) -> Any:
+        return (constant, (self._data,))
+
+
+def unwrap(x: Any) -> Any:
+    """Return the NumPy value of a tape value or variable, anything else as it is."""
+    return x._data if isinstance(x, Operand) else x
+
+
+def constant(value: Any, dtype: Any = None) -> TapeValue:
+    """Return a tape value: what a `GradientTape` can watch.
+
+    value -- an array, a number, or nested lists of numbers; it is copied
+    dtype -- of the result, if it is not to be NumPy's own choice (float64 for Python floats)
+
+    Raises `TypeError` for what is no number.
+
+    >>> import tracejit
+    >>> x = tracejit.constant([1.0, 2.0])
+    >>> with tracejit.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = (x * x).sum()
+    >>> tape.gradient(y, x).numpy()
+    array([2., 4.])
+    """
+    if is_tracing():
+        made = cast(value, dtype_of(lift(value)) if dtype is None else np.dtype(dtype))
+        return made.copy()  # type: ignore[no-any-return]
+    data = np.array(unwrap(value) if not isinstance(value, (list, tuple)) else
+                    _plain(value), dtype=None if dtype is None else np.dtype(dtype))
+    data = data.astype(data.dtype.newbyteorder("="), copy=False)
+    if data.dtype not in DTYPES.values():
+        raise TypeError(f"a tape value holds floats, complex numbers, integers or bools, not "
+                        f"{data.dtype}: {value!r}. Convert it first: x.astype(np.float64)")
+    return TapeValue(data if data.ndim else data[()])
+
+
+def _plain(x: Any) -> Any:
+    """Return nested lists with NumPy values for tape values."""
+    return [_plain(item) for item in x] if isinstance(x, (list, tuple)) else unwrap(x)

@@ -1,0 +1,74 @@
+"""Values outside of captures that take note of what is done with them: what tapes record.
+
+The layers below `tracejit.tape` know only this: a call that has such a value among its arguments
+goes to `record_call`, which carries it out on NumPy values and remembers how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Recorded", "State", "handle_calls", "holds_recorded", "record_call",
+           "record_whole", "watches"]
+
+
+class Recorded:
+    """The base of tape values and variables."""
+
+    __slots__ = ()
+
+    _data: Any
+    """The present NumPy value."""
+
+
+class State(Recorded):
+    """The base of variables: what a capture reads at every call, and may assign to.
+
+    Attributes: `name` (str), `trainable` (bool), `_data` (the present NumPy value).
+    """
+
+    __slots__ = ()
+
+    def _accept(self, data: Any) -> None:
+        """Take a new NumPy value, which nobody else changes."""
+        raise NotImplementedError
+
+
+_HANDLERS: list[Callable[..., Any]] = []
+"""What carries out a call on recorded values; `tracejit.tape` enters it when it is imported."""
+
+
+def holds_recorded(x: Any) -> bool:
+    """Return whether an argument is a recorded value, or a nest with one in it."""
+    if isinstance(x, (list, tuple)):
+        return any(map(holds_recorded, x))
+    if isinstance(x, dict):
+        return any(map(holds_recorded, x.values()))
+    return isinstance(x, Recorded)
+
+
+def record_call(function: Any, args: tuple[Any, ...],
+                kwargs: dict[str, Any] | None = None) -> Any:
+    """Carry out a call that has recorded values among its arguments."""
+    return _HANDLERS[0](function, args, kwargs)
+
+
+def record_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carry out a call of users' code that tapes are to see as one call."""
+    return _HANDLERS[2](function, args, kwargs)
+
+
+def handle_calls(handler: Callable[..., Any], watching: Callable[[], bool],
+                 whole: Callable[..., Any]) -> None:
+    """Make functions those that carry out calls on recorded values.
+
+    watching -- whether there is a tape to record for
+    whole    -- carries out calls of users' code
+    """
+    _HANDLERS[:] = [handler, watching, whole]
+
+
+def watches() -> bool:
+    """Return whether a tape records in this thread."""
+    return bool(_HANDLERS) and bool(_HANDLERS[1]())
