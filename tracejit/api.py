@@ -39,7 +39,8 @@ from tracejit.transforms.public import (
 
 __all__ = ["AggregationMethod", "GradientTape", "Graph", "Module", "NoGradient",
            "NotDifferentiable", "RegisterGradient", "UnconnectedGradients", "Variable",
-           "check_grads", "checkpoint", "cond", "constant", "custom_gradient", "fori_loop", "grad", "gradients", "hessian",
+           "check_grads", "checkpoint", "cond", "constant", "custom_gradient", "fori_loop",
+           "grad", "gradients", "hessian",
            "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "map", "no_gradient",
            "recompute_grad", "register_op", "scan", "spec", "stop_gradient", "value_and_grad",
            "vjp", "vmap", "while_loop"]

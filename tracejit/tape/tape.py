@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,15 +14,16 @@ import numpy as np
 
 from tracejit.ir.core import Graph
 from tracejit.ir.types import is_differentiable
+from tracejit.runtime.stages import Program, Traced
 from tracejit.tape.calls import Plan, forget
 from tracejit.tape.captured import CapturedTape, in_capture
-from tracejit.tape.noting import ACTIVE, Event, Line, line_text
+from tracejit.tape.noting import ACTIVE, Event, Line, line_text, user_line
 from tracejit.tape.programs import NotCompiled, find_program, make_request, recording_graph
 from tracejit.tape.recording import Record, perform
 from tracejit.tape.values import Operand, TapeValue
 from tracejit.tape.variables import Variable
 from tracejit.trace.context import is_tracing, refuse
-from tracejit.trace.tracer import Traced
+from tracejit.trace.tracer import Traced as TracedValue
 from tracejit.tree import flatten, leaf_names, unflatten
 
 __all__ = ["GradientTape", "UnconnectedGradients"]
@@ -110,7 +112,7 @@ class GradientTape:
             self._watch_one(x)
 
     def _watch_one(self, x: Any) -> None:
-        if is_tracing() and isinstance(x, (Traced, Variable)):
+        if is_tracing() and isinstance(x, (TracedValue, Variable)):
             self._captured = self._captured or CapturedTape(self._watch_accessed)
             self._captured.watch(in_capture(x))
         elif isinstance(x, Variable):
@@ -386,7 +388,7 @@ class GradientTape:
                  for k, (x, uids) in enumerate(zip(found, chosen, strict=True)) for u in uids}
         request = make_request(self._records, (), [y.uid for y in targets], [False] * len(targets),
                                [u for uids in chosen for u in uids], names)
-        return recording_graph(request, "tape")
+        return Traced(Program.of_graph(recording_graph(request, "tape"))).graph
 
     # --- explaining -----------------------------------------------------------------------------
 
@@ -494,13 +496,19 @@ def _described(x: Any) -> str:
         f"an object of type {kind}")
 
 
-_WARNED: set[tuple[str, str]] = set()
+_WARNED: set[np.dtype] = set()
 
 
 def _warn_of_integers(dtype: np.dtype, what: str = "watched value") -> None:
     """Warn, once per dtype, that what is no float has no gradient."""
-    if (what, str(dtype)) not in _WARNED:
-        _WARNED.add((what, str(dtype)))
+    if dtype not in _WARNED:
+        _WARNED.add(dtype)
+        code, _ = user_line()
+        depth = 1
+        frame = sys._getframe(1)
+        while frame.f_code is not code and frame.f_back is not None:
+            frame = frame.f_back
+            depth += 1
         warnings.warn(f"a {what} has dtype {dtype}: only floats and complex numbers have "
                       "gradients, so this one gets None. Use tracejit.constant(x, "
-                      "dtype=np.float64)", stacklevel=3)
+                      "dtype=np.float64)", stacklevel=depth + 1)

@@ -90,7 +90,7 @@ class Operand(Recorded):
     __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
     __neg__, __pos__ = _unary(operator.neg), _unary(operator.pos)
     __abs__, __invert__ = _unary(operator.abs), _unary(operator.invert)
-    __getitem__ = _binary(operator.getitem)
+    __divmod__, __rdivmod__ = _binary(divmod), _binary(divmod, reflected=True)
 
     def __eq__(self, other: object) -> Any:
         if other is None or isinstance(other, str):
@@ -220,6 +220,11 @@ class Operand(Recorded):
     def __str__(self) -> str:
         return str(self._data)
 
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is not int:
+            key = _without_masks(key)
+        return _perform(operator.getitem, (self, key))
+
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         self._refuse_write("x[...] = ...")
 
@@ -228,11 +233,30 @@ class Operand(Recorded):
                         "np.concatenate), or write to arrays inside a function that @tracejit.jit "
                         "captures and call that")
 
+    def __round__(self, ndigits: int | None = None) -> Any:
+        if ndigits is None:
+            return round(self._leave())
+        return self.round(ndigits)
+
     def __copy__(self) -> Any:
         return self
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
+
+
+def _without_masks(key: Any) -> Any:
+    """Return a key with the places where a mask holds for the mask, which is known here."""
+    if isinstance(key, tuple):
+        parts = [_without_masks(k) for k in key]
+        flat = [(p if isinstance(p, tuple) else (p,)) for p in parts]
+        return tuple([k for p in flat for k in p])
+    data = key._data if isinstance(key, Operand) else key
+    if isinstance(data, list):
+        data = np.asarray(data)
+    if isinstance(data, np.ndarray) and data.dtype == np.bool_ and data.ndim:
+        return np.nonzero(data)
+    return key
 
 
 _WRITING = {"fill", "sort", "put", "partition", "resize", "itemset"}
