@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tracejit.autodiff.activity import find_active
@@ -10,6 +11,8 @@ from tracejit.autodiff.residuals import resolve_block
 from tracejit.autodiff.reverse import ReverseSweep
 from tracejit.ir.builder import Scope, equation_key
 from tracejit.ir.core import Atom, Block, Eqn, Value
+from tracejit.ir.types import is_differentiable
+from tracejit.ir.walk import copy_param, copy_type, free_values
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import apply
 
@@ -33,9 +36,11 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
     trace = current()
     builder = trace.builder
     top = builder.scope
+    _use_one_name_per_size()
     forward = list(top.eqns)
     around = [eqn for scope in builder.scopes[:-1] for eqn in scope.eqns]
-    active = set(xs)
+    carried = _carried_past(xs)
+    active = {*xs, *carried}
     find_active([*around, *forward], active, stopped)
     sweep = ReverseSweep(trace, active, {}, {} if reasons is None else reasons)
     sweep.kept, sweep.stopped, sweep.sum_terms = frozenset(xs), stopped, sum_terms
@@ -47,6 +52,9 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
                     ct = apply("full", y.aval.dtype.type(1), shape=y.aval.shape)
                 sweep.add(y, ct)
             sweep.run(forward)
+            if any(sweep.cts.get(v) is not None or v in sweep.terms for v in carried):
+                raise refuse("a gradient inside of a loop, by something from outside that reaches "
+                             "it also through what the loop carries on", _REMEDY)
             _go_further_back(sweep, around)
             for x in xs:
                 sweep.settle(x)
@@ -59,15 +67,53 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
     return [None if a is None else next(rest) for a in found]
 
 
+def _use_one_name_per_size() -> None:
+    """Write the sizes that turned out equal in one way, which is how rules see that they are."""
+    env = current().renamed_sizes()
+    if not env:
+        return
+
+    def renamed(eqn: Eqn) -> Eqn:
+        for v in eqn.outputs:
+            v.retype(copy_type(v.aval, env))
+        params = {k: copy_param(p, env) for k, p in eqn.params.items()}
+        return replace(eqn, params=params, regions=tuple(map(inside, eqn.regions)))
+
+    def inside(block: Block) -> Block:
+        for v in block.inputs:
+            v.retype(copy_type(v.aval, env))
+        return Block(block.inputs, tuple(map(renamed, block.eqns)), block.outputs)
+
+    for scope in current().builder.scopes:
+        block = Block(scope.inputs, tuple(scope.eqns), ())
+        for v in (*scope.inputs, *free_values(block)):
+            if not v.is_size:
+                v.retype(copy_type(v.aval, env))
+        scope.eqns[:] = inside(block).eqns
+
+
+_REMEDY = ("Ask for the gradient in the same block, or differentiate a function of its own with "
+           "tracejit.grad or tracejit.vjp")
+
+
+def _carried_past(xs: Sequence[Value]) -> set[Value]:
+    """Return what open loops carry, inside of the block that each of `xs` belongs to."""
+    found: set[Value] = set()
+    left = set(xs)
+    for scope in reversed(current().builder.scopes[1:]):
+        left -= {*scope.inputs, *(v for eqn in scope.eqns for v in eqn.outputs)}
+        if left:
+            found.update(v for v in scope.inputs if is_differentiable(v.aval.dtype))
+    return found
+
+
 def _go_further_back(sweep: ReverseSweep, eqns: Sequence[Eqn]) -> None:
     """Go over the equations around the open block, none of which may be a loop or branch."""
     for eqn in reversed(eqns):
         if eqn.regions and any(sweep.cts.get(v) is not None or v in sweep.terms
                                for v in eqn.outputs):
             raise refuse("a gradient inside of a loop or branch, by something from before another "
-                         "loop or branch outside of it",
-                         "Ask for the gradient in the same block, or differentiate a function of "
-                         "its own with tracejit.grad or tracejit.vjp")
+                         "loop or branch outside of it", _REMEDY)
         sweep.step(eqn)
 
 

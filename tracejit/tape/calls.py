@@ -303,7 +303,8 @@ class Plan:
         floats = tuple(k for k, a in enumerate(graph.outputs) if is_differentiable(a.aval.dtype))
         if floats and self.wrt:
             adjoint = self.adjoint(floats)
-            self.reads, self.connected = adjoint.reads, bool(adjoint.reaches)
+            self.connected = bool(adjoint.reaches)
+            self.reads = adjoint.reads if self.connected else ()
 
     def call(self, *operands: Any) -> Any:
         """Make the call within a capture."""

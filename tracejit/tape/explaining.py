@@ -62,8 +62,8 @@ def _follow(tape: GradientTape, starts: set[int]) -> tuple[set[int], dict[int, t
     reached = set(starts)
     path: dict[int, tuple[Any, int]] = {}
     for record in tape._records:
-        _, inputs, outputs, _ = record
-        via = next((u for u in inputs if u in reached), 0)
+        plan, inputs, outputs, _ = record
+        via = next((u for u in inputs if u in reached), 0) if plan.connected else 0
         for u in outputs if via else ():
             if u not in reached:
                 reached.add(u)

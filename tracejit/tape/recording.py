@@ -85,7 +85,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     for tape in tapes:
         known = tape._known
         mask = [u in known for u in uids]
-        if True not in mask:
+        if True not in mask and not any(u in tape._seen for u in uids):
             continue
         shortcut = _SHORTCUTS.get((*key, *mask))
         if shortcut is None:
@@ -96,7 +96,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
         saved = pick((*raws, data))
         tape._records.append((plan, uids, (result.uid,), user_line(4)))
         tape._saved.append([_keep(x, args) for x in saved] if copies else saved)
-        known.add(result.uid)
+        (known if plan.connected else tape._seen).add(result.uid)
     return result
 
 
@@ -112,7 +112,7 @@ def _data_of(x: Any) -> Any:
 def _make_shortcut(key: Any, plan: Plan | None, args: tuple[Any, ...], data: Any) -> None:
     """Let the next call of this kind find its plan at once, if it is that simple."""
     places = [k for k, x in enumerate(args) if type(x) is TapeValue or type(x) is np.ndarray]
-    if plan is None or plan.refusal is not None or not plan.connected or plan.arity != len(places):
+    if plan is None or plan.refusal is not None or plan.arity != len(places):
         return
     if len(_SHORTCUTS) >= _LIMIT:
         _SHORTCUTS.clear()
@@ -177,7 +177,8 @@ def perform_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 def _note_all(tapes: Sequence[GradientTape], function: Any, args: tuple[Any, ...],
               kwargs: dict[str, Any], result: Any) -> None:
     for tape in tapes:
-        if any(x.uid in tape._known for x in _tape_values((args, kwargs))):
+        if any(x.uid in tape._known or x.uid in tape._seen
+               for x in _tape_values((args, kwargs))):
             _note(tape, function, args, kwargs, result)
 
 
@@ -233,7 +234,7 @@ def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict
     """Note a call of which a tape knows an operand, and return its plan if it has one."""
     outputs: Sequence[Any] = [result] if type(result) is TapeValue else [
         x for x in flatten(result)[0] if type(x) is TapeValue]
-    if not any(is_differentiable(x._data.dtype) for x in outputs):
+    if not outputs:
         return None
     known = tape._known
     line = user_line()
@@ -250,18 +251,19 @@ def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict
     except Unrecorded as e:
         plan = Plan(function, (), (), (), None, refusal=str(e))
         operands = _tape_values((args, kwargs))
+    floats = [is_differentiable(x._data.dtype) for x in outputs]
+    if plan.refusal is not None and not any(floats):
+        return None
     inputs = [x.uid if type(x) is TapeValue else 0 for x in operands]
-    if not plan.connected:
+    if not plan.connected and any(floats):
         text = f"{plan.name} lets no gradient through"
         tape._events += [Event(u, text, line) for u in inputs if u in known]
-        return plan
     arity = plan.arity
     read = [operands[k] if k < arity else outputs[k - arity] for k in plan.reads]
     tape._saved.append([x._data if type(x) is TapeValue else _keep(x, operands) for x in read])
     tape._records.append((plan, inputs, tuple([x.uid for x in outputs]), line))
-    for x in outputs:
-        if is_differentiable(x._data.dtype):
-            known.add(x.uid)
+    for x, is_float in zip(outputs, floats, strict=True):
+        (known if is_float and plan.connected else tape._seen).add(x.uid)
     return plan
 
 

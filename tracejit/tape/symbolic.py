@@ -124,7 +124,8 @@ def _cotangent(y: Tracer, ct: Any, k: int) -> Any:
     if ct is None:
         return None
     ct = lift(ct)
-    if (not is_weak(ct) and dtype_of(ct) != y.dtype) or dtype_of(ct).kind > y.dtype.kind == "f":
+    differs = not is_weak(ct) and dtype_of(ct) != y.dtype
+    if differs or (dtype_of(ct).kind == "c" and y.dtype.kind != "c"):
         raise ValueError(f"grad_ys[{k}] has dtype {dtype_of(ct)}, but ys[{k}] has {y.dtype}")
     ct = cast(ct, y.dtype)
     if len(ct.dims) != len(y.dims) or ct.shape != y.shape:

@@ -65,6 +65,9 @@ class GradientTape:
     def _clear(self) -> None:
         self._used = False
         self._known: set[int] = set()
+        """What the tape follows."""
+        self._seen: set[int] = set()
+        """What was computed from that and is not followed: integers, ends of gradients."""
         self._records: list[Record] = []
         self._saved: list[Sequence[Any]] = []
         self._events: list[Event] = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.tape.noting import ACTIVE, note_event
 from tracejit.tape.values import Operand, TapeValue, constant, unwrap
-from tracejit.trace.context import current, is_tracing
+from tracejit.trace.context import current, is_tracing, refuse
 from tracejit.trace.eager import State
 
 __all__ = ["Module", "Variable"]
@@ -37,6 +37,9 @@ class Variable(Operand, State):
 
     def __init__(self, value: Any, trainable: bool = True, name: str | None = None,
                  dtype: Any = None) -> None:
+        if is_tracing():
+            raise refuse("a variable made inside of a captured function",
+                         "Make it outside, once, and assign to it inside")
         if callable(value):
             value = value()
         self._state = constant(value, dtype)
