@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from examples import __main__ as demo
-from examples import gaussian_process, logistic_regression, lotka_volterra
+from examples import gaussian_process, logistic_regression, lotka_volterra, stop_gradients
 from examples.fitting import Fit, gradient_error
 
 FITS = {"logistic": logistic_regression.fit, "lotka": lotka_volterra.fit,
@@ -77,3 +77,27 @@ class _Fitted:
     def __init__(self, title: str, name: str) -> None:
         self.TITLE = title
         self.fit: Any = functools.partial(_fit, name)
+
+
+# --- where gradients stop -------------------------------------------------------------------------
+
+
+def test_the_mixture_finds_the_species() -> None:
+    results = stop_gradients.mixture()
+    assert results["log-likelihood after"] > results["log-likelihood before"] + 2.0
+    assert results["agreement with the species (adjusted Rand)"] > 0.7
+    assert results["gradient against that of the likelihood"] < 1e-12  # Fisher's identity
+    assert results["the same without stop_gradient"] > 0.1
+
+
+def test_the_boltzmann_machine_reconstructs_digits() -> None:
+    results = stop_gradients.boltzmann_machine()
+    assert results["reconstruction error after"] < 0.3 * results["reconstruction error before"]
+    assert results["gradient without stop_gradient, relative difference"] > 0.1
+
+
+def test_training_against_the_adversary_helps_against_it() -> None:
+    results = stop_gradients.adversary()
+    assert results["accuracy, trained without"] > 0.95
+    assert results["accuracy under attack, trained against the adversary"] > (
+        results["accuracy under attack, trained without"] + 0.2)

@@ -266,7 +266,8 @@ class Backward:
         if missing:
             raise NotCompiled("the way back reads what the tape did not keep")
         leaves = {slot for slot, _, _ in request.leaves}
-        shaped = _carriers(_sizes_of(block, c, [*read, *cts]) & sizes, [*read, *cts],
+        sizes &= _sizes_of(block, c, [*read, *cts])
+        shaped = _carriers(sizes, [*read, *cts],
                            [v for v, slot in slot_of.items() if slot in leaves])
         reads = [slot_of[v] for v in read]
         if self.reads and (reads, [slot_of[v] for v in shaped]) != (self.reads, self.shaped):
@@ -276,8 +277,8 @@ class Backward:
                for k, v in enumerate((*read, *shaped, *cts))}
         inner = copy_block(block, env)
         inputs = tuple(env.values())
-        graph = Graph("gradient[tape]", c.graph.sizes, Block(inputs, inner.eqns, inner.outputs),
-                      (*c.graph.notes, *notes))
+        graph = Graph("gradient[tape]", tuple(v for v in c.graph.sizes if v in sizes),
+                      Block(inputs, inner.eqns, inner.outputs), (*c.graph.notes, *notes))
         count = len(block.outputs)
         result = Structure(tuple, None, (LEAF,) * count)
         return Program(graph.name, graph, c, tuple(range(len(inputs))), result, [None] * count,
