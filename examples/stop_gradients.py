@@ -135,7 +135,8 @@ def boltzmann_machine(epochs: int = 12) -> Results:
     for epoch in range(epochs):
         for k, rows in enumerate(np.array_split(rng.permutation(len(train)), 30)):
             batch = train[rows]
-            grads = _gradient(lambda batch=batch, k=k: loss(batch, KEEP, 100 * epoch + k), model)
+            seed = 100 * epoch + k
+            grads = _gradient(lambda batch=batch, seed=seed: loss(batch, KEEP, seed), model)
             for variable, g in zip(model.variables, grads, strict=True):
                 variable.assign_sub(0.2 * g)
     stopped = _gradient(lambda: loss(train[:200], KEEP, 0), model)[0]

@@ -605,3 +605,23 @@ def test_names_that_data_exchanges_stay_two_arrays() -> None:
         assert tracejit.jit(exchange)(x, c) == exchange(x, c)
         with pytest.raises(tracejit.Refusal, match="data decides which array it is"):
             tracejit.jit(become_one)(x, c)
+
+
+def test_a_loop_that_is_refused_at_its_end_leaves_names_as_they_were() -> None:
+    """It is run in Python then: names that share an array must share it still."""
+
+    def f(x: Any, n: Any) -> Any:
+        u, s, t = x * 0.8, 0.0, 1.0
+        r = u[::-1]
+        while t > 0.45:
+            t = t * 0.6
+            u[1] *= 1.1
+            b = x * s
+            for _ in range(0, n, 2):
+                u, r = r, u
+                s = np.sum(b)
+        return r[-1] * 10 + np.sum(u * u * np.arange(len(u)))
+
+    x = np.array([0.3, 0.5, 0.9, 1.1])
+    for n in (0, 3, 4):
+        np.testing.assert_allclose(tracejit.jit(f)(x, n), f(x, n), rtol=1e-14)

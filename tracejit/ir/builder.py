@@ -82,6 +82,19 @@ class Builder:
             self.scopes.pop()
 
     @contextmanager
+    def undone_if_raised(self) -> Iterator[None]:
+        """Take back what is emitted inside if it ends with an exception."""
+        scope, count = self.scope, len(self.scope.eqns)
+        try:
+            yield
+        except BaseException:
+            gone = {v for eqn in scope.eqns[count:] for v in eqn.outputs}
+            del scope.eqns[count:]
+            scope.table = {k: found for k, found in scope.table.items()
+                           if gone.isdisjoint(found)}
+            raise
+
+    @contextmanager
     def differentiating(self, of: Value | None, site: Site | None) -> Iterator[None]:
         """Mark what is emitted inside as a backward part of `of`, at its site."""
         before = self.of, self.find_site

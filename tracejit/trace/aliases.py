@@ -68,6 +68,7 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
         twice = [x.cell for x in start.values()]
         shared = any(j in start and (k not in rotating or start[j].steps) and (
             twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
+        shared = shared or any(_may_be_another(j, start) for j in came_from)
         begins_written = k in start and CellPlace(start[k].cell).key in carried
         if begins_written or (k in written and (lasting or shared)) or any(
                 CellPlace(cell).key in carried for cell in lasting):
@@ -122,7 +123,20 @@ def _lasting(ended: dict[int, Tracer], k: int) -> list[Cell]:
 
 
 def _behind(x: Tracer) -> list[Cell]:
-    return [x.cell, *x.cell.origins, *(c for ref in x.cell.sources if (c := ref()) is not None)]
+    return [x.cell, *x.cell.origins, *_sources(x.cell)]
+
+
+def _may_be_another(k: int, start: dict[int, Tracer]) -> bool:
+    """Whether the array that a name begins with may be the one that another name begins with."""
+    if k not in start:
+        return False
+    own = {start[k].cell, *_sources(start[k].cell)}
+    return any(j != k and x.cell is not start[k].cell and own & {x.cell, *_sources(x.cell)}
+               for j, x in start.items())
+
+
+def _sources(cell: Cell) -> list[Cell]:
+    return [c for ref in cell.sources if (c := ref()) is not None]
 
 
 def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:

@@ -8,7 +8,8 @@ that was written to, a name that was not set before).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,9 +105,25 @@ def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Seq
             params: Params = {} if snapshots is None else {"snapshots": snapshots}
             if condition is None:
                 params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
-            _finish(tracer, done, params)
+            with _all_or_nothing(carried):
+                _finish(tracer, done, params)
             return
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
+
+
+@contextmanager
+def _all_or_nothing(carried: Sequence[_Carried]) -> Iterator[None]:
+    """Leave no trace of a loop that is refused at its end: it may be run in Python then."""
+    held = [(x.cell, x.cell.value) for c in carried if (x := array_of(c.start)) is not None]
+    with current().builder.undone_if_raised():
+        try:
+            yield
+        except Exception:
+            for c in carried:
+                c.place.set(c.start)
+            for cell, value in held:
+                cell.value = value
+            raise
 
 
 def trace_list(items: Any, element: Callable[[Any], Any]) -> Tracer:
