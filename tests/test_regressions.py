@@ -623,5 +623,7 @@ def test_a_loop_that_is_refused_at_its_end_leaves_names_as_they_were() -> None:
         return r[-1] * 10 + np.sum(u * u * np.arange(len(u)))
 
     x = np.array([0.3, 0.5, 0.9, 1.1])
-    for n in (0, 3, 4):
+    for n in (3, 4):
         np.testing.assert_allclose(tracejit.jit(f)(x, n), f(x, n), rtol=1e-14)
+    with pytest.raises(tracejit.Refusal, match="data decides which array it is"):
+        tracejit.jit(f)(x, 0)
