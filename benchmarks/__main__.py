@@ -14,6 +14,7 @@ from benchmarks.compare import compare
 from benchmarks.first_calls import KEYS, first_calls
 from benchmarks.overheads import measure_overheads
 from benchmarks.table import aligned, machine, overhead_rows, workload_rows
+from benchmarks.tapes import measure_tapes
 from benchmarks.timing import CLOCKS
 from benchmarks.workloads import WORKLOADS
 
@@ -75,7 +76,8 @@ def main() -> None:
         for key in (c.workload.key for c in comparisons if c.workload.key in KEYS):
             print(f"first calls of {key} ...", file=sys.stderr, flush=True)
             first[key] = first_calls(key, ("tracejit", "JAX"), 3, options.clock)
-    measures = [] if options.only else measure_overheads(rounds, batch, clock)
+    measures = [] if options.only else [*measure_overheads(rounds, batch, clock),
+                                        *measure_tapes(rounds, batch, clock)]
     tables = (aligned(list(workload_rows(comparisons, first))),
               aligned(list(overhead_rows(measures))) if measures else "")
     print("\n\n".join(filter(None, tables)))
