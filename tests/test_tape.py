@@ -16,7 +16,7 @@ from oracles import random_like
 from test_numpy_cases import copied, is_floating, leaves, mapped, table_cases, ufunc_cases
 
 import tracejit
-from tracejit.tape import recording
+from tracejit.tape import calls, recording
 from tracejit.tape.values import TapeValue
 
 Tape = tracejit.GradientTape
@@ -654,3 +654,117 @@ def test_tape_values_act_like_arrays() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(x)
     assert tracejit.constant([1, 2], dtype=np.float32).dtype == np.float32
+
+
+# --- the reference pages --------------------------------------------------------------------------
+
+
+def test_the_page_of_register_gradient() -> None:
+    sub = tracejit.register_op("Sub", lambda x, y: x - y)
+
+    @tracejit.RegisterGradient("Sub")
+    def sub_grad(unused_op: Any, grad: Any) -> Any:
+        return grad, np.negative(grad)
+
+    x, y = tracejit.Variable([3.0, 5.0]), tracejit.Variable([1.0, 2.0])
+    with Tape() as tape:
+        z = sub(x, y) * [10.0, 20.0]
+    dx, dy = tape.gradient(z, [x, y])
+    assert (dx.tolist(), dy.tolist()) == ([10.0, 20.0], [-10.0, -20.0])
+    with tracejit.config(disable_jit=True):
+        grads = tracejit.grad(lambda x, y: np.sum(sub(x, y)), argnums=(0, 1))(x.numpy(), y.numpy())
+    assert [g.tolist() for g in grads] == [[1.0, 1.0], [-1.0, -1.0]]
+    for register in (tracejit.RegisterGradient, tracejit.no_gradient, tracejit.NoGradient,
+                     tracejit.NotDifferentiable):
+        with pytest.raises(TypeError, match="string"):
+            register(3)
+
+
+def test_several_inputs_and_outputs() -> None:
+    polar = tracejit.register_op(
+        "Polar", lambda x, y: (np.hypot(x, y), np.arctan2(y, x)), num_outputs=2)
+
+    @tracejit.RegisterGradient("Polar")
+    def polar_grad(op: Any, grad_r: Any, grad_angle: Any) -> Any:
+        x, y = op.inputs
+        r, _ = op.outputs
+        assert op.type == "Polar"
+        assert op.name.startswith("Polar")
+        return ((grad_r * x - grad_angle * y / r) / r, (grad_r * y + grad_angle * x / r) / r)
+
+    x, y = tracejit.Variable(3.0), tracejit.Variable(4.0)
+    with Tape(persistent=True) as tape:
+        r, angle = polar(x, y)
+        both = r * 2.0 + angle
+    np.testing.assert_allclose(of(tape.gradient(r, [x, y])), [0.6, 0.8])
+    np.testing.assert_allclose(of(tape.gradient(angle, [x, y])), [-0.16, 0.12])
+    np.testing.assert_allclose(of(tape.gradient(both, [x, y])), [1.2 - 0.16, 1.6 + 0.12])
+
+
+def test_the_page_of_no_gradient() -> None:
+    size = tracejit.register_op("Size", lambda x: np.sum(np.ones_like(x)))
+    tracejit.no_gradient("Size")
+    x = tracejit.Variable([1.0, 2.0, 4.0])
+    with Tape(persistent=True) as tape:
+        count = size(x)
+        mean = np.sum(x) / count
+    assert count.numpy() == 3.0
+    assert tape.gradient(count, x) is None
+    np.testing.assert_allclose(tape.gradient(mean, x).numpy(), [1 / 3] * 3)
+
+
+def test_the_page_of_stop_gradient() -> None:
+    x = tracejit.Variable([1.0, -2.0])
+    with Tape(persistent=True) as tape:
+        kept = tracejit.stop_gradient(x)
+        y = np.sum(x * kept)
+    assert (kept.tolist(), kept.dtype, kept.shape) == (x.numpy().tolist(), x.dtype, x.shape)
+    assert tape.gradient(y, x).tolist() == [1.0, -2.0]
+    nested = tracejit.stop_gradient({"a": [x], "b": 2.0})
+    assert (nested["a"][0].tolist(), nested["b"]) == ([1.0, -2.0], 2.0)
+
+
+def test_numbers_that_vary_become_operands() -> None:
+    """Element by element, with many indices, slices and exponents."""
+    data = np.random.default_rng(0).normal(size=20)
+    x = tracejit.Variable(data)
+
+    def f(x: Any) -> Any:
+        total = 0.0
+        for i in range(-20, 20):
+            total = total + x[i] * (0.1 * i) + x[i] ** 2 * (0.5 + i)
+        for i in range(1, 15):
+            total = total + np.sum(x[i:i + 3] * x[i - 1:i + 2]) + np.sum(x[:-i]) + np.sum(x[::i])
+        return total
+
+    with Tape() as tape:
+        y = f(x)
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tape.gradient(y, x).numpy(), tracejit.grad(f)(data), rtol=1e-10)
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_ways_back_are_compiled_once_they_took_long(planted: bool, monkeypatch: Any) -> None:
+    """And give then what they gave before, for every size; a planted fault is seen."""
+    monkeypatch.setattr(calls, "COMPILING", 0.0)
+    monkeypatch.setattr(calls, "_PLANS", {})
+    monkeypatch.setattr(calls, "_PATTERNS", {})
+    monkeypatch.setattr(recording, "_SHORTCUTS", {})
+    if planted:
+        compiled = calls.Pattern.compiled
+        monkeypatch.setattr(calls.Pattern, "compiled", lambda self, given: lambda *args: tuple(
+            1.001 * x for x in compiled(self, given)(*args)))
+    worst = 0.0
+    for n in (2, 5, 9):
+        data = np.linspace(0.1, 0.9, n)
+        x = tracejit.Variable(data)
+        with Tape() as tape:
+            y = np.sum(np.tanh(x * x) / (1.0 + x)) * x[0]
+        slope = tape.gradient(y, x).numpy()
+        t = np.tanh(data ** 2)
+        expected = data[0] * ((1 - t ** 2) * 2 * data / (1 + data) - t / (1 + data) ** 2)
+        expected[0] += np.sum(t / (1 + data))
+        worst = max(worst, np.max(np.abs(slope / expected - 1)))
+    kernels = [k for p in calls._PATTERNS.values() for k in p.kernels.values()]
+    assert any(k is not None for k in kernels) or planted
+    assert (worst < 1e-10) is not planted

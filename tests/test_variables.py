@@ -324,3 +324,23 @@ def test_the_compiled_way_back_is_the_interpreted_one(seed: int, monkeypatch: An
     assert len(programs._PROGRAMS) == 1
     assert all(p is not None for p in programs._PROGRAMS.values())
     assert len(made) == 2  # for what it reads, and for the kernel
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_tapes_see_tape_values_that_compiled_functions_read() -> None:
+    box = {"target": tracejit.constant([1.0, 2.0])}
+
+    @tracejit.jit
+    def loss(w: Any) -> Any:
+        return np.sum((w - box["target"]) ** 2)
+
+    v = tracejit.Variable([1.0, 1.0])
+    for k in range(3):
+        box["target"] = target = tracejit.constant([1.0 + k, 2.0])
+        with Tape() as tape:
+            tape.watch(target)
+            y = loss(v)
+        by_v, by_target = tape.gradient(y, [v, target])
+        assert by_v.tolist() == [-2.0 * k, -2.0]
+        assert by_target.tolist() == [2.0 * k, 2.0]
+        assert loss(np.array([0.0, 0.0])) == (1.0 + k) ** 2 + 4.0

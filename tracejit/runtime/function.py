@@ -17,7 +17,6 @@ from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Traced
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.capture import ArgSpec, spec_of_leaf
-from tracejit.trace.captured import Holder, Path
 from tracejit.trace.context import current, is_tracing
 from tracejit.trace.eager import Recorded, record_call, watches
 from tracejit.trace.tracer import Traced as TracedValue
@@ -78,20 +77,26 @@ class Function:
         leaves, structure = flatten((args, kwargs))
         if is_tracing() or any(isinstance(x, TracedValue) for x in leaves):
             return self.transform.inline(args, kwargs)
-        if any(isinstance(x, Recorded) for x in leaves):
-            return record_call(self, args, kwargs)
+        held = any(isinstance(x, Recorded) for x in leaves)
+        if held:
+            leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
         specs = tuple(map(spec_of_leaf, leaves))
         key = (structure, tuple(map(_spec_key, specs)), settings().disable_jit)
+        if held or watches():
+            return self._recorded(key, specs, structure, leaves, held, args, kwargs)
         for candidate in self._table.get(key, ()):
-            if watches() and candidate.program.capture.recorded and candidate.fits(leaves):
-                return WithStates(self, candidate).record(args, kwargs)
             result = candidate.attempt(leaves)
             if result is not NotImplemented:
                 return result
-        found = self._find(key, specs, structure, leaves)
-        if watches() and found.program.capture.recorded:
-            return WithStates(self, found).record(args, kwargs)
-        return found.attempt(leaves)
+        return self._find(key, specs, structure, leaves).attempt(leaves)
+
+    def _recorded(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
+                  leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
+        """Let tapes record a call on recorded values, or one that reads such."""
+        chosen = self._find(key, specs, structure, leaves)
+        if chosen.program.capture.recorded:
+            return WithStates(self, chosen).record(args, kwargs)
+        return record_call(self, args, kwargs) if held else chosen.attempt(leaves)
 
     def _find(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
               leaves: Sequence[Any]) -> Specialisation:
@@ -148,25 +153,25 @@ class WithStates:
 
     def __init__(self, function: Function, chosen: Specialisation) -> None:
         self.function, self.chosen = function, chosen
-        self.states = chosen.program.capture.recorded
+        self.paths = chosen.program.capture.recorded
         self.__name__ = getattr(function, "__name__", "f")
 
     def record(self, args: Any, kwargs: Any) -> Any:
         """Carry out the call as one of arguments and variables."""
-        return record_call(self, (args, kwargs, tuple(self.states)))
+        return record_call(self, (args, kwargs, tuple(path.read() for path in self.paths)))
 
     def __call__(self, args: Any, kwargs: Any, states: Any) -> Any:
         """Call the function; within a capture, the states given stand for the variables."""
         if not is_tracing():
             return self.chosen.attempt(flatten((args, kwargs))[0])
         captured = current().captured
-        for x, tracer in zip(self.states, states, strict=True):
-            captured.stand_in(x, tracer, Path(Holder(x), "state"), None)
+        for path, tracer in zip(self.paths, states, strict=True):
+            captured.stand_in(path.read(), tracer, path, None)
         return self.function.transform.inline(args, kwargs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, WithStates) and (self.function, self.chosen) == (
-            other.function, other.chosen)
+        return isinstance(other, WithStates) and self.function is other.function and (
+            self.chosen is other.chosen)
 
     def __hash__(self) -> int:
         return hash((self.function, self.chosen))

@@ -28,7 +28,7 @@ from tracejit.runtime.invocation import Invocation
 from tracejit.trace import captured
 from tracejit.trace.capture import Capture
 from tracejit.trace.captured import Leaf
-from tracejit.tree import Structure, flatten
+from tracejit.tree import LEAF, Structure
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
 
@@ -62,7 +62,7 @@ class Program:
     def of_graph(cls, graph: Graph) -> Program:
         """Return a graph that was not captured as a program: its outputs in a tuple."""
         count = len(graph.outputs)
-        structure = flatten((None,) * count)[1]
+        structure = Structure(tuple, None, (LEAF,) * count)
         nothing: list[Any] = [None] * count
         weak = [False] * count
         inputs = tuple(range(len(graph.inputs)))

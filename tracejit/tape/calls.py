@@ -6,27 +6,30 @@ captured as a graph, and the reverse sweep over that graph gives what a tape run
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.transforms import adjoint_graph
+from tracejit.configuration import settings
 from tracejit.errors import TracejitError
 from tracejit.ir.core import Block, Graph, Op, Value
-from tracejit.ir.dims import Expr, dim_values
+from tracejit.ir.dims import Dim, Expr, dim_values, evaluate
 from tracejit.ir.interpreter import prepare
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_region
-from tracejit.runtime.function import Function, WithStates
-from tracejit.tape.native import NativePullback
+from tracejit.runtime.function import Function, WithStates, make_function
+from tracejit.tape.native import Kernel, NativePullback
 from tracejit.tape.values import Method, Operand, TapeValue
 from tracejit.trace.calls import call_function
 from tracejit.trace.capture import ArgSpec, Capture, capture_function, spec_of_leaf
-from tracejit.trace.captured import Holder, Path
+from tracejit.trace.captured import Path
 from tracejit.trace.context import current, is_tracing
 from tracejit.trace.equations import atom_of, cast, lift
 from tracejit.trace.tracer import tracer_of
@@ -126,24 +129,23 @@ def invoke(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 class Reading:
     """A call that reads variables, as a function of these as well."""
 
-    def __init__(self, function: Any, states: tuple[Any, ...]) -> None:
-        self.function, self.states = function, states
+    def __init__(self, function: Any, paths: tuple[Path, ...]) -> None:
+        self.function, self.paths = function, paths
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, args: Any, kwargs: Any, states: Any) -> Any:
         """Make the call within a capture, the states given standing for the variables."""
         captured = current().captured
-        for x, tracer in zip(self.states, states, strict=True):
-            captured.stand_in(x, lift(tracer), Path(Holder(x), "state"), None)
+        for path, tracer in zip(self.paths, states, strict=True):
+            captured.stand_in(path.read(), lift(tracer), path, None)
         return invoke(self.function, args, kwargs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reading) and self.function == other.function and (
-            self.states == other.states if len(self.states) != len(other.states) else
-            all(a is b for a, b in zip(self.states, other.states, strict=True)))
+            [p.key for p in self.paths] == [p.key for p in other.paths])
 
     def __hash__(self) -> int:
-        return hash((self.function, *map(id, self.states)))
+        return hash((self.function, *[p.key for p in self.paths]))
 
 
 # --- plans --------------------------------------------------------------------------------------
@@ -157,6 +159,9 @@ class Pattern:
         self.ways_back: dict[tuple[int, ...], Any] = {}
         self.shared = False
         """Whether it holds for all sizes."""
+        self.spent: dict[tuple[int, ...], float] = {}
+        """About how many seconds its ways back have taken so far."""
+        self.kernels: dict[tuple[int, ...], Any] = {}
 
     def way_back(self, given: tuple[int, ...]) -> tuple[Graph, list[Value], tuple[int, ...]]:
         """Return the graph from what it reads and cotangents to cotangents; see `adjoint_graph`."""
@@ -165,6 +170,26 @@ class Pattern:
                 self.capture.graph, self.wrt, given, f"adjoint[{self.name}]", self.capture.guards)
         found: tuple[Graph, list[Value], tuple[int, ...]] = self.ways_back[given]
         return found
+
+    def compiled(self, given: tuple[int, ...]) -> Any:
+        """Return a way back in machine code, for all sizes; None where shapes do not tell them."""
+        if given not in self.kernels:
+            graph = self.way_back(given)[0]
+            told = {v for x in graph.inputs for d in x.aval.shape if isinstance(d, Expr)
+                    for v in dim_values(d) if d == v.dim}
+            used = {v for eqn in graph.eqns for v in eqn.uses() if v.is_size}
+            sizes = tuple(v for v in graph.sizes if v in told)
+            program = replace(graph, sizes=sizes)
+            self.kernels[given] = make_function(Kernel(program)) if used <= told else None
+        return self.kernels[given]
+
+
+COMPILING = 0.15
+"""About how many seconds it takes to compile the way back of one call."""
+
+
+def _numbers(shape: Sequence[Dim], sizes: dict[Value, int]) -> list[int]:
+    return [evaluate(d, sizes.__getitem__) for d in shape]
 
 
 class Adjoint:
@@ -183,8 +208,25 @@ class Adjoint:
         for k, a in enumerate((*forward.inputs, *forward.outputs)):
             places.setdefault(a, k)
         self.reads = tuple([places[v] for v in read])
-        self.run: Callable[..., tuple[Any, ...]] = prepare(self.graph, sizes)
+        self.pattern, self.given = pattern, given
+        self.prepared: Callable[..., tuple[Any, ...]] = prepare(self.graph, sizes)
+        self.run = self.prepared
         self.__name__ = self.graph.name
+        if pattern.shared and len(self.graph.eqns) > 1 and all(
+                eqn.op.kind == "elementwise" for eqn in self.graph.eqns):
+            elements = max((math.prod(_numbers(eqn.output.aval.shape, sizes))
+                            for eqn in self.graph.eqns), default=0)
+            self.price = len(self.graph.eqns) * (1e-6 + 6e-10 * elements)
+            self.run = self._counted
+
+    def _counted(self, *args: Any) -> tuple[Any, ...]:
+        """Compute on NumPy values; compile once that has taken as long as compiling takes."""
+        spent = self.pattern.spent[self.given] = self.pattern.spent.get(
+            self.given, 0.0) + self.price
+        if spent < COMPILING or settings().disable_jit:
+            return self.prepared(*args)
+        self.run = self.pattern.compiled(self.given) or self.prepared
+        return self.run(*args)
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         """Compute on NumPy values; within a capture, add the equations."""
@@ -229,8 +271,8 @@ class Plan:
         self.only: Any = None
         self.connected = refusal is not None
         self.key = key
-        self.states: tuple[Any, ...] = ()
-        """The variables that the call reads: it is not to be recorded without them."""
+        self.states: tuple[Path, ...] = ()
+        """Paths to the variables that the call reads: it is not to be recorded without them."""
         self.native = isinstance(function, (Function, WithStates))
         self.identity: Any = self
         data = [x._data if isinstance(x, Operand) else x for x in operands]

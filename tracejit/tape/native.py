@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tracejit.autodiff.transforms import pullback_block, pullback_graph
-from tracejit.ir.core import Block, Graph
+from tracejit.ir.core import Block, Graph, Value
+from tracejit.ir.walk import copy_block
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import make_function
 from tracejit.runtime.stages import Program
@@ -16,7 +18,37 @@ from tracejit.transforms.compiled import Options
 from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.tree import LEAF, Structure, flatten
 
-__all__ = ["NativePullback"]
+__all__ = ["Kernel", "NativePullback", "with_names"]
+
+
+class Kernel:
+    """A graph as a compiled function of its inputs, which returns its outputs in a tuple."""
+
+    name = "kernel"
+
+    def __init__(self, graph: Graph) -> None:
+        self.fn, self.graph = _nothing, with_names(graph)
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Return the graph as a program."""
+        return Program.of_graph(self.graph)
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Never called: within a capture the graph itself is inlined."""
+        raise AssertionError
+
+
+def with_names(graph: Graph) -> Graph:
+    """Return a graph whose inputs all have names, which emitted source gives its parameters."""
+    env: dict[Value, Any] = {v: Value(v.aval, v.name or f"kept{k}")
+                             for k, v in enumerate(graph.inputs)}
+    inner = copy_block(Block((), graph.eqns, graph.outputs), env)
+    return replace(graph, block=Block(tuple(env.values()), inner.eqns, inner.outputs))
+
+
+def _nothing() -> None:
+    """Stand for the function that a graph came from."""
 
 
 class NativePullback:

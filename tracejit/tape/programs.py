@@ -21,9 +21,10 @@ from tracejit.configuration import settings
 from tracejit.errors import TracejitError
 from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
 from tracejit.ir.dims import Expr, dim_values
-from tracejit.ir.walk import all_eqns, block_uses, copy_block
+from tracejit.ir.walk import all_eqns, block_uses
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
+from tracejit.tape.native import with_names
 from tracejit.tape.noting import Line, line_text
 from tracejit.tape.recording import Record
 from tracejit.trace.capture import ArgSpec, Capture, capture_function
@@ -273,12 +274,10 @@ class Backward:
         if self.reads and (reads, [slot_of[v] for v in shaped]) != (self.reads, self.shaped):
             raise NotCompiled("other sizes need other values")
         self.reads, self.shaped, self.reached = reads, [slot_of[v] for v in shaped], reached
-        env = {v: Value(v.aval, v.name or f"kept{k}")
-               for k, v in enumerate((*read, *shaped, *cts))}
-        inner = copy_block(block, env)
-        inputs = tuple(env.values())
-        graph = Graph("gradient[tape]", tuple(v for v in c.graph.sizes if v in sizes),
-                      Block(inputs, inner.eqns, inner.outputs), (*c.graph.notes, *notes))
+        inputs = (*read, *shaped, *cts)
+        graph = with_names(Graph(
+            "gradient[tape]", tuple(v for v in c.graph.sizes if v in sizes),
+            Block(inputs, block.eqns, block.outputs), (*c.graph.notes, *notes)))
         count = len(block.outputs)
         result = Structure(tuple, None, (LEAF,) * count)
         return Program(graph.name, graph, c, tuple(range(len(inputs))), result, [None] * count,

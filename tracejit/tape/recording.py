@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.types import is_differentiable
+from tracejit.tape import values
 from tracejit.tape.calls import OPERATORS, Plan, Reading, Unrecorded, invoke, plan_of
 from tracejit.tape.noting import ACTIVE, Event, Line, user_line
 from tracejit.tape.values import Operand, TapeValue
-from tracejit.trace.context import current, is_tracing
+from tracejit.trace.context import CAPTURES, current
 from tracejit.trace.eager import handle_calls, holds_recorded
 from tracejit.tree import flatten, unflatten
 
@@ -50,7 +51,7 @@ def _type_of(x: Any) -> int:
 
 def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """Carry out a call by NumPy, and let the tapes that know an operand note it."""
-    if is_tracing():
+    if CAPTURES.traces:
         return _perform_traced(function, args, kwargs or {})
     if kwargs:
         return _perform_nested(function, args, kwargs)
@@ -76,7 +77,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
             return _perform_nested(function, args, {})
     data = function(*raws)
     tapes = ACTIVE.tapes
-    if not tapes or not isinstance(data, (np.ndarray, np.floating)):
+    if not tapes or not (type(data) is np.ndarray or isinstance(data, np.floating)):
         result = _wrap(data)
         if tapes:
             _note_all(tapes, function, args, {}, result)
@@ -94,7 +95,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
             continue
         plan, pick, copies, result.type_number = shortcut
         saved = pick((*raws, data))
-        tape._records.append((plan, uids, (result.uid,), user_line(4)))
+        tape._records.append((plan, uids, (result.uid,), user_line(3)))
         tape._saved.append([_keep(x, args) for x in saved] if copies else saved)
         (known if plan.connected else tape._seen).add(result.uid)
     return result
@@ -245,7 +246,7 @@ def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict
     try:
         plan, operands = plan_of(function, args, kwargs, follows)
         if plan.states:
-            states = tuple(x._state_read() for x in plan.states)
+            states = tuple(path.read()._state_read() for path in plan.states)
             plan, operands = plan_of(Reading(function, plan.states), (args, kwargs, states), {},
                                      follows)
     except Unrecorded as e:
@@ -267,4 +268,5 @@ def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict
     return plan
 
 
+values._perform = perform
 handle_calls(perform, lambda: bool(ACTIVE.tapes), perform_whole)

@@ -15,9 +15,9 @@ import numpy as np
 from tracejit.ir.core import Graph
 from tracejit.ir.types import is_differentiable
 from tracejit.runtime.stages import Program, Traced
-from tracejit.tape.calls import Plan, forget
+from tracejit.tape.backward import go_back
 from tracejit.tape.captured import CapturedTape, in_capture
-from tracejit.tape.noting import ACTIVE, Event, Line, line_text, user_line
+from tracejit.tape.noting import ACTIVE, Event, user_line
 from tracejit.tape.programs import NotCompiled, find_program, make_request, recording_graph
 from tracejit.tape.recording import Record, perform
 from tracejit.tape.values import Operand, TapeValue
@@ -194,7 +194,7 @@ class GradientTape:
         found, structure = flatten(sources)
         chosen = [self._source(x) for x in found]
         cts = self._cotangents(targets, target, output_gradients)
-        grads = self._backward(targets, cts, chosen)
+        grads = self._backward(targets, cts, chosen, last=not self._persistent)
         if not self._persistent:
             self._release()
         return unflatten(structure, iter(
@@ -303,12 +303,12 @@ class GradientTape:
         return [_cotangent(y, ct, name) for y, ct, name in zip(targets, cts, names, strict=True)]
 
     def _backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
-                  sources: Sequence[Sequence[int]]) -> list[Any]:
-        """Return the cotangent of each source, or None."""
+                  sources: Sequence[Sequence[int]], *, last: bool = False) -> list[Any]:
+        """Return the cotangent of each source, or None; what the last time reads is freed."""
         if not ACTIVE.tapes:
-            found = self._compiled_backward(targets, given, sources)
-            if found is not None:
-                return found
+            grads = self._compiled_backward(targets, given, sources)
+            if grads is not None:
+                return grads
         keep = {u for uids in sources for u in uids}
         eager = bool(ACTIVE.tapes)  # other tapes record what this one computes
         cts: dict[int, Any] = {}
@@ -316,36 +316,7 @@ class GradientTape:
             if is_differentiable(y.dtype):
                 ct = TapeValue(np.ones(y.shape, y.dtype)[()]) if ct is None else ct
                 _add(cts, y.uid, ct if eager else ct._data)
-        with np.errstate(all="ignore"):
-            for (plan, inputs, outputs, line), saved in zip(
-                    reversed(self._records), reversed(self._saved), strict=True):
-                if len(outputs) == 1:
-                    (uid,) = outputs
-                    ct = cts.get(uid) if uid in keep else cts.pop(uid, None)
-                    if ct is None:
-                        continue
-                    has, found = _FIRST, [ct]
-                else:
-                    both = [cts.get(u) if u in keep else cts.pop(u, None) for u in outputs]
-                    has = tuple([k for k, ct in enumerate(both) if ct is not None])
-                    if not has:
-                        continue
-                    found = [ct for ct in both if ct is not None]
-                adjoint = plan.only if has is _FIRST else plan.adjoints.get(has)
-                if adjoint is None:
-                    adjoint = _adjoint(plan, has, line)
-                if adjoint.reads != plan.reads:
-                    by_place = dict(zip(plan.reads, saved, strict=True))
-                    saved = [by_place[k] for k in adjoint.reads]
-                if eager:
-                    uids = (*inputs, *outputs)
-                    known = [_again(x, uids[k]) for x, k in zip(saved, adjoint.reads, strict=True)]
-                    grads = perform(adjoint, (*known, *found))
-                else:
-                    grads = adjoint.run(*saved, *found)
-                for k, ct in zip(adjoint.reaches, grads, strict=True):
-                    uid = inputs[k]
-                    cts[uid] = cts[uid] + ct if uid in cts else ct
+        go_back(self._records, self._saved, cts, keep, recorded=eager, last=last)
         return [_sum([cts[u] for u in uids if u in cts]) for uids in sources]
 
     def _compiled_backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
@@ -408,25 +379,8 @@ class GradientTape:
 # --- small things -------------------------------------------------------------------------------
 
 
-_FIRST: tuple[int, ...] = (0,)
-
-
 def _add(cts: dict[int, Any], uid: int, ct: Any) -> None:
     cts[uid] = cts[uid] + ct if uid in cts else ct
-
-
-def _again(data: Any, uid: int) -> Any:
-    """Return a recorded value as the tape value that it was, for the tapes around to know it."""
-    return TapeValue(data, uid) if uid else data
-
-
-def _adjoint(plan: Plan, has: tuple[int, ...], line: Line) -> Any:
-    """Return the way back of a recorded call for cotangents of these results."""
-    if plan.refusal is not None:
-        forget(plan)
-        raise plan.error(f"{line_text(line)}: the gradient of {plan.name} was asked for, but it "
-                         f"has none: {plan.refusal}")
-    return plan.adjoint(has)
 
 
 def _sum(cts: Sequence[Any]) -> Any:

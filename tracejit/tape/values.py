@@ -19,7 +19,6 @@ from tracejit.tape.noting import note_event
 from tracejit.trace.context import is_tracing
 from tracejit.trace.dispatch import METHODS, PROPERTIES
 from tracejit.trace.eager import Recorded
-from tracejit.trace.eager import record_call as _perform
 from tracejit.trace.equations import cast, dtype_of, lift
 
 __all__ = ["Attribute", "Method", "Operand", "TapeValue", "constant", "unwrap"]
@@ -62,6 +61,11 @@ def _unary(function: Any) -> Callable[..., Any]:
         return _perform(function, (self,))
 
     return method
+
+
+def _perform(function: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
+    """Carry out a call; `tracejit.tape.recording` puts its `perform` in this place."""
+    raise AssertionError
 
 
 class Operand(Recorded):

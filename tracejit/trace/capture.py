@@ -99,7 +99,7 @@ class Capture:
     leaves     -- captured state that follows them among the graph's inputs
     constants  -- the result's leaves: None where an output of the graph, else (the object,)
     weak       -- for each output of the graph, whether it stands for a Python number
-    recorded   -- the variables and tape values that it reads
+    recorded   -- paths to the variables and tape values that it reads
     assigned   -- paths to the variables that it assigns to, with the number of the output
     written    -- leaves of the arguments that the function writes to, with the number of the output
     pins       -- sizes and ints that were fixed, with their numbers
@@ -116,7 +116,7 @@ class Capture:
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     pins: Pins = field(default_factory=dict)
-    recorded: list[Any] = field(default_factory=list)
+    recorded: list[Path] = field(default_factory=list)
     assigned: list[tuple[Path, int]] = field(default_factory=list)
 
     def for_graph(self, graph: Graph) -> Capture:
@@ -364,5 +364,5 @@ class _Attempt:
         traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)
         return Capture(graph, traced, leaves, trace.captured.guards, guards, checks, structure,
                        constants, weak, written, dict(self.pins),
-                       [x for x, _, _, v in trace.captured.recorded.values() if v is not None],
+                       [p for _, _, p, v in trace.captured.recorded.values() if v is not None],
                        assigned)

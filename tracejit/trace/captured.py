@@ -154,7 +154,8 @@ class Captures:
         if isinstance(content, Traced):
             return content
         if isinstance(content, Recorded):
-            self.guards.append(Guarded(path, content))
+            if isinstance(content, State):  # another one may be assigned to elsewhere
+                self.guards.append(Guarded(path, content))
             return self.recorded_value(content, path)
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)

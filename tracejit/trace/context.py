@@ -15,7 +15,7 @@ from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.source import describe_line, find_site
 
-__all__ = ["Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "active",
+__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "active",
            "current", "is_tracing", "refuse"]
 
 
@@ -287,30 +287,31 @@ class _Stack(threading.local):
         self.traces: list[Trace] = []
 
 
-_STACK = _Stack()
+CAPTURES = _Stack()
+"""This thread's captures, the innermost last."""
 
 
 def is_tracing() -> bool:
     """Return whether this thread is capturing."""
-    return bool(_STACK.traces)
+    return bool(CAPTURES.traces)
 
 
 def current() -> Trace:
     """Return this thread's capture; `UncapturedError` if there is none."""
-    if not _STACK.traces:
+    if not CAPTURES.traces:
         raise UncapturedError("this only means something inside a function that tracejit captures; "
                               "decorate the function with @tracejit.jit or @tracejit.grad")
-    return _STACK.traces[-1]
+    return CAPTURES.traces[-1]
 
 
 @contextmanager
 def active(trace: Trace) -> Iterator[Trace]:
     """Make a trace this thread's capture."""
-    _STACK.traces.append(trace)
+    CAPTURES.traces.append(trace)
     try:
         yield trace
     finally:
-        _STACK.traces.pop()
+        CAPTURES.traces.pop()
 
 
 def refuse(what: str, remedy: str) -> Refusal:

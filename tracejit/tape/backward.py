@@ -1,0 +1,88 @@
+"""The way back over a recording, call by call, from cotangents of targets to those of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.tape.calls import Plan, forget
+from tracejit.tape.noting import Line, line_text
+from tracejit.tape.recording import Record, perform
+from tracejit.tape.values import TapeValue
+
+__all__ = ["go_back"]
+
+_FIRST: tuple[int, ...] = (0,)
+
+
+def go_back(records: Sequence[Record], kept: list[Sequence[Any]], cts: dict[int, Any],
+            keep: set[int], *, recorded: bool, last: bool) -> None:
+    """Carry cotangents back over recorded calls, the last one first.
+
+    kept     -- per call, what its way back reads
+    cts      -- cotangents by the uids of values; those of results give way to those of operands
+    keep     -- the uids of values whose cotangents stay
+    recorded -- whether other tapes are to record what is computed
+    last     -- whether what a call kept is freed after its turn
+    """
+    found: tuple[Any, ...]
+    own: set[int] = set()
+    """The cotangents that are sums made here, to which more can be added in place."""
+    with np.errstate(all="ignore"):
+        for number in range(len(records) - 1, -1, -1):
+            plan, inputs, outputs, line = records[number]
+            if len(outputs) == 1:
+                (uid,) = outputs
+                ct = cts.get(uid) if uid in keep else cts.pop(uid, None)
+                if ct is None:
+                    continue
+                has, adjoint = _FIRST, plan.only
+                found = (ct,)
+            else:
+                both = [cts.get(u) if u in keep else cts.pop(u, None) for u in outputs]
+                has = tuple([k for k, ct in enumerate(both) if ct is not None])
+                if not has:
+                    continue
+                found = tuple([ct for ct in both if ct is not None])
+                adjoint = plan.adjoints.get(has)
+            if adjoint is None:
+                adjoint = _adjoint(plan, has, line)
+            saved = kept[number]
+            if last:
+                kept[number] = ()
+            if adjoint.reads is not plan.reads and adjoint.reads != plan.reads:
+                by_place = dict(zip(plan.reads, saved, strict=True))
+                saved = [by_place[k] for k in adjoint.reads]
+            if recorded:
+                uids = (*inputs, *outputs)
+                known = [_again(x, uids[k]) for x, k in zip(saved, adjoint.reads, strict=True)]
+                grads = perform(adjoint, (*known, *found))
+            else:
+                grads = adjoint.run(*saved, *found)
+            for k, ct in zip(adjoint.reaches, grads, strict=True):
+                uid = inputs[k]
+                before = cts.get(uid)
+                if before is None:
+                    cts[uid] = ct
+                elif uid in own:
+                    before += ct
+                else:
+                    cts[uid] = before + ct
+                    if type(before) is np.ndarray:
+                        own.add(uid)
+
+
+def _again(data: Any, uid: int) -> Any:
+    """Return a recorded value as the tape value that it was, for the tapes around to know it."""
+    return TapeValue(data, uid) if uid else data
+
+
+def _adjoint(plan: Plan, has: tuple[int, ...], line: Line) -> Any:
+    """Return the way back of a recorded call for cotangents of these results."""
+    if plan.refusal is not None:
+        forget(plan)
+        raise plan.error(f"{line_text(line)}: the gradient of {plan.name} was asked for, but it "
+                         f"has none: {plan.refusal}")
+    return plan.adjoint(has)
