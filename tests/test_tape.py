@@ -467,6 +467,8 @@ def test_users_arrays_may_change_afterwards(planted: bool, monkeypatch: Any) -> 
         monkeypatch.setattr(recording, "_keep", lambda x, operands: x)
     data = np.array([1.0, 2.0])
     x = tracejit.Variable([3.0, 4.0])
+    with Tape():
+        x * tracejit.constant(data)  # of the same type, but nobody else's
     constant = tracejit.constant(data)
     with Tape(persistent=True) as tape:
         tape.watch(constant)

@@ -32,7 +32,7 @@ def go_back(records: Sequence[Record], kept: list[Sequence[Any]], cts: dict[int,
     """The cotangents that are sums made here, to which more can be added in place."""
     with np.errstate(all="ignore"):
         for number in range(len(records) - 1, -1, -1):
-            plan, inputs, outputs, line = records[number]
+            plan, inputs, outputs, line, _ = records[number]
             if len(outputs) == 1:
                 (uid,) = outputs
                 ct = cts.get(uid) if uid in keep else cts.pop(uid, None)

@@ -62,7 +62,7 @@ def _follow(tape: GradientTape, starts: set[int]) -> tuple[set[int], dict[int, t
     reached = set(starts)
     path: dict[int, tuple[Any, int]] = {}
     for record in tape._records:
-        plan, inputs, outputs, _ = record
+        plan, inputs, outputs, _, _ = record
         via = next((u for u in inputs if u in reached), 0) if plan.connected else 0
         for u in outputs if via else ():
             if u not in reached:
@@ -74,7 +74,7 @@ def _follow(tape: GradientTape, starts: set[int]) -> tuple[set[int], dict[int, t
 def _connection(uid: int, starts: set[int], path: dict[int, tuple[Any, int]]) -> str:
     steps = []
     while uid not in starts:
-        (plan, _, _, line), uid = path[uid]
+        (plan, _, _, line, _), uid = path[uid]
         steps.append(f"{plan.name} ({line_text(line)})")
     return "the target depends on the source through " + ", ".join(reversed(steps))
 

@@ -59,6 +59,7 @@ class Request:
     sources -- the slots of the sources; -1 for one that the target cannot depend on
     leaves  -- the slots that no call fills: (slot, dtype or Python type, shape)
     held    -- the slots whose values the tape kept, with these
+    names, literals -- for the eye: what inputs are called, and numbers that are no inputs
     """
 
     records: list[Record]
@@ -69,6 +70,7 @@ class Request:
     leaves: list[tuple[int, Any, tuple[int, ...]]]
     held: dict[int, Any]
     names: dict[int, str] = field(default_factory=dict)
+    literals: dict[int, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> Any:
@@ -84,7 +86,7 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targ
     needed = set(targets)
     relevant = []
     for k in range(len(records) - 1, -1, -1):
-        plan, inputs, outputs, _ = records[k]
+        _, inputs, outputs, _, _ = records[k]
         if any(u in needed for u in outputs):
             relevant.append(k)
             needed.update(u for u in inputs if u)
@@ -100,7 +102,8 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targ
                 count += 1
     leading = set(slots)
     for k in relevant:
-        plan, inputs, outputs, _ = records[k]
+        plan, inputs, outputs, _, numbers = records[k]
+        rest = iter(numbers)
         ins = []
         for j, u in enumerate(inputs):
             if u and u in slots and u not in leading:
@@ -114,7 +117,10 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targ
                 if u:
                     slots[u] = slot
             ins.append(slot)
-            request.leaves.append((slot, *plan.types[j]))
+            if names is not None and isinstance(plan.types[j][0], type):
+                request.literals[slot] = next(rest)
+            else:
+                request.leaves.append((slot, *plan.types[j]))
         outs = []
         for u in outputs:
             slots[u] = count
@@ -141,7 +147,7 @@ def capture_recording(request: Request, name: str) -> tuple[Capture, dict[int, A
     filled = [slot for _, outs in request.calls for slot in outs]
 
     def replay(*leaves: Any) -> tuple[Any, ...]:
-        found = dict(zip(places, leaves, strict=True))
+        found = {**request.literals, **dict(zip(places, leaves, strict=True))}
         builder = current().builder
         before = builder.find_site
         try:

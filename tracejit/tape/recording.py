@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["Record", "perform"]
 
 
-Record = tuple[Plan, Sequence[int], tuple[int, ...], Line]
+Record = tuple[Plan, Sequence[int], tuple[int, ...], Line, tuple[Any, ...]]
 """A call that a tape noted: its plan; the uid of each operand, 0 for those that are no tape
-values; the uids of the results; where it was made. What the way back reads, in the order of
-`plan.reads`, is beside it in the tape's `_saved`."""
+values; the uids of the results; where it was made; those operands that are Python numbers. What
+the way back reads, in the order of `plan.reads`, is beside it in the tape's `_saved`."""
 
 
 # --- carrying out calls -------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
             key += (kind, x or repr(x))  # 0.0 and -0.0 are not the same
         elif kind is np.ndarray:
             raws.append(x)
-            key.append(_type_of(x))
+            key.append(-_type_of(x))  # not as a tape value of this type: it must be copied
             uids.append(0)
         elif isinstance(x, Operand):  # a variable
             return perform(function, tuple([_present(a) for a in args]))
@@ -95,10 +95,20 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
             continue
         plan, pick, copies, result.type_number = shortcut
         saved = pick((*raws, data))
-        tape._records.append((plan, uids, (result.uid,), user_line(3)))
+        tape._records.append((plan, uids, (result.uid,), user_line(3), ()))
         tape._saved.append([_keep(x, args) for x in saved] if copies else saved)
-        (known if plan.connected else tape._seen).add(result.uid)
+        if plan.connected:
+            known.add(result.uid)
+        else:
+            _note_end(tape, plan, uids, user_line(3))
+            tape._seen.add(result.uid)
     return result
+
+
+def _note_end(tape: GradientTape, plan: Plan, uids: Sequence[int], line: Line) -> None:
+    """Note that what a tape follows goes into a call that lets no gradient through."""
+    text = f"{plan.name} lets no gradient through"
+    tape._events += [Event(u, text, line) for u in uids if u in tape._known]
 
 
 def _present(x: Any) -> Any:
@@ -257,12 +267,12 @@ def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict
         return None
     inputs = [x.uid if type(x) is TapeValue else 0 for x in operands]
     if not plan.connected and any(floats):
-        text = f"{plan.name} lets no gradient through"
-        tape._events += [Event(u, text, line) for u in inputs if u in known]
+        _note_end(tape, plan, inputs, line)
     arity = plan.arity
     read = [operands[k] if k < arity else outputs[k - arity] for k in plan.reads]
     tape._saved.append([x._data if type(x) is TapeValue else _keep(x, operands) for x in read])
-    tape._records.append((plan, inputs, tuple([x.uid for x in outputs]), line))
+    numbers = tuple([x for x in operands if type(x) in (int, float, complex)])
+    tape._records.append((plan, inputs, tuple([x.uid for x in outputs]), line, numbers))
     for x, is_float in zip(outputs, floats, strict=True):
         (known if is_float and plan.connected else tape._seen).add(x.uid)
     return plan
