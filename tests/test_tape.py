@@ -749,6 +749,7 @@ def test_numbers_that_vary_become_operands() -> None:
 def test_ways_back_are_compiled_once_they_took_long(planted: bool, monkeypatch: Any) -> None:
     """And give then what they gave before, for every size; a planted fault is seen."""
     monkeypatch.setattr(calls, "COMPILING", 0.0)
+    monkeypatch.setattr(calls, "LARGE", 2)
     monkeypatch.setattr(calls, "_PLANS", {})
     monkeypatch.setattr(calls, "_PATTERNS", {})
     monkeypatch.setattr(recording, "_SHORTCUTS", {})

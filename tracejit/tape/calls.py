@@ -20,7 +20,7 @@ from tracejit.autodiff.transforms import adjoint_graph
 from tracejit.configuration import settings
 from tracejit.errors import TracejitError
 from tracejit.ir.core import Block, Graph, Op, Value
-from tracejit.ir.dims import Dim, Expr, dim_values, evaluate
+from tracejit.ir.dims import Expr, dim_values, evaluate
 from tracejit.ir.interpreter import prepare
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_region
@@ -188,8 +188,19 @@ COMPILING = 0.15
 """About how many seconds it takes to compile the way back of one call."""
 
 
-def _numbers(shape: Sequence[Dim], sizes: dict[Value, int]) -> list[int]:
-    return [evaluate(d, sizes.__getitem__) for d in shape]
+LARGE = 10_000
+"""From how many elements on that is faster than NumPy, operation by operation."""
+
+
+def _largest(graph: Graph, sizes: dict[Value, int]) -> int:
+    """Return the number of elements of the largest result; 0 if not all ops are elementwise."""
+    if not graph.eqns or any(eqn.op.kind != "elementwise" for eqn in graph.eqns):
+        return 0
+    shapes = [eqn.output.aval.shape for eqn in graph.eqns]
+    if any(v not in sizes for shape in shapes for d in shape if isinstance(d, Expr)
+           for v in dim_values(d)):
+        return 0  # data decides
+    return max(math.prod(evaluate(d, sizes.__getitem__) for d in shape) for shape in shapes)
 
 
 class Adjoint:
@@ -212,11 +223,9 @@ class Adjoint:
         self.prepared: Callable[..., tuple[Any, ...]] = prepare(self.graph, sizes)
         self.run = self.prepared
         self.__name__ = self.graph.name
-        if pattern.shared and len(self.graph.eqns) > 1 and all(
-                eqn.op.kind == "elementwise" for eqn in self.graph.eqns):
-            elements = max((math.prod(_numbers(eqn.output.aval.shape, sizes))
-                            for eqn in self.graph.eqns), default=0)
-            self.price = len(self.graph.eqns) * (1e-6 + 6e-10 * elements)
+        elements = _largest(self.graph, sizes)
+        if pattern.shared and len(self.graph.eqns) > 1 and elements >= LARGE:
+            self.price = len(self.graph.eqns) * 6e-10 * elements
             self.run = self._counted
 
     def _counted(self, *args: Any) -> tuple[Any, ...]:
