@@ -353,3 +353,25 @@ def test_tapes_see_tape_values_that_compiled_functions_read() -> None:
         assert by_v.tolist() == [-2.0 * k, -2.0]
         assert by_target.tolist() == [2.0 * k, 2.0]
         assert loss(np.array([0.0, 0.0])) == (1.0 + k) ** 2 + 4.0
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_compiled_functions_update_variables_under_a_tape_once() -> None:
+    n, mean = tracejit.Variable(0.0, trainable=False), tracejit.Variable(0.0, trainable=False)
+    w = tracejit.Variable([1.0, 2.0])
+
+    @tracejit.jit
+    def model(x: Any) -> Any:
+        n.assign_add(1.0)
+        y = np.sum(np.tanh(w * x))
+        mean.assign(0.5 * mean + 0.5 * y)
+        return y
+
+    x = np.array([1.0, 1.0])
+    t = np.tanh([1.0, 2.0])
+    for k in range(3):
+        with Tape() as tape:
+            y = model(x) * 2.0
+        np.testing.assert_allclose(tape.gradient(y, w).numpy(), 2 * (1 - t ** 2), rtol=1e-12)
+        assert n.numpy() == k + 1
+        np.testing.assert_allclose(mean.numpy(), np.sum(t) * (1 - 0.5 ** (k + 1)), rtol=1e-12)

@@ -187,7 +187,6 @@ class Pattern:
 COMPILING = 0.15
 """About how many seconds it takes to compile the way back of one call."""
 
-
 LARGE = 10_000
 """From how many elements on that is faster than NumPy, operation by operation."""
 
@@ -255,7 +254,7 @@ def tracer_of_result(a: Any) -> Any:
 class Plan:
     """What a tape knows of one kind of call.
 
-    arity -- how many operands it has
+    arity     -- how many operands it has
     types     -- dtype (or Python type) and shape of each operand
     identity  -- what plans share that differ in sizes alone
     wrt       -- the operands that the tape follows and whose dtype is differentiable
@@ -326,12 +325,14 @@ class Plan:
         if found is None:
             specs = _specs_of(data)
             structure = flatten((tuple(data), {}))[1]
-            c = capture_function(self.call, specs, structure, data, name=self.name)
+            c = capture_function(self.call, specs, structure, data, name=self.name,
+                                 assigns=True)
             shared = not (c.pins or c.size_guards or c.checks or c.leaves)
             if not shared:  # it is for these sizes alone
                 specs = [ArgSpec(s.kind, s.dtype, s.ndim, sizes=x.shape) if s.kind == "array" else s
                          for s, x in zip(specs, data, strict=True)]
-                c = capture_function(self.call, specs, structure, data, name=self.name)
+                c = capture_function(self.call, specs, structure, data, name=self.name,
+                                     assigns=True)
             if c.recorded:  # variables: they are to be operands, too
                 self.states = tuple(c.recorded)
                 return
