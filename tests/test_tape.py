@@ -478,6 +478,10 @@ def test_users_arrays_may_change_afterwards(planted: bool, monkeypatch: Any) -> 
     value[:] = -1.0
     assert (tape.gradient(y, x).tolist() == [1.0, 4.0]) is not planted
     assert y.tolist() == [3.0, 16.0]
+    data = np.array([1.0, 2.0])
+    _, shown = np.broadcast_arrays(x, data)
+    data[:] = 100.0
+    assert shown.tolist() == [1.0, 2.0]
 
 
 # --- memory ---------------------------------------------------------------------------------------

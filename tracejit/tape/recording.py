@@ -76,6 +76,8 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
         else:
             return _perform_nested(function, args, {})
     data = function(*raws)
+    if 0 in uids:
+        data = _apart(data, [x for x in args if type(x) is np.ndarray])
     tapes = ACTIVE.tapes
     if not tapes or not (type(data) is np.ndarray or isinstance(data, np.floating)):
         result = _wrap(data)
@@ -164,7 +166,9 @@ def _perform_nested(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if function in OPERATORS:
         args = tuple(_as_operand(x) for x in args)
     args, kwargs = _mapped(args, _present), _mapped(kwargs, _present)
-    result = _wrap(function(*_mapped(args, _data_of), **_mapped(kwargs, _data_of)))
+    found = function(*_mapped(args, _data_of), **_mapped(kwargs, _data_of))
+    result = _wrap(_apart(found, [x for x in flatten((args, kwargs))[0]
+                                  if isinstance(x, np.ndarray)]))
     _note_all(ACTIVE.tapes, function, args, kwargs, result)
     return result
 
@@ -224,6 +228,18 @@ def _tape_values(x: Any) -> list[TapeValue]:
     if isinstance(x, dict):
         return [t for item in x.values() for t in _tape_values(item)]
     return []
+
+
+def _apart(result: Any, arrays: Sequence[np.ndarray]) -> Any:
+    """Return a result with copies of what are users' arrays, or views of them."""
+    if isinstance(result, np.ndarray):
+        shared = any(result is a or (result.base is not None and np.may_share_memory(result, a))
+                     for a in arrays)
+        return result.copy() if shared else result
+    if arrays and isinstance(result, (list, tuple)):
+        leaves, structure = flatten(result)
+        return unflatten(structure, iter([_apart(x, arrays) for x in leaves]))
+    return result
 
 
 def _wrap(result: Any) -> Any:
