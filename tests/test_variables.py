@@ -375,3 +375,19 @@ def test_compiled_functions_update_variables_under_a_tape_once() -> None:
         np.testing.assert_allclose(tape.gradient(y, w).numpy(), 2 * (1 - t ** 2), rtol=1e-12)
         assert n.numpy() == k + 1
         np.testing.assert_allclose(mean.numpy(), np.sum(t) * (1 - 0.5 ** (k + 1)), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_what_is_computed_again_must_not_assign() -> None:
+    n = tracejit.Variable(0.0, trainable=False, name="counter")
+
+    @tracejit.checkpoint
+    def block(x: Any) -> Any:
+        n.assign_add(1.0)
+        return np.sum(x ** 2)
+
+    x = tracejit.Variable([1.0, 2.0])
+    with Tape() as tape:
+        y = block(x)
+    with pytest.raises(TypeError, match="assigns to 'counter'"):
+        tape.gradient(y, x)

@@ -7,7 +7,7 @@ is compared, so that captured state is never stale.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -207,6 +207,11 @@ class Captures:
         """Return the variables that were assigned to, by their paths, with their new values."""
         return [(path, tracer.cell.value) for x, tracer, path, value in self.recorded.values()
                 if isinstance(x, State) and value is not None and tracer.cell.value is not value]
+
+    def names_of(self, places: Container[object]) -> list[str]:
+        """Return the names of the variables whose cells are among some places."""
+        return [repr(x.name) for x, tracer, _, _ in self.recorded.values()
+                if isinstance(x, State) and tracer.cell in places]
 
     def _container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))

@@ -71,6 +71,11 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
             else:
                 constants.append((x,))
         if frame.written:
+            variables = trace.captured.names_of(frame.written)
+            if variables:
+                raise TypeError("a function that is differentiated or computed again inside "
+                                f"another one assigns to {', '.join(variables)}. Return the new "
+                                "value, and assign it outside")
             raise TypeError("a function that is differentiated inside another one writes to an "
                             "array of that one. Return the new array instead")
         block = copy_block(scope.close(outputs), trace.renamed_sizes())
