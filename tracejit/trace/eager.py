@@ -25,10 +25,15 @@ class Recorded:
 class State(Recorded):
     """The base of variables: what a capture reads at every call, and may assign to.
 
-    Attributes: `name` (str), `trainable` (bool), `_data` (the present NumPy value).
+    Attributes: `trainable` (bool), `_data` (the present NumPy value).
     """
 
     __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """Return what messages call it."""
+        raise NotImplementedError
 
     def _accept(self, data: Any) -> None:
         """Take a new NumPy value, which nobody else changes."""
