@@ -627,3 +627,31 @@ def test_a_loop_that_is_refused_at_its_end_leaves_names_as_they_were() -> None:
         np.testing.assert_allclose(tracejit.jit(f)(x, n), f(x, n), rtol=1e-14)
     with pytest.raises(tracejit.Refusal, match="data decides which array it is"):
         tracejit.jit(f)(x, 0)
+
+
+def test_sizes_that_turn_out_equal_to_sums_of_themselves() -> None:
+    """x[1:] and x[:1] together are as long as x, which is as long as y: no size is defined by
+    itself, which made dims grow without end."""
+
+    def f(x: Any, y: Any) -> Any:
+        u = np.concatenate((x[1:], x[:1]))
+        for _ in range(2):
+            u = u * y
+            u = x[::-1] * y
+        return np.sum(u)
+
+    def g(x: Any, y: Any, n: Any) -> Any:
+        u = np.concatenate((x[1:], x[:1]))
+        for k in range(n):
+            for i in range(1, n):
+                u = x[::-1]
+                for j in range(i + 1):
+                    u[:] = 0.7 * y
+                    u[:j] += 0.5
+                    u[k] -= np.sum(u[:i] * 0.7)
+        return np.sum(u)
+
+    x, y = np.array([0.3, 0.5, 0.9, 1.1]), np.array([1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_allclose(tracejit.grad(f)(x, y), [4.0, 3.0, 2.0, 1.0])
+    with pytest.raises(tracejit.Refusal, match="bound to one array after another"):
+        tracejit.jit(lambda x, y, n: g(x * 1.0, y, n))(x, y, 4)

@@ -266,8 +266,16 @@ def _values_of(a: Atom) -> tuple[Value, ...]:
     return tuple(v for arg in a.args for v in dim_values(arg)) if isinstance(a, Call) else (a,)
 
 
-def is_nonneg(d: Dim, ranges: Ranges | None = None) -> bool:
-    """Return whether `d >= 0` can be proved; False means only that it cannot."""
+CASES = 256
+"""How many cases of `max` and `min` one proof may look at: with many, they are too many."""
+
+
+def is_nonneg(d: Dim, ranges: Ranges | None = None, cases: list[int] | None = None) -> bool:
+    """Return whether `d >= 0` can be proved; False means only that it cannot.
+
+    cases -- how many cases the proof may still look at, where it is part of another
+    """
+    cases = [CASES] if cases is None else cases
     if isinstance(d, int):
         return d >= 0
     ranges = ranges or {}
@@ -277,35 +285,38 @@ def is_nonneg(d: Dim, ranges: Ranges | None = None) -> bool:
     if isinstance(low, int):
         return low >= 0
     return (low.const >= 0 and all(
-        c >= 0 and all(_atom_nonneg(a, ranges) for a in m) for m, c in low.terms
-    )) or _drop_max(low, ranges)
+        c >= 0 and all(_atom_nonneg(a, ranges, cases) for a in m) for m, c in low.terms
+    )) or _drop_max(low, ranges, cases)
 
 
-def _drop_max(d: Expr, ranges: Ranges) -> bool:
+def _drop_max(d: Expr, ranges: Ranges, cases: list[int]) -> bool:
     """Prove `d >= 0` by bounding a `max` below or a `min` above by one of its arguments."""
     for monomial, c in d.terms:
         if len(monomial) == 1 and isinstance(monomial[0], Call):
             call = monomial[0]
+            cases[0] -= 1
+            if cases[0] < 0:
+                return False
             if (call.fn, c > 0) in (("max", True), ("min", False)):
                 rest = d - c * atom(call)
-                if any(is_nonneg(rest + c * arg, ranges) for arg in call.args):
+                if any(is_nonneg(rest + c * arg, ranges, cases) for arg in call.args):
                     return True
             if (call.fn, c > 0) in (("max", False), ("min", True)):
                 rest = d - c * atom(call)
-                if all(is_nonneg(rest + c * arg, ranges) for arg in call.args):
+                if all(is_nonneg(rest + c * arg, ranges, cases) for arg in call.args):
                     return True
     return False
 
 
-def _atom_nonneg(a: Atom, ranges: Ranges) -> bool:
+def _atom_nonneg(a: Atom, ranges: Ranges, cases: list[int]) -> bool:
     if not isinstance(a, Call):
         low = ranges.get(a, (None, None))[0]
         return (low is not None and low == 0) or getattr(a, "is_size", False)
     if a.fn == "max":
-        return any(is_nonneg(arg, ranges) for arg in a.args)
+        return any(is_nonneg(arg, ranges, cases) for arg in a.args)
     if a.fn == "mod":
-        return is_nonneg(a.args[1], ranges)
-    return all(is_nonneg(arg, ranges) for arg in a.args)
+        return is_nonneg(a.args[1], ranges, cases)
+    return all(is_nonneg(arg, ranges, cases) for arg in a.args)
 
 
 # --- text ---------------------------------------------------------------------------------------

@@ -231,6 +231,9 @@ class Trace:
 
     def unify(self, a: Dim, b: Dim) -> bool:
         """Record that two different dims are one; False where the present call denies it."""
+        a, b = self.canonical(a), self.canonical(b)
+        if a == b:
+            return True
         known = self.is_known(a) and self.is_known(b)
         if known and self.number(a) != self.number(b):
             return False
