@@ -278,6 +278,44 @@ def f(x, y, a, n):
 
 
 REFUSED = {
+    "a loop swaps and writes to what data chose before it": """
+def f(x, y, a, n):
+    u, v, z = x * 2.0, x * 3.0, x * 4.0
+    w = u if a > 0.3 else v
+    for k in range(n):
+        w[0] += 1.0
+        w, z = z, w
+    return np.sum(u) + 10.0 * np.sum(v) + 100.0 * np.sum(w) + 1000.0 * np.sum(z)
+""",
+    "a loop swaps two names of which data decides whether they are one array": """
+def f(x, y, a, n):
+    u, v = x * 2.0, x * 3.0
+    if a > 0.3:
+        c, b = u, v
+    else:
+        c, b = v, u
+    if a > 0.9:
+        d = u
+    else:
+        d = v
+    u = v = 0.0
+    for k in range(n):
+        d[0] += 1.0
+        d, c = c, d
+    return np.sum(c) + 10.0 * np.sum(b) + 100.0 * np.sum(d)
+""",
+    "a loop swaps an array and its view, which a loop on data swapped before": """
+def f(x, y, a, n):
+    u = x * 2.0
+    r = u[::-1]
+    while a > 0.5:
+        a = a * 0.5
+        u, r = r, u
+    for k in range(n):
+        u[0] += 1.0
+        u, r = r, u
+    return np.sum(u * x) + 10.0 * np.sum(r * x)
+""",
     "data decides which array is read after one was written to": """
 def f(x, y, a, n):
     u = x * 0.8

@@ -17,6 +17,7 @@ import numpy as np
 from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.trace.context import Cell, current, refuse
+from tracejit.trace.indexing import is_in_use
 from tracejit.trace.places import MaybeUnset
 from tracejit.trace.source import REWRITTEN
 from tracejit.trace.tracer import CellPlace, Tracer
@@ -69,6 +70,8 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
         shared = any(j in start and (k not in rotating or start[j].steps) and (
             twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
         shared = shared or any(_may_be_another(j, start) for j in came_from)
+        shared = shared or any(is_in_use(c) for j in came_from if j in start
+                               for c in _sources(start[j].cell))
         begins_written = k in start and CellPlace(start[k].cell).key in carried
         if begins_written or (k in written and (lasting or shared)) or any(
                 CellPlace(cell).key in carried for cell in lasting):

@@ -26,7 +26,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 
-__all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view", "write_cell"]
+__all__ = ["basic_key", "broadcast_value", "get_item", "is_in_use", "set_item", "view", "write_cell"]
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                   "integer or boolean arrays are valid indices")
@@ -100,7 +100,7 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     cell = x.cell
     if cell.constant is not None:
         raise refuse(cell.constant, "Work on a copy: x = x.copy()")
-    if any((source := ref()) is not None and _is_in_use(source) for ref in cell.sources):
+    if any((source := ref()) is not None and is_in_use(source) for ref in cell.sources):
         raise refuse("writing to an array of which data decides which array it is, while another "
                      "name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
@@ -109,7 +109,7 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     cell.value = write_view(cell.value, x.steps, put, _emit, at)
 
 
-def _is_in_use(cell: Cell) -> bool:
+def is_in_use(cell: Cell) -> bool:
     """Whether there is a handle on a cell."""
     return any(isinstance(h, Tracer) for h in gc.get_referrers(cell))
 
