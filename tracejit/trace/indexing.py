@@ -26,7 +26,8 @@ from tracejit.trace.equations import (
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 
-__all__ = ["basic_key", "broadcast_value", "get_item", "is_in_use", "set_item", "view", "write_cell"]
+__all__ = ["basic_key", "broadcast_value", "get_item", "is_in_use", "set_item", "view",
+           "write_cell"]
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                   "integer or boolean arrays are valid indices")
