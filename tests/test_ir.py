@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from test_golden import NAMES, traced_of
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Graph, Op, Value
+from tracejit.ir.dims import CASES, is_nonneg, maximum, minimum
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.optable import find_op
 from tracejit.ir.parser import parse_graph
@@ -113,3 +115,45 @@ def test_a_log_is_read_once() -> None:
     verify_graph(_graph((x,), (new, push(one)), one))
     with pytest.raises(IRError, match="used twice"):
         verify_graph(_graph((x,), (new, push(one), push(two)), one, two))
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+def product_specs() -> list[str]:
+    """Return all products of two operands of up to two axes, without diagonals."""
+    shapes = ["", "i", "ij", "ji"]
+    specs = []
+    for left in shapes:
+        for right in ["", "i", "j", "k", "ij", "ji", "jk", "kj", "ik", "ki", "kl"]:
+            labels = sorted({*left, *right})
+            outputs = [p for r in range(len(labels) + 1) for p in itertools.permutations(labels, r)]
+            specs += [f"{left},{right}->{''.join(p)}" for p in outputs if len(p) <= 2]
+    return specs
+
+
+def test_the_interpreters_products_are_einsums() -> None:
+    """`dot` goes to BLAS where it can: for every spec the result is einsum's."""
+    reference = find_op("dot").reference
+    rng = np.random.default_rng(0)
+    sizes = dict(zip("ijkl", (2, 3, 4, 5), strict=True))
+    specs = product_specs()
+    assert len(specs) > 150
+    for spec in specs:
+        left, right = spec.split("->")[0].split(",")
+        x, y = (rng.normal(size=[sizes[c] for c in labels]) for labels in (left, right))
+        np.testing.assert_allclose(reference(x, y, spec=spec), np.einsum(spec, x, y), rtol=1e-12,
+                                   atol=1e-14, err_msg=spec)
+
+
+def test_proofs_about_max_look_at_so_many_cases_at_most() -> None:
+    """Twenty of them have a million cases; it is given up, and what needs few is proved."""
+    sizes = [Value(Aval(np.dtype(np.int64), ()), f"n{k}") for k in range(20)]
+    total: Any = 0
+    for a, b in itertools.pairwise(sizes):
+        total = total + maximum(a.dim - b.dim, 3 - b.dim)
+    cases = [CASES]
+    assert not is_nonneg(total - 1000, None, cases)
+    assert cases[0] <= 0
+    n = sizes[0].dim
+    assert is_nonneg(maximum(n, 3 - n) - minimum(n, 3 - n))

@@ -21,8 +21,8 @@ __all__ = ["append_gradients"]
 
 def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value], *, group: str,
                      stopped: frozenset[Value] = frozenset(),
-                     sum_terms: Callable[[list[Any]], Any] | None = None,
-                     reasons: dict[Eqn, str] | None = None) -> list[Atom | None]:
+                     sum_terms: Callable[[list[Any]], Any] | None = None
+                     ) -> list[Atom | None]:
     """Append equations for the cotangents of `xs`, and return these; None where there is none.
 
     cts       -- tracers of the cotangents of `ys`, None for ones
@@ -42,7 +42,7 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
     carried = _carried_past(xs)
     active = {*xs, *carried}
     find_active([*around, *forward], active, stopped)
-    sweep = ReverseSweep(trace, active, {}, {} if reasons is None else reasons)
+    sweep = ReverseSweep(trace, active, {}, {})
     sweep.kept, sweep.stopped, sweep.sum_terms = frozenset(xs), stopped, sum_terms
     before, builder.group = builder.group, group
     try:

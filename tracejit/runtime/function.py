@@ -94,6 +94,9 @@ class Function:
                   leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
         """Let tapes record a call on recorded values, or one that reads such."""
         chosen = self._find(key, specs, structure, leaves)
+        if held and chosen.program.written:
+            raise TypeError(f"{chosen.program.name} writes to its arguments, and tape values "
+                            "cannot be written to. Let it work on a copy: x = x.copy()")
         if chosen.program.capture.recorded:
             return WithStates(self, chosen).record(args, kwargs)
         return record_call(self, args, kwargs) if held else chosen.attempt(leaves)

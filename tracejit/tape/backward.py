@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.tape.calls import Plan, forget
 from tracejit.tape.noting import Line, line_text
+from tracejit.tape.plans import Plan, forget
 from tracejit.tape.recording import Record, perform
 from tracejit.tape.values import TapeValue
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,13 +11,16 @@ import numpy as np
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.inplace import append_gradients
-from tracejit.ir.core import Eqn, Literal, Value
+from tracejit.ir.core import Eqn, Value
 from tracejit.ir.types import is_differentiable
+from tracejit.ops.cotangents import zeros
+from tracejit.tape.given import match
 from tracejit.trace.context import current
 from tracejit.trace.eager import Recorded
-from tracejit.trace.equations import apply, cast
+from tracejit.trace.equations import cast
 from tracejit.trace.states import StateTracer
-from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.transforms.nested import tracer_of_atom
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["CapturedTape", "in_capture"]
@@ -76,21 +81,23 @@ class CapturedTape:
 
     # --- gradients ------------------------------------------------------------------------------
 
-    def gradient_of(self, target: Any, sources: Any, given: Any, zeros: bool) -> Any:
+    def gradient_of(self, target: Any, sources: Any, given: Any, fill: bool) -> Any:
         """Return the gradient of the sum of all targets by each source, as tracers."""
         ys = [in_capture(y) for y in flatten(target)[0]]
         found, structure = flatten(sources)
         xs = [in_capture(x) for x in found]
-        cts = [None] * len(ys) if given is None else flatten(given)[0]
-        if len(cts) != len(ys):
-            raise ValueError(f"output_gradients has {len(cts)} items for {len(ys)} targets")
+        cts: list[Any] = []
+        if given is None:
+            cts = [None] * len(ys)
+        else:
+            match(target, given, cts)
         pairs = [(y.value, None if ct is None else cast(ct, y.dtype))
                  for y, ct in zip(ys, cts, strict=True) if is_differentiable(y.dtype)]
         for y, ct in pairs:
             if ct is not None and ct.aval.shape != y.aval.shape:
                 raise ValueError(f"a cotangent has type {ct.aval}, but its target is {y.aval}")
         groups = self.gradient([y for y, _ in pairs], [ct for _, ct in pairs], xs)
-        return unflatten(structure, iter([_summed(group, x, zeros)
+        return unflatten(structure, iter([_summed(group, x, fill)
                                           for group, x in zip(groups, xs, strict=True)]))
 
     def gradient(self, ys: Sequence[Value], cts: Sequence[Any],
@@ -121,15 +128,11 @@ def in_capture(x: Any) -> Tracer:
                     f"the {type(x).__name__} {x!r}")
 
 
-def _summed(group: list[Any], x: Tracer, zeros: bool) -> Any:
+def _summed(group: list[Any], x: Tracer, fill: bool) -> Any:
     """Return the sum of the cotangents of all that a source was; None or zeros of none."""
     if not group:
-        return apply("full", x.dtype.type(0), shape=x.aval.shape) if zeros else None
-    total: Any = None
-    for a in group:
-        ct = cast(a.val, a.aval.dtype) if isinstance(a, Literal) else tracer_of(a)
-        total = ct if total is None else total + ct
-    return total
+        return zeros(x.aval) if fill else None
+    return functools.reduce(operator.add, [tracer_of_atom(a, False) for a in group])
 
 
 def _equations() -> list[Eqn]:

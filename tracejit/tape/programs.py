@@ -9,7 +9,8 @@ already; what it kept of them are the inputs of the compiled program.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.autodiff.transforms import after_capture, cut_block
 from tracejit.configuration import settings
-from tracejit.errors import TracejitError
+from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
 from tracejit.ir.dims import Expr, dim_values
 from tracejit.ir.walk import all_eqns, block_uses
@@ -27,15 +28,18 @@ from tracejit.runtime.stages import Program
 from tracejit.tape.native import with_names
 from tracejit.tape.noting import Line, line_text
 from tracejit.tape.recording import Record
+from tracejit.tape.values import TapeValue
 from tracejit.trace.capture import ArgSpec, Capture, capture_function
 from tracejit.trace.context import current
 from tracejit.trace.equations import apply
-from tracejit.trace.source import FunctionSource
+from tracejit.trace.source import plain_source
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.compiled import Options
 from tracejit.tree import LEAF, Structure, flatten
 
-__all__ = ["NotCompiled", "Request", "find_program", "make_request", "recording_graph"]
+__all__ = ["Request", "make_request", "recording_graph", "run_compiled"]
+
+LOG = logging.getLogger("tracejit")
 
 REPEATS = 3
 """How often a structure is met before its way back is compiled."""
@@ -59,6 +63,7 @@ class Request:
     sources -- the slots of the sources; -1 for one that the target cannot depend on
     leaves  -- the slots that no call fills: (slot, dtype or Python type, shape)
     held    -- the slots whose values the tape kept, with these
+    numbers -- the slots of Python numbers, with these
     names, literals -- for the eye: what inputs are called, and numbers that are no inputs
     """
 
@@ -69,6 +74,7 @@ class Request:
     sources: tuple[int, ...]
     leaves: list[tuple[int, Any, tuple[int, ...]]]
     held: dict[int, Any]
+    numbers: dict[int, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     literals: dict[int, Any] = field(default_factory=dict)
 
@@ -79,11 +85,11 @@ class Request:
                 self.given, self.sources)
 
 
-def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targets: Sequence[int],
-                 given: Sequence[bool], sources: Sequence[int],
+def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]],
+                 targets: Sequence[TapeValue], given: Sequence[bool], sources: Sequence[int],
                  names: dict[int, str] | None = None) -> Request:
-    """Return the request for the cotangents of `sources`, all values being named by their uids."""
-    needed = set(targets)
+    """Return the request for the cotangents of `sources`, which are named by their uids."""
+    needed = {y.uid for y in targets}
     relevant = []
     for k in range(len(records) - 1, -1, -1):
         _, inputs, outputs, _, _ = records[k]
@@ -117,10 +123,13 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targ
                 if u:
                     slots[u] = slot
             ins.append(slot)
-            if names is not None and isinstance(plan.types[j][0], type):
-                request.literals[slot] = next(rest)
-            else:
-                request.leaves.append((slot, *plan.types[j]))
+            number = next(rest) if isinstance(plan.types[j][0], type) else None
+            if number is not None and names is not None:
+                request.literals[slot] = number
+                continue
+            request.leaves.append((slot, *plan.types[j]))
+            if number is not None:
+                request.numbers[slot] = number
         outs = []
         for u in outputs:
             slots[u] = count
@@ -131,8 +140,13 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]], targ
             places = (*ins, *outs)
             request.held.update((places[j], x)
                                 for j, x in zip(plan.reads, saved[k], strict=True))
+    for y in targets:  # one that no call made can be a source itself
+        if y.uid not in slots:
+            slots[y.uid] = count
+            request.leaves.append((count, y.dtype, y.shape))
+            count += 1
     request.leaves.sort(key=lambda leaf: leaf[0])
-    request.targets = tuple(slots.get(u, -1) for u in targets)
+    request.targets = tuple(slots[y.uid] for y in targets)
     request.sources = tuple(slots.get(u, -1) for u in sources)
     request.names = {slots[u]: name for u, name in (names or {}).items() if u in slots}
     return request
@@ -152,8 +166,7 @@ def capture_recording(request: Request, name: str) -> tuple[Capture, dict[int, A
         before = builder.find_site
         try:
             for record, (ins, outs) in zip(request.records, request.calls, strict=True):
-                site = _site(record[3])
-                builder.find_site = functools.partial(_same, site)
+                builder.find_site = functools.partial(_same, _site(record[3]))
                 result = record[0].call(*[found[k] for k in ins])
                 made = [x for x in flatten(result)[0] if isinstance(x, (Tracer, SymInt, np.ndarray,
                                                                         np.generic, float))]
@@ -170,13 +183,16 @@ def capture_recording(request: Request, name: str) -> tuple[Capture, dict[int, A
             specs.append(ArgSpec("array", kind, len(shape)) if shape else ArgSpec("scalar", kind))
         else:
             specs.append(ArgSpec(kind.__name__, np.dtype(kind)))
-        held = request.held.get(slot)
-        actual.append(np.empty(shape, specs[-1].dtype)[()] if held is None else held)
+        known = request.numbers.get(slot, request.held.get(slot))
+        actual.append(np.empty(shape, specs[-1].dtype)[()] if known is None else known)
         names.append(request.names.get(slot, f"x{slot}"))
     structure = flatten((tuple(actual), {}))[1]
     c = capture_function(replay, specs, structure, actual, name=name, names=names)
     if any(x is not None for x in c.constants) or len(c.graph.outputs) != len(filled):
         raise NotCompiled("a call gives constants within a capture")
+    if any(axis is None for _, axis in c.pins) or any(
+            not v.is_size for g in c.size_guards for v in dim_values(g.dim)):
+        raise NotCompiled("a number has to be known")
     stand: dict[int, Atom] = dict(zip(places, c.graph.inputs, strict=False))
     stand.update(zip(filled, c.graph.outputs, strict=True))
     return c, stand
@@ -190,8 +206,7 @@ def _site(line: Line) -> Site | None:
     code, _ = line
     if code is None:
         return None
-    file, _, number = line_text(line).rpartition(":")
-    return FunctionSource(code.co_name, file, None, code).site(int(number))
+    return plain_source(code).site(int(line_text(line).rpartition(":")[2]))
 
 
 def with_gradient(request: Request, c: Capture, stand: dict[int, Atom]
@@ -244,11 +259,12 @@ class Backward:
 
     def __init__(self, request: Request) -> None:
         self.fn = _recorded
-        self.reads: list[int] = []
-        self.shaped: list[int] = []
+        self.places: tuple[list[int], list[int]] | None = None
+        """The slots of what it reads, and of what only tells it sizes."""
         self.reached: list[bool] = []
-        self.request: Request | None = request
-        self._study(request)
+        self.request: Request | None = None
+        self.studied: Program | None = self._study(request)
+        """The program for the first recording, until it is compiled."""
         self.compiled: Function = make_function(self)
 
     def _study(self, request: Request) -> Program:
@@ -276,10 +292,10 @@ class Backward:
         sizes &= _sizes_of(block, c, [*read, *cts])
         shaped = _carriers(sizes, [*read, *cts],
                            [v for v, slot in slot_of.items() if slot in leaves])
-        reads = [slot_of[v] for v in read]
-        if self.reads and (reads, [slot_of[v] for v in shaped]) != (self.reads, self.shaped):
+        places = ([slot_of[v] for v in read], [slot_of[v] for v in shaped])
+        if self.places is not None and (places, reached) != (self.places, self.reached):
             raise NotCompiled("other sizes need other values")
-        self.reads, self.shaped, self.reached = reads, [slot_of[v] for v in shaped], reached
+        self.places, self.reached = places, reached
         inputs = (*read, *shaped, *cts)
         graph = with_names(Graph(
             "gradient[tape]", tuple(v for v in c.graph.sizes if v in sizes),
@@ -293,13 +309,16 @@ class Backward:
                      leaves: Sequence[Any] | None) -> Program:
         """Return the program for the recording that is asked for."""
         assert self.request is not None
-        return self._study(self.request)
+        program, self.studied = self.studied, None
+        return program or self._study(self.request)
 
     def run(self, request: Request, cts: Sequence[Any]) -> list[Any]:
         """Return the cotangent of each source, or None."""
         shapes = {slot: (kind, shape) for slot, kind, shape in request.leaves}
-        values = [request.held[k] for k in self.reads]
-        values += [np.empty(shapes[k][1], shapes[k][0]) for k in self.shaped]
+        assert self.places is not None
+        reads, shaped = self.places
+        values = [request.held[k] for k in reads]
+        values += [np.empty(shapes[k][1], shapes[k][0]) for k in shaped]
         self.request = request
         try:
             found = iter(self.compiled(*values, *cts))
@@ -353,26 +372,37 @@ _PROGRAMS: dict[Any, Backward | None] = {}
 _LIMIT = 256
 
 
-def find_program(records: Sequence[Record], make: Any) -> tuple[Backward | None, Request | None]:
-    """Return the compiled way back of a recording, if its structure repeats, with the request.
+def run_compiled(records: Sequence[Record], make: Callable[[], Request],
+                 cts: Sequence[Any]) -> list[Any] | None:
+    """Return the cotangents of a recording by a compiled program; None where there is none.
 
-    make -- gives the request
+    make -- gives the request, which only a structure that repeats needs
+    cts  -- the cotangents that are given
     """
-    if len(records) > LARGEST or settings().disable_jit:
-        return None, None
+    if not records or len(records) > LARGEST or settings().disable_jit:
+        return None
     outline = tuple([r[0].identity for r in records])
     seen = _SEEN[outline] = _SEEN.get(outline, 0) + 1
     if seen < REPEATS:
         if len(_SEEN) > _LIMIT:
             _SEEN.clear()
-        return None, None
-    request: Request = make()
+        return None
+    if any(r[0].sized for r in records):
+        return None
+    request = make()
     key = request.key
-    if key not in _PROGRAMS:
-        if len(_PROGRAMS) >= _LIMIT:
-            _PROGRAMS.clear()
-        try:
+    try:
+        if key not in _PROGRAMS:
+            if len(_PROGRAMS) >= _LIMIT:
+                _PROGRAMS.clear()
             _PROGRAMS[key] = Backward(request)
-        except (NotCompiled, TracejitError, LookupError, TypeError, ValueError):
-            _PROGRAMS[key] = None
-    return _PROGRAMS[key], request
+        program = _PROGRAMS[key]
+        return None if program is None else program.run(request, cts)
+    except NotCompiled as e:
+        LOG.debug("a tape is not compiled as a whole: %s", e)
+    except CompileError as e:
+        LOG.warning("a tape is carried out call by call: %s", e)
+    except (TracejitError, LookupError, TypeError, ValueError) as e:
+        LOG.debug("a tape is not compiled as a whole: %s", e)
+    _PROGRAMS[key] = None
+    return None

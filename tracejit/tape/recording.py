@@ -11,8 +11,9 @@ import numpy as np
 
 from tracejit.ir.types import is_differentiable
 from tracejit.tape import values
-from tracejit.tape.calls import OPERATORS, Plan, Reading, Unrecorded, invoke, plan_of
+from tracejit.tape.calls import OPERATORS, Reading, Unrecorded, invoke
 from tracejit.tape.noting import ACTIVE, Event, Line, user_line
+from tracejit.tape.plans import Plan, plan_of
 from tracejit.tape.values import Operand, TapeValue
 from tracejit.trace.context import CAPTURES, current
 from tracejit.trace.eager import handle_calls, holds_recorded
@@ -183,7 +184,7 @@ def perform_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         ACTIVE.tapes = tapes
     if not tapes and not holds_recorded((args, kwargs)):
         return result
-    result = _wrap(result)
+    result = _wrap(_copied(result))
     for tape in tapes:
         _note(tape, function, args, kwargs, result)
     return result
@@ -240,6 +241,13 @@ def _apart(result: Any, arrays: Sequence[np.ndarray]) -> Any:
         leaves, structure = flatten(result)
         return unflatten(structure, iter([_apart(x, arrays) for x in leaves]))
     return result
+
+
+def _copied(result: Any) -> Any:
+    """Return what users' code gave with copies of its arrays, which may be the users' own."""
+    leaves, structure = flatten(result)
+    return unflatten(structure, iter([x.copy() if isinstance(x, np.ndarray) else x
+                                      for x in leaves]))
 
 
 def _wrap(result: Any) -> Any:

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from tracejit.autodiff.inplace import append_gradients
-from tracejit.ir.core import Block, Literal, Value
+from tracejit.ir.core import Block, Value
 from tracejit.ir.core import Graph as IRGraph
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.ops.cotangents import add_cotangents, dense
+from tracejit.ops.cotangents import add_cotangents, dense, zeros
 from tracejit.tape.tape import UnconnectedGradients
 from tracejit.trace.captured import Captures
 from tracejit.trace.context import Trace, active, is_tracing
-from tracejit.trace.equations import apply, atom_of, cast, dtype_of, is_weak, lift
+from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer, describe, tracer_of
+from tracejit.transforms.nested import tracer_of_atom
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["AggregationMethod", "Graph", "gradients"]
@@ -88,18 +89,9 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
     found = append_gradients([y for y, _ in pairs], [ct for _, ct in pairs],
                              [x.value for x in sources], group=name, stopped=stopped,
                              sum_terms=_SUMS[method])
-    return [finished(a, x, unconnected) for a, x in zip(found, sources, strict=True)]
-
-
-def finished(a: Any, x: Tracer, unconnected: UnconnectedGradients) -> Any:
-    """Return the cotangent of a source as users see it."""
-    if a is None:
-        if unconnected is UnconnectedGradients.NONE:
-            return None
-        return apply("full", x.dtype.type(0), shape=x.aval.shape)
-    if isinstance(a, Literal):
-        return cast(a.val, a.aval.dtype)
-    return tracer_of(a, weak=x.weak)
+    fill = unconnected is UnconnectedGradients.ZERO
+    return [tracer_of_atom(a, x.weak) if a is not None else zeros(x.aval) if fill else None
+            for a, x in zip(found, sources, strict=True)]
 
 
 def _listed(x: Any) -> list[Any]:
@@ -157,8 +149,6 @@ _SUMS: dict[AggregationMethod, Callable[[list[Any]], Any] | None] = {
     AggregationMethod.EXPERIMENTAL_TREE: _as_a_tree,
     AggregationMethod.EXPERIMENTAL_ACCUMULATE_N: None,
 }
-
-
 
 
 # --- programs without a function ----------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import sys
-import warnings
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -17,18 +15,17 @@ from tracejit.ir.types import is_differentiable
 from tracejit.runtime.stages import Program, Traced
 from tracejit.tape.backward import go_back
 from tracejit.tape.captured import CapturedTape, in_capture
-from tracejit.tape.noting import ACTIVE, Event, user_line
-from tracejit.tape.programs import NotCompiled, find_program, make_request, recording_graph
+from tracejit.tape.given import checked_cotangent, described, match, warn_of_integers
+from tracejit.tape.noting import ACTIVE, Event
+from tracejit.tape.programs import make_request, recording_graph, run_compiled
 from tracejit.tape.recording import Record, perform
-from tracejit.tape.values import Operand, TapeValue
+from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable
 from tracejit.trace.context import is_tracing, refuse
 from tracejit.trace.tracer import Traced as TracedValue
-from tracejit.tree import flatten, leaf_names, unflatten
+from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["GradientTape", "UnconnectedGradients"]
-
-LOG = logging.getLogger("tracejit")
 
 
 class UnconnectedGradients(Enum):
@@ -71,7 +68,6 @@ class GradientTape:
         self._records: list[Record] = []
         self._saved: list[Sequence[Any]] = []
         self._events: list[Event] = []
-        self._watched: dict[int, TapeValue] = {}
         self._variables: dict[int, tuple[Variable, list[TapeValue]]] = {}
 
     # --- recording ------------------------------------------------------------------------------
@@ -122,16 +118,15 @@ class GradientTape:
             self._read_variable(x, x._state)
         elif isinstance(x, TapeValue):
             if is_differentiable(x.dtype):
-                self._watched[x.uid] = x
                 self._known.add(x.uid)
             else:
-                _warn_of_integers(x.dtype)
+                warn_of_integers(x.dtype)
         elif isinstance(x, (np.ndarray, np.generic, int, float, complex)):
-            raise TypeError(f"a tape cannot watch {_described(x)}: NumPy does not tell it what is "
+            raise TypeError(f"a tape cannot watch {described(x)}: NumPy does not tell it what is "
                             "computed from that. Make it a tape value first: "
                             "x = tracejit.constant(x), and compute with x")
         else:
-            raise TypeError(f"a tape watches tape values and variables, not {_described(x)}. Make "
+            raise TypeError(f"a tape watches tape values and variables, not {described(x)}. Make "
                             "tape values of numbers with tracejit.constant")
 
     def _read_variable(self, variable: Variable, state: TapeValue) -> None:
@@ -158,9 +153,11 @@ class GradientTape:
     def reset(self) -> None:
         """Forget everything that was recorded and watched, and go on."""
         if self._captured is not None:
-            self._captured.stop()
+            if self._recording:
+                self._captured.stop()
             self._captured = CapturedTape(self._watch_accessed)
-            self._captured.start()
+            if self._recording:
+                self._captured.start()
         self._clear()
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -206,23 +203,13 @@ class GradientTape:
 
         Their shape is the target's, followed by the source's. Otherwise as `gradient`.
         """
-        unconnected = UnconnectedGradients(unconnected_gradients)
-        self._begin_use()
-        if self._captured is not None:
-            raise refuse("the Jacobian of a tape within a capture",
-                         "Use tracejit.jacobian of a function, or loop over tape.gradient")
-        y = self._targets(target)[0]
-        found, structure = flatten(sources)
+        y, found, structure = self._begin_jacobian(target, sources)
         chosen = [self._source(x) for x in found]
         rows = [self._backward([y], [_unit(y, k)], chosen) for k in range(y.size)]
-        results = []
-        for k, x in enumerate(found):
-            column = [row[k] for row in rows]
-            whole = _stacked(column, (*y.shape, *np.shape(x)), x)
-            results.append(self._result(whole, x, unconnected, (*y.shape, *np.shape(x))))
-        if not self._persistent:
-            self._release()
-        return unflatten(structure, iter(results))
+        shapes = [(*y.shape, *np.shape(x)) for x in found]
+        wholes = [_stacked([row[k] for row in rows], shape, x)
+                  for k, (shape, x) in enumerate(zip(shapes, found, strict=True))]
+        return self._end_jacobian(wholes, found, shapes, structure, unconnected_gradients)
 
     def batch_jacobian(self, target: Any, source: Any,
                        unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
@@ -231,29 +218,47 @@ class GradientTape:
         The result has the shape (b, *target.shape[1:], *source.shape[1:]); element b of the target
         is taken to depend on element b of the source alone.
         """
-        unconnected = UnconnectedGradients(unconnected_gradients)
-        self._begin_use()
-        if self._captured is not None:
-            raise refuse("the Jacobian of a tape within a capture",
-                         "Use tracejit.jacobian of a function, or loop over tape.gradient")
-        y = self._targets(target)[0]
+        y, found, structure = self._begin_jacobian(target, source)
+        if len(found) != 1:
+            raise TypeError(f"batch_jacobian takes one source, not {len(found)}")
         if not y.ndim or not np.ndim(source) or y.shape[0] != np.shape(source)[0]:
             raise ValueError(f"batch_jacobian needs a target and a source with the same first "
                              f"axis, not {y.shape} and {np.shape(source)}")
         chosen = [self._source(source)]
         batch, inner = y.shape[0], y.shape[1:]
         columns = []
-        for k in range(int(np.prod(inner))):
-            ct = np.zeros((batch, int(np.prod(inner))), y.dtype)
+        for k in range(math.prod(inner)):
+            ct = np.zeros((batch, math.prod(inner)), y.dtype)
             ct[:, k] = 1
             columns += self._backward([y], [TapeValue(ct.reshape(y.shape))], chosen)
         shape = (batch, *inner, *np.shape(source)[1:])
-        whole = None
-        if any(c is not None for c in columns):
-            whole = perform(np.stack, (_filled(columns, source),), {"axis": 1}).reshape(shape)
+        whole = _stacked(columns, shape, source, axis=1)
+        return self._end_jacobian([whole], found, [shape], structure, unconnected_gradients)
+
+    def _begin_jacobian(self, target: Any, sources: Any
+                        ) -> tuple[TapeValue, list[Any], Structure]:
+        """Return the one target, the sources and their structure."""
+        self._begin_use()
+        if self._captured is not None:
+            raise refuse("the Jacobian of a tape within a capture",
+                         "Use tracejit.jacobian of a function, or loop over tape.gradient")
+        targets = self._targets(target)
+        if len(targets) != 1:
+            raise TypeError(f"a Jacobian is that of one target, not of {len(targets)}. Ask for one "
+                            "after the other with a persistent tape, or np.stack the targets")
+        found, structure = flatten(sources)
+        return targets[0], found, structure
+
+    def _end_jacobian(self, wholes: Sequence[Any], found: Sequence[Any],
+                      shapes: Sequence[tuple[int, ...]], structure: Structure,
+                      unconnected_gradients: Any) -> Any:
+        """Return Jacobians in the sources' structure; the tape is used up unless persistent."""
+        unconnected = UnconnectedGradients(unconnected_gradients)
         if not self._persistent:
             self._release()
-        return self._result(whole, source, unconnected, shape)
+        return unflatten(structure, iter(
+            [self._result(whole, x, unconnected, shape)
+             for whole, x, shape in zip(wholes, found, shapes, strict=True)]))
 
     def _begin_use(self) -> None:
         if self._used and not self._persistent:
@@ -271,14 +276,14 @@ class GradientTape:
             elif isinstance(x, TapeValue):
                 found.append(x)
             else:
-                raise TypeError(f"the target is {_described(x)}, which no tape follows. Compute it "
+                raise TypeError(f"the target is {described(x)}, which no tape follows. Compute it "
                                 "from tape values or variables with NumPy functions inside the "
                                 "tape's `with` block")
         if not found:
             raise TypeError("gradient needs a target: a tape value, or a nest of them")
         for x in found:
             if not is_differentiable(x.dtype):
-                _warn_of_integers(x.dtype, "target")
+                warn_of_integers(x.dtype, "target")
         return found
 
     def _source(self, x: Any) -> list[int]:
@@ -288,19 +293,20 @@ class GradientTape:
             return [s.uid for s in states]
         if isinstance(x, TapeValue):
             if not is_differentiable(x.dtype):
-                _warn_of_integers(x.dtype, "source")
+                warn_of_integers(x.dtype, "source")
             return [x.uid]
-        raise TypeError(f"a source is {_described(x)}; gradients are by tape values "
+        raise TypeError(f"a source is {described(x)}; gradients are by tape values "
                         "(tracejit.constant, tape.watch) and variables (tracejit.Variable)")
 
     def _cotangents(self, targets: Sequence[TapeValue], target: Any, given: Any) -> list[Any]:
         cts = [None] * len(targets)
         if given is not None:
             leaves: list[Any] = []
-            _match(target, given, leaves)
+            match(target, given, leaves)
             cts = leaves
         names = leaf_names(flatten(target)[1], "the target")
-        return [_cotangent(y, ct, name) for y, ct, name in zip(targets, cts, names, strict=True)]
+        return [checked_cotangent(y, ct, name)
+                for y, ct, name in zip(targets, cts, names, strict=True)]
 
     def _backward(self, targets: Sequence[TapeValue], given: Sequence[TapeValue | None],
                   sources: Sequence[Sequence[int]], *, last: bool = False) -> list[Any]:
@@ -325,15 +331,12 @@ class GradientTape:
         kept = [(y, ct) for y, ct in zip(targets, given, strict=True)
                 if is_differentiable(y.dtype)]
         uids = [u for group in sources for u in group]
-        program, request = find_program(self._records, lambda: make_request(
-            self._records, self._saved, [y.uid for y, _ in kept],
-            [ct is not None for _, ct in kept], uids))
-        if program is None or request is None:
+        found = run_compiled(self._records, lambda: make_request(
+            self._records, self._saved, [y for y, _ in kept], [ct is not None for _, ct in kept],
+            uids), [ct._data for _, ct in kept if ct is not None])
+        if found is None:
             return None
-        try:
-            cts = iter(program.run(request, [ct._data for _, ct in kept if ct is not None]))
-        except NotCompiled:
-            return None
+        cts = iter(found)
         return [_sum([ct for _ in group if (ct := next(cts)) is not None]) for group in sources]
 
     def _result(self, ct: Any, source: Any, unconnected: UnconnectedGradients,
@@ -360,7 +363,7 @@ class GradientTape:
         chosen = [self._source(x) for x in found]
         names = {u: x.name if isinstance(x, Variable) and x._name else f"x{k}"
                  for k, (x, uids) in enumerate(zip(found, chosen, strict=True)) for u in uids}
-        request = make_request(self._records, (), [y.uid for y in targets], [False] * len(targets),
+        request = make_request(self._records, (), targets, [False] * len(targets),
                                [u for uids in chosen for u in uids], names)
         return Traced(Program.of_graph(recording_graph(request, "tape"))).graph
 
@@ -398,74 +401,10 @@ def _unit(y: TapeValue, k: int) -> TapeValue:
     return TapeValue(ct.reshape(y.shape)[()])
 
 
-def _filled(cts: Sequence[Any], x: Any) -> list[Any]:
-    zeros = np.zeros(np.shape(x), x.dtype)[()]
-    return [zeros if ct is None else ct for ct in cts]
-
-
-def _stacked(cts: Sequence[Any], shape: tuple[int, ...], x: Any) -> Any:
+def _stacked(cts: Sequence[Any], shape: tuple[int, ...], x: Any, axis: int = 0) -> Any:
+    """Return cotangents in one array, zeros for those that there are not; None if there is none."""
     if all(ct is None for ct in cts):
         return None
-    return perform(np.stack, (_filled(cts, x),)).reshape(shape)
-
-
-def _cotangent(y: TapeValue, ct: Any, name: str) -> TapeValue | None:
-    """Return a target's cotangent as a tape value of its shape and dtype; None for ones."""
-    if ct is None:
-        return None
-    if not isinstance(ct, Operand):
-        ct = TapeValue(np.asarray(ct)[()])
-    elif isinstance(ct, Variable):
-        ct = ct.read_value()
-    if ct.shape != y.shape:
-        raise ValueError(f"the cotangent of {name} has shape {ct.shape}, but {name} has shape "
-                         f"{y.shape}")
-    if ct.dtype.kind == "c" and y.dtype.kind != "c":
-        raise ValueError(f"the cotangent of {name} is complex, but {name} is {y.dtype}")
-    found: TapeValue = ct if ct.dtype == y.dtype else ct.astype(y.dtype)
-    return found
-
-
-def _match(target: Any, given: Any, leaves: list[Any]) -> None:
-    """Collect the cotangents given for a nest of targets, None where there is none."""
-    if isinstance(target, (list, tuple)):
-        if not isinstance(given, (list, tuple)) or len(given) != len(target):
-            raise ValueError("output_gradients has another structure than the target: "
-                             f"{len(target)} targets need as many")
-        for t, g in zip(target, given, strict=True):
-            _match(t, g, leaves)
-    elif isinstance(target, dict):
-        if not isinstance(given, dict) or given.keys() != target.keys():
-            raise ValueError("output_gradients has other keys than the target")
-        for k, t in target.items():
-            _match(t, given[k], leaves)
-    else:
-        leaves.append(given[0] if isinstance(given, (list, tuple)) and len(given) == 1 else given)
-
-
-def _described(x: Any) -> str:
-    if isinstance(x, np.ndarray):
-        return f"a NumPy array of dtype {x.dtype} and shape {x.shape}"
-    if x is None:
-        return "None"
-    kind = type(x).__name__
-    return f"the {kind} {x!r}" if isinstance(x, (str, int, float, complex, np.generic)) else (
-        f"an object of type {kind}")
-
-
-_WARNED: set[np.dtype] = set()
-
-
-def _warn_of_integers(dtype: np.dtype, what: str = "watched value") -> None:
-    """Warn, once per dtype, that what is no float has no gradient."""
-    if dtype not in _WARNED:
-        _WARNED.add(dtype)
-        code, _ = user_line()
-        depth = 1
-        frame = sys._getframe(1)
-        while frame.f_code is not code and frame.f_back is not None:
-            frame = frame.f_back
-            depth += 1
-        warnings.warn(f"a {what} has dtype {dtype}: only floats and complex numbers have "
-                      "gradients, so this one gets None. Use tracejit.constant(x, "
-                      "dtype=np.float64)", stacklevel=depth + 1)
+    zeros = np.zeros(np.shape(x), x.dtype)[()]
+    filled = [zeros if ct is None else ct for ct in cts]
+    return perform(np.stack, (filled,), {"axis": axis}).reshape(shape)

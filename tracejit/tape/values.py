@@ -122,6 +122,8 @@ class Operand(Recorded):
     # --- NumPy's protocols ----------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "at":
+            self._refuse_write(f"np.{ufunc.__name__}.at")
         # NumPy hands on its scalars as arrays: `np.float64(0.0) * x`
         if len(inputs) > 1:
             inputs = tuple([x[()] if type(x) is np.ndarray and not x.ndim else x for x in inputs])
@@ -275,6 +277,8 @@ class TapeValue(Operand):
     __slots__ = ("__weakref__", "_data", "type_number", "uid")
 
     def __init__(self, data: Any, uid: int = 0) -> None:
+        if type(data) is np.ndarray:
+            data.flags.writeable = False
         self._data = data
         self.uid = uid or next(_UIDS)
         self.type_number = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from tracejit.ir.core import Op
 from tracejit.trace.keywords import checking_keywords
 
-__all__ = ["CREATES", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "captures",
-           "loop_dtypes"]
+__all__ = ["CREATES", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "Changing",
+           "captures", "loop_dtypes"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -33,6 +33,28 @@ PROPERTIES: dict[str, Callable[..., Any]] = {}
 """From the name of an array attribute to the function that captures it."""
 
 
+class Changing:
+    """What stands for a value that is assigned to as a whole: functions see what it is now."""
+
+    __slots__ = ()
+
+    def read_value(self) -> Any:
+        """Return the present value, which no assignment changes."""
+        raise NotImplementedError
+
+
+def _of_present_values(capture: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a capture that takes what changes for what it is now."""
+
+    @wraps(capture)
+    def reading(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Changing) for x in args):
+            args = tuple([x.read_value() if isinstance(x, Changing) else x for x in args])
+        return capture(*args, **kwargs)
+
+    return reading
+
+
 Capturing = TypeVar("Capturing", bound=Callable[..., Any])
 
 
@@ -41,7 +63,7 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
 
     def enter(fn: Capturing) -> Capturing:
         for function in functions:
-            FUNCTIONS[function] = checking_keywords(fn, function)
+            FUNCTIONS[function] = _of_present_values(checking_keywords(fn, function))
         if method is not None:
             METHODS[method] = checking_keywords(fn, functions[0])
         return fn

@@ -13,7 +13,7 @@ from tracejit.ir.dims import Dim, Expr
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import DTYPES
 from tracejit.trace.context import NeedStatic, current, refuse
-from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, loop_dtypes
+from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
@@ -293,6 +293,8 @@ _ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, 
 
 def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
     """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
+    if isinstance(target, Changing):
+        return apply_operator(ufunc, target.read_value(), other)
     if not target.dims and not target.steps:
         return apply_operator(ufunc, target, other)
     result = apply_ufunc(ufunc, target, other)

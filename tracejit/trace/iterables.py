@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import FUNCTIONS
+from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
@@ -101,6 +101,8 @@ def counted(x: Any) -> TracedIterable | None:
     if isinstance(x, Tracer):
         if not x.dims:
             raise TypeError("iteration over a 0-d array")
+        if isinstance(x, Changing):
+            x = x.read_value()
         own = Tracer(x.cell, x.steps)  # the loop's own handle, whatever becomes of the name
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
     return None

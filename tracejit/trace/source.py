@@ -14,7 +14,7 @@ from typing import Any
 from tracejit.ir.core import Site
 
 __all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source",
-           "is_user_code", "line_of_error"]
+           "is_user_code", "line_of_error", "plain_source"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -66,6 +66,14 @@ class FunctionSource:
 _PLAIN: dict[CodeType, FunctionSource] = {}
 
 
+def plain_source(code: CodeType) -> FunctionSource:
+    """Return the source of code that was not rewritten, whose sites are lines."""
+    found = _PLAIN.get(code)
+    if found is None:
+        found = _PLAIN[code] = FunctionSource(code.co_name, code.co_filename, None, code)
+    return found
+
+
 def find_site() -> Site | None:
     """Return the statement of user code that is running now."""
     frame: FrameType | None = sys._getframe(1)
@@ -75,10 +83,7 @@ def find_site() -> Site | None:
         if source is not None and code.co_filename not in LIKE_USERS:
             return source.site(frame.f_lineno)
         if not _is_internal(code.co_filename):
-            plain = _PLAIN.get(code)
-            if plain is None:
-                plain = _PLAIN[code] = FunctionSource(code.co_name, code.co_filename, None, code)
-            return plain.site(frame.f_lineno)
+            return plain_source(code).site(frame.f_lineno)
         frame = frame.f_back
     return None
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tracejit.ir.core import Value
 from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import METHODS, PROPERTIES, Changing
 from tracejit.trace.equations import apply_operator, atom_of, cast, dtype_of, emit_value, lift
 from tracejit.trace.indexing import write_cell
 from tracejit.trace.tracer import Tracer, tracer_of
@@ -15,7 +16,7 @@ from tracejit.trace.tracer import Tracer, tracer_of
 __all__ = ["StateTracer"]
 
 
-class StateTracer(Tracer):
+class StateTracer(Tracer, Changing):
     """What stands for a variable; two of one variable share its cell."""
 
     __slots__ = ("variable",)
@@ -46,7 +47,9 @@ class StateTracer(Tracer):
 
     def read_value(self) -> Tracer:
         """Return the present value; it does not change when the variable does."""
-        return tracer_of(self.value)
+        tracer = tracer_of(self.value)
+        tracer.cell.constant = f"writing to the value of the variable {self.name!r}"
+        return tracer
 
     def assign(self, value: Any) -> StateTracer:
         """Give the variable another value of its shape; it has it after the call."""
@@ -71,6 +74,11 @@ class StateTracer(Tracer):
         """Subtract from the variable."""
         return self.assign(apply_operator(np.subtract, self, delta))
 
+    def __getattr__(self, name: str) -> Any:
+        if name in PROPERTIES or name in METHODS:
+            return getattr(self.read_value(), name)
+        return super().__getattr__(name)
+
     def __getitem__(self, key: Any) -> Any:
         return self.read_value()[key]
 
@@ -82,15 +90,3 @@ class StateTracer(Tracer):
         """Refuse: there is no NumPy value yet."""
         raise refuse("the NumPy value of a variable within a capture",
                      "Compute with the variable itself")
-
-
-def _inplace(ufunc: Any) -> Any:
-    def method(self: StateTracer, other: Any) -> Any:
-        return apply_operator(ufunc, self.read_value(), other)
-
-    return method
-
-
-for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply),
-                      ("truediv", np.true_divide), ("pow", np.power)):
-    setattr(StateTracer, f"__i{_name}__", _inplace(_ufunc))

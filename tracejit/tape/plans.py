@@ -1,0 +1,358 @@
+"""How calls are differentiated: one plan per kind of call, captured once and used ever after.
+
+A plan comes from the same capture, registry and gradient pass as `@tracejit.grad`: the call is
+captured as a graph, and the reverse sweep over that graph gives what a tape runs on the way back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tracejit.autodiff.activity import find_active
+from tracejit.autodiff.transforms import adjoint_graph
+from tracejit.configuration import settings
+from tracejit.errors import TracejitError
+from tracejit.ir.core import Block, Graph, Op, Value
+from tracejit.ir.dims import Expr, dim_values, evaluate
+from tracejit.ir.interpreter import prepare
+from tracejit.ir.types import is_differentiable
+from tracejit.ops.calls import inline_region
+from tracejit.runtime.function import Function, WithStates, make_function
+from tracejit.tape.calls import (
+    OPERATORS,
+    SLOT,
+    Inlined,
+    describe,
+    fill,
+    invoke,
+    template_of,
+)
+from tracejit.tape.native import Kernel, NativePullback
+from tracejit.tape.values import Operand
+from tracejit.trace.capture import ArgSpec, Capture, capture_function, spec_of_leaf
+from tracejit.trace.captured import Path
+from tracejit.trace.context import is_tracing
+from tracejit.trace.equations import atom_of, lift
+from tracejit.transforms.nested import tracer_of_atom
+from tracejit.tree import flatten
+
+__all__ = ["Adjoint", "Plan", "forget", "plan_of"]
+
+
+class Pattern:
+    """A kind of call apart from its sizes: its graph, and the graphs of its ways back."""
+
+    def __init__(self, capture: Capture, wrt: tuple[int, ...], name: str) -> None:
+        self.capture, self.wrt, self.name = capture, wrt, name
+        self.ways_back: dict[tuple[int, ...], Any] = {}
+        self.shared = False
+        """Whether it holds for all sizes."""
+        self.spent: dict[tuple[int, ...], float] = {}
+        """About how many seconds its ways back have taken so far."""
+        self.kernels: dict[tuple[int, ...], Any] = {}
+
+    def way_back(self, given: tuple[int, ...]) -> tuple[Graph, list[Value], tuple[int, ...]]:
+        """Return the graph from what it reads and cotangents to cotangents; see `adjoint_graph`."""
+        if given not in self.ways_back:
+            self.ways_back[given] = adjoint_graph(
+                self.capture.graph, self.wrt, given, f"adjoint[{self.name}]", self.capture.guards)
+        found: tuple[Graph, list[Value], tuple[int, ...]] = self.ways_back[given]
+        return found
+
+    def compiled(self, given: tuple[int, ...]) -> Any:
+        """Return a way back in machine code, for all sizes; None where shapes do not tell them."""
+        if given not in self.kernels:
+            graph = self.way_back(given)[0]
+            told = {v for x in graph.inputs for d in x.aval.shape if isinstance(d, Expr)
+                    for v in dim_values(d) if d == v.dim}
+            used = {v for eqn in graph.eqns for v in eqn.uses() if v.is_size}
+            sizes = tuple(v for v in graph.sizes if v in told)
+            program = replace(graph, sizes=sizes)
+            self.kernels[given] = make_function(Kernel(program)) if used <= told else None
+        return self.kernels[given]
+
+
+COMPILING = 0.15
+"""About how many seconds it takes to compile the way back of one call."""
+
+LARGE = 10_000
+"""From how many elements on that is faster than NumPy, operation by operation."""
+
+
+def _largest(graph: Graph, sizes: dict[Value, int]) -> int:
+    """Return the number of elements of the largest result; 0 if not all ops are elementwise."""
+    if not graph.eqns or any(eqn.op.kind != "elementwise" for eqn in graph.eqns):
+        return 0
+    shapes = [eqn.output.aval.shape for eqn in graph.eqns]
+    if any(v not in sizes for shape in shapes for d in shape if isinstance(d, Expr)
+           for v in dim_values(d)):
+        return 0  # data decides
+    return max(math.prod(evaluate(d, sizes.__getitem__) for d in shape) for shape in shapes)
+
+
+class Adjoint(Inlined):
+    """The way back of a call: from what it reads of the call and cotangents to cotangents.
+
+    reads   -- the numbers of what it reads: operands first, then results
+    reaches -- the numbers of the operands whose cotangents it gives
+    run     -- computes it on NumPy values
+    """
+
+    def __init__(self, pattern: Pattern, given: tuple[int, ...], sizes: dict[Value, int]) -> None:
+        forward = pattern.capture.graph
+        self.graph, read, self.reaches = pattern.way_back(given)
+        self.sizes = sizes
+        places: dict[Any, int] = {}
+        for k, a in enumerate((*forward.inputs, *forward.outputs)):
+            places.setdefault(a, k)
+        self.reads = tuple([places[v] for v in read])
+        self.pattern, self.given = pattern, given
+        self.prepared: Callable[..., tuple[Any, ...]] = prepare(self.graph, sizes)
+        self.run = self.prepared
+        self.__name__ = self.graph.name
+        elements = _largest(self.graph, sizes)
+        if pattern.shared and len(self.graph.eqns) > 1 and elements >= LARGE:
+            self.price = len(self.graph.eqns) * 6e-10 * elements
+            self.run = self._counted
+
+    def _counted(self, *args: Any) -> tuple[Any, ...]:
+        """Compute on NumPy values; compile once that has taken as long as compiling takes."""
+        spent = self.pattern.spent[self.given] = self.pattern.spent.get(
+            self.given, 0.0) + self.price
+        if spent < COMPILING or settings().disable_jit:
+            return self.prepared(*args)
+        self.run = self.pattern.compiled(self.given) or self.prepared
+        return self.run(*args)
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        """Compute on NumPy values; within a capture, add the equations."""
+        if not is_tracing():
+            return self.run(*args)
+        env: dict[Value, Any] = dict(self.sizes)
+        env.update(zip(self.graph.inputs, [atom_of(lift(x)) for x in args], strict=True))
+        region = Block(tuple(env), self.graph.eqns, self.graph.outputs)
+        return tuple([tracer_of_atom(a, False)
+                      for a in inline_region(region, list(env.values()))])
+
+
+class Plan:
+    """What a tape knows of one kind of call.
+
+    arity     -- how many operands it has
+    types     -- dtype (or Python type) and shape of each operand
+    identity  -- what plans share that differ in sizes alone
+    wrt       -- the operands that the tape follows and whose dtype is differentiable
+    reads     -- what the way back reads: numbers of operands, then of results
+    connected -- whether the results depend on any of `wrt`, as far as gradients go
+    refusal   -- why there is no way back; asking for it raises `error`
+    sized     -- whether numbers among the operands decide on the sizes of results
+    """
+
+    def __init__(self, function: Any, template: Any, operands: Sequence[Any], wrt: tuple[int, ...],
+                 key: Any, refusal: str | None = None) -> None:
+        self.function, self.template, self.wrt = function, template, wrt
+        self.arity = len(operands)
+        op = getattr(function, "op", None)  # an op type of the user's
+        self.name: str = op.name if isinstance(op, Op) else getattr(
+            function, "__name__", type(function).__name__)
+        self.refusal = refusal
+        self.sized = _has_slot_in_slice(template)
+        self.error: type[Exception] = LookupError
+        self.pattern: Pattern | None = None
+        self.sizes: dict[Value, int] = {}
+        self.adjoints: dict[tuple[int, ...], Any] = {}
+        self.reads: tuple[int, ...] = ()
+        self.only: Any = None
+        self.connected = refusal is not None
+        self.key = key
+        self.states: tuple[Path, ...] = ()
+        """Paths to the variables that the call reads: it is not to be recorded without them."""
+        self.native = isinstance(function, (Function, WithStates))
+        self.identity: Any = self
+        data = [x._data if isinstance(x, Operand) else x for x in operands]
+        self.types = [(x.dtype, np.shape(x)) if hasattr(x, "dtype") else (type(x), ())
+                      for x in data]
+        if refusal is not None:
+            return
+        if self.native:
+            self._study(data)
+            return
+        try:
+            self._find_pattern(data, _pattern_key(key, {}))
+        except (TracejitError, LookupError, TypeError, ValueError, NotImplementedError) as e:
+            self.refusal = re.sub(r"^\S+:\d+: ", "", str(e))
+            self.connected = True
+            users = getattr(function, "__module__", None) not in (None, "numpy", "_operator")
+            if users and isinstance(e, (TypeError, ValueError)) and not isinstance(
+                    e, TracejitError):
+                self.error = type(e)
+
+    def _study(self, data: Sequence[Any]) -> None:
+        """Learn of a compiled function what depends on what."""
+        structure = flatten((tuple(data), {}))[1]
+        specs = [spec_of_leaf(x) for x in data]
+        c = capture_function(self.call, specs, structure, data, name=self.name, writes_back=True)
+        if c.written:
+            raise TypeError(f"{self.name} writes to its arguments, and tape values cannot be "
+                            "written to. Let it work on a copy: x = x.copy()")
+        self.reads = tuple(range(self.arity))
+        outputs = [a for a in c.graph.outputs if isinstance(a, Value)]
+        reaches = []
+        for k in self.wrt:
+            active = {c.graph.inputs[k]}
+            find_active(c.graph.eqns, active)
+            if any(a in active for a in outputs):
+                reaches.append(k)
+        self.wrt = tuple(reaches)
+        self.connected = bool(reaches)
+
+    def _find_pattern(self, data: Sequence[Any], key: Any) -> None:
+        found = _PATTERNS.get(key)
+        if found is None:
+            specs = _specs_of(data)
+            structure = flatten((tuple(data), {}))[1]
+            c = capture_function(self.call, specs, structure, data, name=self.name,
+                                 assigns=True)
+            shared = not (c.pins or c.size_guards or c.checks or c.leaves)
+            if not shared:  # it is for these sizes alone
+                specs = [ArgSpec(s.kind, s.dtype, s.ndim, sizes=x.shape) if s.kind == "array" else s
+                         for s, x in zip(specs, data, strict=True)]
+                c = capture_function(self.call, specs, structure, data, name=self.name,
+                                     assigns=True)
+            if c.recorded:  # variables: they are to be operands, too
+                self.states = tuple(c.recorded)
+                return
+            if c.leaves:  # state of the users' own, which is read at every call
+                self.native = True
+                self._study(data)
+                return
+            found = Pattern(c, self.wrt, self.name)
+            found.shared = shared
+            if shared:
+                _PATTERNS[key] = found
+        self.pattern = found
+        if found.shared:
+            self.identity = found
+        graph = found.capture.graph
+        for v, x in zip(graph.inputs, data, strict=False):
+            for d, n in zip(v.aval.shape, np.shape(x), strict=True):
+                if isinstance(d, Expr):
+                    self.sizes[next(iter(dim_values(d)))] = n
+        floats = tuple(k for k, a in enumerate(graph.outputs) if is_differentiable(a.aval.dtype))
+        if floats and self.wrt:
+            adjoint = self.adjoint(floats)
+            self.connected = bool(adjoint.reaches)
+            self.reads = adjoint.reads if self.connected else ()
+
+    def call(self, *operands: Any) -> Any:
+        """Make the call within a capture."""
+        args, kwargs = fill(self.template, iter(operands))
+        return invoke(self.function, args, kwargs)
+
+    def adjoint(self, given: tuple[int, ...]) -> Any:
+        """Return the way back for cotangents of these results."""
+        found = self.adjoints.get(given)
+        if found is None:
+            if self.native:
+                found = NativePullback(self, given)
+            else:
+                assert self.pattern is not None
+                found = Adjoint(self.pattern, given, self.sizes)
+            self.adjoints[given] = found
+            if given == (0,):
+                self.only = found
+        return found
+
+
+def _has_slot_in_slice(template: Any) -> bool:
+    if isinstance(template, slice):
+        return SLOT in (template.start, template.stop)
+    return isinstance(template, (list, tuple)) and any(map(_has_slot_in_slice, template))
+
+
+def _pattern_key(key: Any, names: dict[int, int]) -> Any:
+    """Return the key of a call with sizes told apart, but not known."""
+    if not isinstance(key, tuple):
+        return key
+    if len(key) == 2 and isinstance(key[0], np.dtype) and isinstance(key[1], tuple):
+        return (key[0], tuple(n if n < 2 else ~names.setdefault(n, len(names)) for n in key[1]))
+    return tuple(_pattern_key(k, names) for k in key)
+
+
+def _specs_of(data: Sequence[Any]) -> list[ArgSpec]:
+    """Return specs in which equal sizes have one name, and sizes 0 and 1 are numbers."""
+    names: dict[int, str] = {}
+    specs = []
+    for x in data:
+        if type(x) in (int, float, complex):
+            specs.append(ArgSpec(type(x).__name__, np.dtype(type(x))))
+        elif isinstance(x, np.ndarray) and x.ndim:
+            sizes = tuple(n if n < 2 else names.setdefault(n, f"n{len(names)}") for n in x.shape)
+            specs.append(ArgSpec("array", x.dtype, x.ndim, sizes=sizes))
+        else:
+            specs.append(ArgSpec("scalar", x.dtype))
+    return specs
+
+
+_PATTERNS: dict[Any, Pattern] = {}
+_PLANS: dict[Any, Plan] = {}
+_LOOSE: dict[Any, int] = {}
+"""Calls apart from the numbers in them, with how many of each kind there have been."""
+MANY = 8
+"""After so many calls that differ in numbers alone, the numbers are operands."""
+_LIMIT = 4096
+
+
+def plan_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+            follows: Callable[[Any], bool]) -> tuple[Plan, list[Any]]:
+    """Return the plan of a call and its operands; `Unrecorded` where it cannot have one.
+
+    follows -- whether the tape knows where an operand came from
+    """
+    operands: list[Any] = []
+    key = (function, describe((args, kwargs) if kwargs else args, operands),
+           tuple([k for k, x in enumerate(operands) if follows(x)]))
+    plan = _PLANS.get(key)
+    if plan is not None:
+        return plan, operands
+    loose = None
+    if function in OPERATORS:
+        many: list[Any] = []
+        loose = (function, describe(args, many, loose=True),
+                 tuple([k for k, x in enumerate(many) if follows(x)]))
+        if loose in _PLANS and _PLANS[loose].refusal is None:
+            return _PLANS[loose], many
+    if len(_PLANS) >= _LIMIT:
+        _PLANS.clear()
+        _PATTERNS.clear()
+        _LOOSE.clear()
+    if loose is not None and len(many) > len(operands):
+        seen = _LOOSE[loose] = _LOOSE.get(loose, 0) + 1
+        if seen > MANY and loose not in _PLANS:
+            plan = _PLANS[loose] = _make(function, args, kwargs, many, loose, loose=True)
+            if plan.refusal is None:
+                return plan, many
+    plan = _PLANS[key] = _make(function, args, kwargs, operands, key, loose=False)
+    return plan, operands
+
+
+def _make(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], operands: Sequence[Any],
+          key: Any, *, loose: bool) -> Plan:
+    wrt = tuple(k for k in key[2] if is_differentiable(_dtype_of(operands[k])))
+    template = (template_of(args, loose=loose), template_of(kwargs))
+    return Plan(function, template, operands, wrt, key)
+
+
+def _dtype_of(x: Any) -> np.dtype:
+    return x._data.dtype if isinstance(x, Operand) else np.asarray(x).dtype
+
+
+def forget(plan: Plan) -> None:
+    """Make a plan anew at the next call: the user may have registered a gradient meanwhile."""
+    _PLANS.pop(plan.key, None)
