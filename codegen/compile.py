@@ -29,10 +29,12 @@ from numba.core import (
 from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import cpu_target
 
-from tracejit.codegen import intrinsics, vector_math
+from tracejit.codegen import intrinsics
 from tracejit.codegen.intrinsics import NUMBA_TYPES, Ptr
+from tracejit.codegen.libraries import load_libmvec
+from tracejit.codegen.machine import load_object, target_machine
 
-__all__ = ["MachineCode", "compile_kernel", "target_machine"]
+__all__ = ["MachineCode", "compile_kernel", "signature_of"]
 
 _LOCK = threading.RLock()
 
@@ -132,26 +134,6 @@ def _flags() -> Any:
     return flags
 
 
-_MACHINES: dict[str, Any] = {}
-
-
-def target_machine(reloc: str = "static", cpu_name: str | None = None) -> Any:
-    """Return LLVM's target machine for this CPU (or a named one)."""
-    key = f"{reloc} {cpu_name}"
-    if key not in _MACHINES:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        _MACHINES[key] = _new_machine(reloc, cpu_name)
-    return _MACHINES[key]
-
-
-def _new_machine(reloc: str, cpu_name: str | None) -> Any:
-    features = "" if cpu_name else llvm.get_host_cpu_features().flatten()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu_name or llvm.get_host_cpu_name(), features=features, opt=3, reloc=reloc,
-        codemodel="jitdefault" if reloc == "static" else "default")
-
-
 class _TypingContext(typing.Context):
     """Numba's typing context, remembering how operators and functions on scalars resolve.
 
@@ -220,7 +202,7 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
 
 def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
              beside: Sequence[str]) -> MachineCode:
-    vector_math.load_library()
+    load_libmvec()
     start = perf_counter()
     typing_context, target_context = _contexts()
     result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
@@ -259,25 +241,6 @@ def _optimise(module: Any) -> Any:
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
-
-
-_ENGINES: list[Any] = []
-
-
-def load_object(object_code: bytes) -> Any:
-    """Load object code into the process; return the engine that finds its symbols.
-
-    One engine holds everything: an engine owns its target machine, and code in use must not go.
-    """
-    if not _ENGINES:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        machine = _new_machine("static", None)
-        _ENGINES.append(llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine))
-    (engine,) = _ENGINES
-    engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
-    engine.finalize_object()
-    return engine
 
 
 def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str) -> str:

@@ -12,7 +12,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from tracejit.codegen.blas import call_fortran, find_library
+from tracejit.codegen.blas import call_fortran
+from tracejit.codegen.libraries import find_blas
 from tracejit.errors import Refusal
 
 __all__ = ["names"]
@@ -70,7 +71,7 @@ def getrf(typingctx: Any, n: Any, a: Any, pivots: Any) -> Any:
             info = builder.alloca(WORD)
         builder.store(WORD(0), info)
         n_, a_, pivots_ = args
-        if find_library()[1] != 64:
+        if find_blas()[1] != 64:
             raise Refusal("LU factorizations need NumPy's own OpenBLAS, whose integers have 64 "
                           "bits. Install NumPy from PyPI")
         call_fortran(builder, _letter(a) + "getrf", "iiplpp", [n_, n_, a_, n_, pivots_, info])

@@ -8,36 +8,21 @@ is absent, or switched off, the scalar functions of libm are called.
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import sys
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-__all__ = ["LIBRARY", "call_math", "load_library", "variants"]
+from tracejit.codegen.libraries import load_libmvec
 
-LIBRARY = "libmvec.so.1"
-
-
-@functools.cache
-def load_library() -> ctypes.CDLL | None:
-    """Load libmvec into the process, for compiled code to find; None where there is none."""
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        library = ctypes.CDLL(LIBRARY)
-    except OSError:
-        return None
-    llvm.load_library_permanently(LIBRARY)
-    return library
+__all__ = ["call_math", "variants"]
 
 
 @functools.cache
 def variants(name: str, bits: int, arity: int) -> tuple[tuple[int, str], ...]:
     """Return (lanes, symbol) of the vector variants of a function of libm that this CPU can run."""
-    library = load_library()
+    library = load_libmvec()
     features = llvm.get_host_cpu_features()
     found = []
     for isa, width, feature in (("b", 128, "sse2"), ("d", 256, "avx2"), ("e", 512, "avx512f")):

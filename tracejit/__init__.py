@@ -18,12 +18,13 @@ __version__ = "0.1.0"
 _TAPE = ("AggregationMethod", "GradientTape", "Graph", "Module", "UnconnectedGradients", "Variable",
          "constant", "gradients")
 _API = ("NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "checkpoint",
-        "custom_gradient", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-        "no_gradient", "recompute_grad", "register_op", "spec", "stop_gradient",
-        "value_and_grad", "vjp", "vmap")
+        "custom_gradient", "no_gradient", "recompute_grad", "register_op", "spec", "stop_gradient")
+_TRANSFORMS = ("grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+               "value_and_grad", "vjp", "vmap")
 _STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")
 _HOMES: dict[str, str] = {
-    **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"), "Refusal": "tracejit.errors",
+    **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
+    **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"), "Refusal": "tracejit.errors",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
 }
 

@@ -21,23 +21,29 @@ class Settings:
     dump        -- a directory for the stages of every compilation: `NAME_DIGEST.before.txt` and
                    `.after.txt`, the graph around all passes, `.py`, the source, and `.ll`, the LLVM
     verify      -- check IR between passes, and every index of compiled code
-    cache_dir   -- where emitted source is kept
+    cache       -- whether compiled programs are kept for other processes
+    cache_dir   -- where these and emitted source are kept; the user's cache directory if None
+    cache_size  -- how many bytes of them are kept; those that were not used for longest go first
     disable_jit -- run the interpreter instead of compiled code
     """
 
     debug: int = 0
     dump: str | None = None
     verify: bool = False
+    cache: bool = True
     cache_dir: str | None = None
+    cache_size: int = 1 << 30
     disable_jit: bool = False
 
 
 def _from_environment() -> Settings:
-    def flag(name: str) -> bool:
-        return os.environ.get(name, "0").lower() not in ("", "0", "false", "no")
+    def flag(name: str, default: str = "0") -> bool:
+        return os.environ.get(name, default).lower() not in ("", "0", "false", "no")
 
     return Settings(debug=int(os.environ.get("TRACEJIT_DEBUG", "0") or 0),
                     dump=os.environ.get("TRACEJIT_DUMP") or None, verify=flag("TRACEJIT_VERIFY"),
+                    cache=flag("TRACEJIT_CACHE", "1"),
+                    cache_size=int(os.environ.get("TRACEJIT_CACHE_SIZE") or 1 << 30),
                     cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
                     disable_jit=flag("TRACEJIT_DISABLE_JIT"))
 

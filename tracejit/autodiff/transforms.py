@@ -11,9 +11,10 @@ from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.walk import block_uses
-from tracejit.trace.captured import FixedCaptures, Guarded
+from tracejit.trace.captured import FixedCaptures
 from tracejit.trace.context import Trace, active, current
 from tracejit.trace.equations import apply
+from tracejit.trace.paths import Guarded
 
 __all__ = ["adjoint_graph", "after_capture", "cut_block", "gradient_block", "gradient_graph",
            "pullback_block", "pullback_graph", "tangent_graph"]

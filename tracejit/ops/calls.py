@@ -15,6 +15,7 @@ from tracejit.ir.walk import copy_block
 from tracejit.ops.kinds import only, structural
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
+from tracejit.trace.dependencies import note_rule
 from tracejit.trace.eager import Recorded, record_call
 from tracejit.trace.equations import apply, atom_of, emit, lift
 from tracejit.trace.source import describe_line
@@ -110,8 +111,11 @@ def is_marked(op: Op) -> bool:
 def find_gradient(op: Op) -> Callable[..., Any] | None:
     """Return the rule (sweep, eqn, cts) -> cts of an op; None if it has neither rule nor mark."""
     if op.name in GRADIENTS:
+        note_rule(op.name, GRADIENTS[op.name])
         return _registered_rule
     if is_marked(op):
+        if op.name in NOT_DIFFERENTIABLE:
+            note_rule(op.name, None)
         return lambda sweep, eqn, cts: [None] * len(eqn.inputs)
     return op.vjp
 

@@ -8,12 +8,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.errors import RAISABLE
-from tracejit.ir.core import Site
 
 __all__ = ["raise_at"]
 
 
-def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Site | None) -> NoReturn:
+def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Any) -> NoReturn:
     """Raise an exception whose traceback ends at a line of the user's function."""
     kind = np.linalg.LinAlgError if error == "LinAlgError" else RAISABLE[error]
     exception = kind(message.format(*numbers))

@@ -8,19 +8,21 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from time import perf_counter
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import settings
-from tracejit.ir.core import Graph
+from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation
-from tracejit.runtime.stages import Traced
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
-from tracejit.trace.capture import ArgSpec, spec_of_leaf
-from tracejit.trace.context import current, is_tracing
+from tracejit.trace.active import is_tracing
 from tracejit.trace.eager import Recorded, record_call, watches
-from tracejit.trace.tracer import Traced as TracedValue
+from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import Structure, flatten
+
+if TYPE_CHECKING:
+    from tracejit.runtime.stages import Traced
 
 __all__ = ["Function", "WithStates", "make_function"]
 
@@ -40,6 +42,16 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call for which a program is needed: what is called, and with what."""
+
+    function: Function
+    specs: Sequence[ArgSpec]
+    structure: Structure
+    leaves: Sequence[Any]
+
+
 class Function:
     """A transformed function. Call it like the function that it came from.
 
@@ -51,6 +63,8 @@ class Function:
 
     def _setup(self, transform: Any) -> None:
         self.transform = transform
+        self._unstored = ""
+        """Why the last program is not kept for other processes."""
         self._table: dict[Any, list[Specialisation]] = {}
         self._slow: Any = self.__call__
         """What the newest fast entry falls back on: the one before, and at last Python."""
@@ -74,9 +88,9 @@ class Function:
             raise
 
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
-        leaves, structure = flatten((args, kwargs))
-        if is_tracing() or any(isinstance(x, TracedValue) for x in leaves):
+        if is_tracing():
             return self.transform.inline(args, kwargs)
+        leaves, structure = flatten((args, kwargs))
         held = any(isinstance(x, Recorded) for x in leaves)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
@@ -94,10 +108,10 @@ class Function:
                   leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
         """Let tapes record a call on recorded values, or one that reads such."""
         chosen = self._find(key, specs, structure, leaves)
-        if held and chosen.program.written:
-            raise TypeError(f"{chosen.program.name} writes to its arguments, and tape values "
+        if held and chosen.interface.written:
+            raise TypeError(f"{chosen.interface.name} writes to its arguments, and tape values "
                             "cannot be written to. Let it work on a copy: x = x.copy()")
-        if chosen.program.capture.recorded:
+        if chosen.interface.recorded:
             return WithStates(self, chosen).record(args, kwargs)
         return record_call(self, args, kwargs) if held else chosen.attempt(leaves)
 
@@ -116,20 +130,29 @@ class Function:
             return made
 
     def _compile(self, specs: Sequence[ArgSpec], structure: Structure,
-                 leaves: Sequence[Any] | None) -> Specialisation:
-        start = perf_counter()
-        program = self.transform.make_program(specs, structure, leaves)
-        captured = perf_counter()
-        slow = self._slow
-        made = Specialisation(program, specs, structure, slow)
-        if made.compiled is not None:
-            times = {"capture": captured - start, **made.compiled.times}
-            parts = ", ".join(f"{k} {1e3 * t:.1f} ms" for k, t in times.items())
-            reason = "first call" if not self._table else "no specialisation fits this call"
-            LOG.log(logging.WARNING if settings().debug else logging.DEBUG,
-                    "compiled %s for %s (%s): %s", program.name, signature_text(program.graph),
-                    reason, parts)
-        return made
+                 leaves: Sequence[Any]) -> Specialisation:
+        """Return a specialisation for a call: from the store, or made now."""
+        call = Request(self, specs, structure, leaves)
+        found = self._find_stored(call)
+        if found is not None:
+            return found
+        with lock_of(call) as waited:
+            found = self._find_stored(call) if waited else None
+            if found is not None:
+                return found
+            from tracejit.runtime.making import make
+
+            return Specialisation(*make(call), specs, structure, self._slow)
+
+    def _find_stored(self, call: Request) -> Specialisation | None:
+        """Return a program for a call that another process has compiled."""
+        for interface, addresses in load_artifacts(call):
+            found = Specialisation(interface, Invocation(interface, addresses), call.specs,
+                                   call.structure, self._slow)
+            if found.fits(call.leaves):
+                LOG.debug("%s was found in the store", interface.name)
+                return found
+        return None
 
     # --- stages ---------------------------------------------------------------------------------
 
@@ -145,6 +168,8 @@ class Function:
         graph grad[_lambda](%x: f64[n]) -> f64[n] {
         ...
         """
+        from tracejit.runtime.stages import Traced
+
         leaves, structure = flatten((args, kwargs))
         specs = tuple(spec_of_leaf(x) for x in leaves)
         actual = None if any(isinstance(x, ArgSpec) for x in leaves) else leaves
@@ -156,7 +181,7 @@ class WithStates:
 
     def __init__(self, function: Function, chosen: Specialisation) -> None:
         self.function, self.chosen = function, chosen
-        self.paths = chosen.program.capture.recorded
+        self.paths = chosen.interface.recorded
         self.__name__ = getattr(function, "__name__", "f")
 
     def record(self, args: Any, kwargs: Any) -> Any:
@@ -167,6 +192,8 @@ class WithStates:
         """Call the function; within a capture, the states given stand for the variables."""
         if not is_tracing():
             return self.chosen.attempt(flatten((args, kwargs))[0])
+        from tracejit.trace.context import current
+
         captured = current().captured
         for path, tracer in zip(self.paths, states, strict=True):
             captured.stand_in(path.read(), tracer, path, None)
@@ -189,11 +216,6 @@ def _spec_key(spec: ArgSpec) -> Any:
     except TypeError:
         return ("static", id(spec.content))
     return ("static", type(spec.content), spec.content)
-
-
-def signature_text(graph: Graph) -> str:
-    """Return the types of a graph's inputs, as its first line has them."""
-    return ", ".join(str(v.aval) for v in graph.inputs)
 
 
 def make_function(transform: Any) -> Function:

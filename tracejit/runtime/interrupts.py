@@ -6,8 +6,11 @@ A C function, since kernels run without the GIL. It looks at most 50 times a sec
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import llvmlite.binding as llvm
+
+from tracejit.artifacts.store import shared_object
 
 __all__ = ["poll_address"]
 
@@ -70,9 +73,19 @@ def poll_address(*, clears: bool) -> int:
 
     clears -- whether the exception is dropped; else it stays set in the thread
     """
-    from tracejit.codegen.compile import load_object, target_machine
-
     name = "tracejit_poll_and_clear" if clears else "tracejit_poll"
+    return int(_engine().get_function_address(name))
+
+
+@functools.cache
+def _engine() -> Any:
+    from tracejit.codegen.machine import load_object
+
+    return load_object(shared_object("poll", _compile))
+
+
+def _compile() -> bytes:
+    from tracejit.codegen.machine import target_machine
+
     module = llvm.parse_assembly(_SOURCE.replace("CLOCK", str(_CLOCK)))
-    engine = load_object(target_machine().emit_object(module))
-    return int(engine.get_function_address(name))
+    return bytes(target_machine().emit_object(module))

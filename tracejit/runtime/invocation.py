@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.codegen.context import BAD_BUFFER, INTERRUPTED, LOGS, POLL
 from tracejit.errors import IRError
 from tracejit.runtime.failures import raise_at
+from tracejit.runtime.interface import Interface
 from tracejit.runtime.interrupts import poll_address
 
 if TYPE_CHECKING:
@@ -28,37 +29,43 @@ _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
 class Invocation:
     """How to call one compiled kernel."""
 
-    def __init__(self, kernel: Kernel, entry: int, plan: int) -> None:
-        self.kernel, self.graph = kernel, kernel.graph
+    def __init__(self, interface: Interface, addresses: tuple[int, int],
+                 checked: Kernel | None = None) -> None:
+        self.interface, self.addresses, self.checked = interface, addresses, checked
+        entry, plan = addresses
         self._kernel, self._plan = _KERNEL(entry), _PLAN(plan)
-        self.plan_words = (len(self.graph.sizes)
-                           + sum(len(a.aval.shape) for a in self.graph.outputs) + 1)
+        self.plan_words = interface.sizes + sum(ndim for _, ndim in interface.outputs) + 1
+
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Return whether shapes, sizes and ints are such that the program holds for them."""
+        return self.plan(values) is not None
 
     def plan(self, values: Sequence[Any]) -> list[int] | None:
         """Return sizes, result shapes and arena bytes; None where the arguments do not fit."""
         dims: list[int] = []
-        for v, x in zip(self.graph.inputs, values, strict=True):
-            if v.aval.shape:
+        for (dtype, ndim), x in zip(self.interface.inputs, values, strict=True):
+            if ndim:
                 dims += np.shape(x)
-            elif v.aval.dtype == np.int64:
+            elif dtype == np.int64:
                 dims.append(int(x))
         given = (_I64 * max(1, len(dims)))(*dims)
         made = (_I64 * self.plan_words)()
         fits = not self._plan(ctypes.addressof(given), ctypes.addressof(made))
         return list(made) if fits else None
 
-    def run(self, values: Sequence[Any], plan: Sequence[int]) -> list[Any]:
-        """Call the kernel on the graph's inputs and return its outputs."""
-        checked = self.kernel.is_checked
-        inputs = [np.require(np.asarray(x), v.aval.dtype, ["C", "A"])
-                  for v, x in zip(self.graph.inputs, values, strict=True)]
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        """Call the kernel on the graph's inputs, which fit, and return its outputs."""
+        plan = self.plan(values)
+        assert plan is not None
+        checked = self.checked is not None
+        inputs = [np.require(np.asarray(x), dtype, ["C", "A"])
+                  for (dtype, _), x in zip(self.interface.inputs, values, strict=True)]
         memory = _Memory() if checked else None
         if memory is not None:
             inputs = [memory.copy(x) for x in inputs]
-        sizes, shapes = plan[:len(self.graph.sizes)], plan[len(self.graph.sizes):]
+        sizes, shapes = plan[:self.interface.sizes], plan[self.interface.sizes:]
         outputs = []
-        for a in self.graph.outputs:
-            ndim, dtype = len(a.aval.shape), a.aval.dtype
+        for dtype, ndim in self.interface.outputs:
             shape = tuple(shapes[:ndim])
             outputs.append(np.empty(shape, dtype) if memory is None else memory.array(shape, dtype))
             shapes = shapes[ndim:]
@@ -66,7 +73,7 @@ class Invocation:
             shapes[0] + 64, np.uint8)
         pointers = [x.ctypes.data for x in (*inputs, *outputs)]
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
-        logs = len(self.kernel.logs)
+        logs = self.interface.logs
         ctx = (_I64 * (LOGS + 8 + 2 * logs))()
         ctx[POLL] = poll_address(clears=True)
         table = (ctypes.c_void_p * len(pointers))(*pointers)
@@ -86,20 +93,21 @@ class Invocation:
     def fail(self, status: int, *numbers: float) -> None:
         """Raise what a status of the kernel means; 0 stands for no memory to begin with."""
         if status == 0:
-            raise MemoryError(f"{self.graph.name} needs {int(numbers[0])} bytes for arrays and for "
-                              "what its loops store. tracejit.checkpoint stores less")
-        failure = self.kernel.failures[status - 1]
-        raise_at(failure.error, failure.message, numbers, failure.site)  # type: ignore[arg-type]
+            raise MemoryError(f"{self.interface.name} needs {int(numbers[0])} bytes for arrays and "
+                              "for what its loops store. tracejit.checkpoint stores less")
+        failure = self.interface.failures[status - 1]
+        raise_at(failure.error, failure.message, numbers, failure.site)
 
     def _require_clean(self, ctx: Any, memory: _Memory) -> None:
         """Raise `IRError` where the kernel left the bounds of a buffer."""
         number, index = ctx[BAD_BUFFER], ctx[BAD_BUFFER + 1]
         if number:
-            buffer = self.kernel.buffers[number - 1]
-            raise IRError(f"the kernel of {self.graph.name} reads or writes "
+            assert self.checked is not None
+            buffer = self.checked.buffers[number - 1]
+            raise IRError(f"the kernel of {self.interface.name} reads or writes "
                           f"{buffer.name}[{index}], which has {buffer.size} elements")
         if not memory.is_clean():
-            raise IRError(f"the kernel of {self.graph.name} writes outside of its buffers")
+            raise IRError(f"the kernel of {self.interface.name} writes outside of its buffers")
 
 
 class _Memory:

@@ -4,50 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import CellType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tracejit.configuration import settings
-from tracejit.errors import RAISABLE, Refusal
-from tracejit.ir.dims import evaluate
-from tracejit.ir.interpreter import bind_sizes, interpret
+from tracejit.errors import Refusal
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
-from tracejit.runtime.failures import raise_at
-from tracejit.runtime.stages import Compiled, Program, Traced
-from tracejit.trace.capture import ArgSpec, spec_of_leaf
-from tracejit.trace.captured import Guarded, Same, Shape, is_same_object
+from tracejit.runtime.interface import Interface
+from tracejit.runtime.invocation import Invocation
+from tracejit.trace.paths import Guarded, Same, Shape, is_same_object
+from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
 __all__ = ["Specialisation"]
 
 
-class Specialisation:
-    """A program that accepts arguments of certain specs, under guards."""
+class Runner(Protocol):
+    """What carries out a program: compiled code, or the interpreter."""
 
-    def __init__(self, program: Program, specs: Sequence[ArgSpec], structure: Structure,
-                 slow: Callable[..., Any]) -> None:
-        self.program, self.specs, self.structure = program, specs, structure
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Return whether shapes, sizes and ints are such that the program holds for them."""
+
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        """Return the outputs for inputs that fit."""
+
+
+class Specialisation:
+    """A program that accepts arguments of certain specs, under guards.
+
+    runner -- what carries it out; the fast entry is for compiled code, and not for verify mode
+    slow   -- what the fast entry calls where the arguments are not as expected
+    """
+
+    def __init__(self, interface: Interface, runner: Runner, specs: Sequence[ArgSpec],
+                 structure: Structure, slow: Callable[..., Any]) -> None:
+        self.interface, self.runner = interface, runner
+        self.specs, self.structure = specs, structure
         self.entry: Any = None
         self.flat: Any = None
-        self.traced = Traced(program)
-        self.compiled: Compiled | None = None
-        if settings().disable_jit:
-            return
-        self.compiled = self.traced.lower().compile()
         self._keep: list[Any] = [slow]
-        if settings().verify:
+        if not isinstance(runner, Invocation) or runner.checked is not None:
             return
-        words = self._direct_words(slow)
+        words = self._direct_words(runner, slow)
         if words is not None:
             self.words = words
-            self.entry, method = make_entry(words, program.name)
+            self.entry, method = make_entry(words, interface.name)
         else:  # Python takes the arguments apart, and puts the results together
-            words = self._flat_words()
+            words = self._flat_words(runner)
             if words is None:
                 return
-            self.flat, method = make_entry(words, program.name)
+            self.flat, method = make_entry(words, interface.name)
         self._keep += [words, method]
 
     # --- does it fit ----------------------------------------------------------------------------
@@ -55,7 +62,7 @@ class Specialisation:
     def values(self, leaves: Sequence[Any]) -> list[Any] | None:
         """Return the graph's inputs for a call; None where captured state has changed kind."""
         values = []
-        for source in self.program.sources:
+        for source in self.interface.sources:
             if isinstance(source, int):
                 values.append(leaves[source])
                 continue
@@ -70,7 +77,7 @@ class Specialisation:
 
     def guards_hold(self) -> bool:
         """Return whether everything that the capture depended on is as it was."""
-        for k, guard in enumerate(self.program.capture.guards):
+        for k, guard in enumerate(self.interface.guards):
             try:
                 content = guard.path.read()
             except (LookupError, AttributeError, ValueError):
@@ -93,16 +100,11 @@ class Specialisation:
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Return whether this program is the right one for a call's leaves."""
         values = self._values_if_same(leaves)
-        return values is not None and self._sizes_fit(values)
+        return values is not None and self.runner.fits(values)
 
     def _values_if_same(self, leaves: Sequence[Any]) -> list[Any] | None:
         """Return the graph's inputs if guards hold; sizes and ints are not looked at."""
         return self.values(leaves) if self.guards_hold() else None
-
-    def _sizes_fit(self, values: Sequence[Any]) -> bool:
-        if self.compiled is None:
-            return _fits_interpreted(self.program, values)
-        return self.compiled.invocation.plan(values) is not None
 
     # --- the slower way -------------------------------------------------------------------------
 
@@ -111,109 +113,85 @@ class Specialisation:
         values = self._values_if_same(leaves)
         if values is None:
             return NotImplemented
-        if self.program.written:
-            if not self._sizes_fit(values):
+        if self.interface.written:
+            if not self.runner.fits(values):
                 return NotImplemented
             self._require_apart(leaves, values)
         found = self.flat(*values) if self.flat is not None else NotImplemented
         if found is not NotImplemented:
             outputs = list(found) if isinstance(found, tuple) else [found]
-        elif self._sizes_fit(values):
+        elif self.runner.fits(values):
             outputs = self._outputs(values)
         else:
             return NotImplemented
-        for k, output in self.program.written:
+        for k, output in self.interface.written:
             np.copyto(leaves[k], outputs[output])
-        for path, output in self.program.assigned:
+        for path, output in self.interface.assigned:
             path.read()._accept(outputs[output])
-        aside = {output for _, output in (*self.program.written, *self.program.assigned)}
+        aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
         rest = iter([x for k, x in enumerate(outputs) if k not in aside])
-        result = [next(rest) if c is None else c[0] for c in self.program.constants]
-        return unflatten(self.program.structure, result)
+        result = [next(rest) if c is None else c[0] for c in self.interface.constants]
+        return unflatten(self.interface.structure, result)
 
     def _outputs(self, values: Sequence[Any]) -> list[Any]:
-        """Return what the graph's outputs are for its inputs, Python numbers as such."""
-        if self.compiled is None:
-            outputs = self._run_interpreted(values)
-        else:
-            outputs = self._run_compiled(self.compiled, values)
+        """Return what the outputs are for inputs that fit, Python numbers as such."""
         return [np.asarray(x).item() if weak else x
-                for x, weak in zip(outputs, self.program.weak, strict=True)]
+                for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
 
     def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
         """Refuse a call in which an array that is written to overlaps another input."""
-        for written, _ in self.program.written:
-            for source, x in zip(self.program.sources, values, strict=True):
+        for written, _ in self.interface.written:
+            for source, x in zip(self.interface.sources, values, strict=True):
                 if source != written and isinstance(x, np.ndarray) and _overlap(leaves[written], x):
-                    raise Refusal(f"{self.program.name} writes to an array that overlaps another "
+                    raise Refusal(f"{self.interface.name} writes to an array that overlaps another "
                                   "of its inputs. Pass a copy of one of them: x.copy()")
-
-    def _run_interpreted(self, values: Sequence[Any]) -> list[Any]:
-        """Run the interpreter; what equations raise comes from the user's line, as compiled."""
-        try:
-            return list(interpret(self.traced.graph, *values))
-        except tuple(RAISABLE.values()) as e:
-            site, kind = getattr(e, "tracejit_site", None), type(e).__name__
-            if site is None or RAISABLE.get(kind, np.linalg.LinAlgError) is not type(e):
-                raise
-            error, message = kind, str(e).replace("{", "{{").replace("}", "}}")
-        raise_at(error, message, (), site)
-
-    def _run_compiled(self, compiled: Compiled, values: Sequence[Any]) -> list[Any]:
-        plan = compiled.invocation.plan(values)
-        assert plan is not None
-        return compiled.invocation.run(values, plan)
 
     # --- the table of the fast entry ------------------------------------------------------------
 
-    def _direct_words(self, slow: Callable[..., Any]) -> np.ndarray | None:
+    def _direct_words(self, runner: Invocation, slow: Callable[..., Any]) -> np.ndarray | None:
         """Return the table for an entry that takes the call as it is; None where it cannot."""
         args, kwargs = self.structure.parts
         flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts
-        grouping = _grouping(self.program)
-        if not flat or grouping is None or self.program.written or self.program.assigned:
+        grouping = _grouping(self.interface)
+        if not flat or grouping is None or self.interface.written or self.interface.assigned:
             return None
-        guards = [self._guard_record(g) for g in self.program.capture.guards]
+        guards = [self._guard_record(g) for g in self.interface.guards]
         guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
                    for k, s in enumerate(self.specs) if not s.is_traced]
         leaves = [self._leaf_record((Words.FROM_ARGUMENT, s, 0), self.specs[s])
                   if isinstance(s, int) else
                   self._leaf_record(self._source(s.path), spec_of_leaf(s.content))
-                  for s in self.program.sources]
-        return self._words(slow, len(self.specs), guards, leaves, grouping)
+                  for s in self.interface.sources]
+        return self._words(runner, slow, len(self.specs), guards, leaves, grouping)
 
-    def _flat_words(self) -> np.ndarray | None:
+    def _flat_words(self, runner: Invocation) -> np.ndarray | None:
         """Return the table for an entry that takes the graph's inputs one by one."""
         specs = [self.specs[s] if isinstance(s, int) else spec_of_leaf(s.content)
-                 for s in self.program.sources]
+                 for s in self.interface.sources]
         leaves = [self._leaf_record((Words.FROM_ARGUMENT, k, 0), spec)
                   for k, spec in enumerate(specs)]
-        grouping = Words.ONE if len(self.program.weak) == 1 else Words.TUPLE
-        return self._words(_not_here, len(leaves), [], leaves, grouping)
+        grouping = Words.ONE if len(self.interface.weak) == 1 else Words.TUPLE
+        return self._words(runner, _not_here, len(leaves), [], leaves, grouping)
 
-    def _words(self, following: Callable[..., Any], args: int, guards: Sequence[Any],
-               leaves: Sequence[Any], grouping: int) -> np.ndarray | None:
+    def _words(self, runner: Invocation, following: Callable[..., Any], args: int,
+               guards: Sequence[Any], leaves: Sequence[Any], grouping: int) -> np.ndarray | None:
         """Return the table for the fast entry; None where a call needs more than that can do.
 
         following -- what is called where the arguments are not as expected
         """
-        assert self.compiled is not None
-        graph = self.traced.graph
-        outputs = [self._output_record(k, a.aval) for k, a in enumerate(graph.outputs)]
+        outputs = [self._output_record(k, *kind) for k, kind in enumerate(self.interface.outputs)]
         records = [*guards, *leaves, *outputs]
-        invocation = self.compiled.invocation
-        too_many = len(leaves) + len(outputs) > MAX_LEAVES or invocation.plan_words > MAX_WORDS
+        too_many = len(leaves) + len(outputs) > MAX_LEAVES or runner.plan_words > MAX_WORDS
         if any(r is None for r in records) or too_many or not layout.is_known_layout():
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
-        releases = any(e.regions for e in graph.eqns)
-        kernel, plan = self.compiled.addresses()
-        head = {Words.NEXT: self._hold(following), Words.FAIL: self._hold(invocation.fail),
+        kernel, plan = runner.addresses
+        head = {Words.NEXT: self._hold(following), Words.FAIL: self._hold(runner.fail),
                 Words.KERNEL: kernel, Words.PLAN: plan,
                 Words.ARGS: args, Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
-                Words.LOGS: len(self.compiled.lowered.kernel.logs), Words.RELEASE: int(releases),
-                Words.SIZES: len(graph.sizes)}
+                Words.LOGS: self.interface.logs, Words.RELEASE: int(self.interface.releases),
+                Words.SIZES: self.interface.sizes}
         for k, value in head.items():
             words[k] = value
         for k, record in enumerate(records):
@@ -255,15 +233,15 @@ class Specialisation:
         kind, type_ = kinds[spec.kind]
         return (*source, kind, id(type_), 0)
 
-    def _output_record(self, k: int, aval: Any) -> tuple[int, ...]:
-        if aval.shape:
-            return (0, 0, 0, Words.AS_ARRAY, self._hold(aval.dtype), len(aval.shape))
+    def _output_record(self, k: int, dtype: np.dtype, ndim: int) -> tuple[int, ...]:
+        if ndim:
+            return (0, 0, 0, Words.AS_ARRAY, self._hold(dtype), ndim)
         kinds = {"f": Words.AS_FLOAT, "i": Words.AS_INT, "b": Words.AS_BOOL}
-        if self.program.weak[k] and aval.dtype.kind in kinds:
-            return (0, 0, 0, kinds[aval.dtype.kind], 0, 0)
-        if aval.dtype == np.float64:
+        if self.interface.weak[k] and dtype.kind in kinds:
+            return (0, 0, 0, kinds[dtype.kind], 0, 0)
+        if dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
-        return (0, 0, 0, Words.AS_SCALAR, self._hold(aval.dtype), 0)
+        return (0, 0, 0, Words.AS_SCALAR, self._hold(dtype), 0)
 
 
 def _not_here(*args: Any) -> Any:
@@ -278,10 +256,10 @@ def _is_same_kind(old: Any, new: Any) -> bool:
     return not isinstance(old, np.ndarray) or (old.dtype == new.dtype and old.ndim == new.ndim)
 
 
-def _grouping(program: Program) -> int | None:
+def _grouping(interface: Interface) -> int | None:
     """Return how the fast entry puts the outputs together; None where it cannot."""
-    s = program.structure
-    if any(c is not None for c in program.constants):
+    s = interface.structure
+    if any(c is not None for c in interface.constants):
         return None
     if s == LEAF:
         return Words.ONE
@@ -301,21 +279,3 @@ def _overlap(x: np.ndarray, y: np.ndarray) -> bool:
             x, y, max_work=10000)  # type: ignore[arg-type]  # any count is accepted
     except np.exceptions.TooHardError:
         return True
-
-
-def _fits_interpreted(program: Program, values: Sequence[Any]) -> bool:
-    """Whether shapes and size guards hold, where there is no compiled plan to ask."""
-    env = bind_sizes(program.graph, values)
-    env.update((v, x) for v, x in zip(program.graph.inputs, values, strict=True)
-               if not v.aval.shape)
-    relations = {"==": lambda n: n == 0, "!=": lambda n: n != 0, "<": lambda n: n < 0,
-                 "<=": lambda n: n <= 0}
-
-    def number(d: Any) -> int:
-        return evaluate(d, lambda v: int(env[v]))
-
-    shapes = all(number(d) == n for v, x in zip(program.graph.inputs, values, strict=True)
-                 for d, n in zip(v.aval.shape, np.shape(x), strict=True))
-    return shapes and all(relations[g.relation](number(g.dim)) is g.truth
-                          for g in program.capture.size_guards) and all(
-        number(a) == number(b) for a, b in program.capture.checks)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 import linecache
 import logging
 import re
@@ -24,10 +23,9 @@ from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
-from tracejit.runtime.invocation import Invocation
-from tracejit.trace import captured
+from tracejit.runtime.interface import Interface
+from tracejit.trace import paths
 from tracejit.trace.capture import Capture
-from tracejit.trace.captured import Leaf
 from tracejit.tree import LEAF, Structure
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
@@ -50,13 +48,13 @@ class Program:
     name: str
     graph: Graph
     capture: Capture
-    sources: tuple[int | Leaf, ...]
+    sources: tuple[int | paths.Leaf, ...]
     structure: Structure
     constants: list[tuple[Any] | None]
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     options: Any = None
-    assigned: list[tuple[captured.Path, int]] = field(default_factory=list)
+    assigned: list[tuple[paths.Path, int]] = field(default_factory=list)
 
     @classmethod
     def of_graph(cls, graph: Graph) -> Program:
@@ -170,21 +168,21 @@ class Compiled:
 
         self.lowered = lowered
         kernel, program = lowered.kernel, lowered.traced.program
-        digest = hashlib.blake2b(lowered.source.encode(), digest_size=12).hexdigest()
-        self.path, fn = _load_source(lowered.source, digest, program.options)
-        signature = signature_of([b.dtype for b in kernel.inputs],
-                                 [b.dtype for b in kernel.outputs],
-                                 bool(kernel.arena), len(kernel.graph.sizes))
-        self.symbol = f"tracejit_{digest}_{next(_COUNTER)}"
         conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
         conditions += [(a - b, "==", True) for a, b in program.capture.checks]
-        plan = plan_text(kernel, conditions, f"{self.symbol}_plan", "")
+        plan = plan_text(kernel, conditions, "PLAN", "")
+        self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
+        self.path, fn = _load_source(lowered.source, digest_of(lowered.source), program.options)
         with _faults_of_ours(f"the emitted source {self.path} does not compile"):
-            self.code = compile_kernel(fn, signature, self.symbol, [plan])
+            signature = signature_of([b.dtype for b in kernel.inputs],
+                                     [b.dtype for b in kernel.outputs],
+                                     bool(kernel.arena), len(kernel.graph.sizes))
+            self.code = compile_kernel(fn, signature, self.symbol,
+                                       [plan.replace("PLAN", f"{self.symbol}_plan")])
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
-        self.invocation = Invocation(kernel, *self.addresses())
+        self.interface = Interface.of(program, kernel)
 
     @property
     def graph(self) -> Graph:
@@ -215,7 +213,9 @@ class Compiled:
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
 
 
-_COUNTER = itertools.count()
+def digest_of(*parts: Any) -> str:
+    """Return what names something by its content."""
+    return hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
 
 def _dump(program: Program, stage: str, text: object) -> None:

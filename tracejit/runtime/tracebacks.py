@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from tracejit.configuration import settings
 from tracejit.errors import CompileError, IRError
-from tracejit.trace.context import is_tracing
-from tracejit.trace.source import is_user_code
+from tracejit.trace.active import is_tracing
 
 __all__ = ["hide_frames", "hiding_frames"]
 
@@ -38,6 +37,8 @@ def hide_frames(error: BaseException) -> None:
 
 
 def _users_frames(traceback: TracebackType | None) -> TracebackType | None:
+    from tracejit.trace.source import is_user_code
+
     kept = []
     while traceback is not None:
         if is_user_code(traceback.tb_frame.f_code):

@@ -14,9 +14,9 @@ import numpy as np
 from tracejit.runtime.function import WithStates
 from tracejit.tape.values import Method, TapeValue
 from tracejit.trace.calls import call_function
-from tracejit.trace.captured import Path
 from tracejit.trace.context import current
 from tracejit.trace.equations import lift
+from tracejit.trace.paths import Path
 
 __all__ = ["OPERATORS", "SLOT", "Inlined", "Reading", "Unrecorded", "describe", "fill", "invoke",
            "template_of"]

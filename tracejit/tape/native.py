@@ -12,10 +12,11 @@ from tracejit.ir.walk import copy_block
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import make_function
 from tracejit.runtime.stages import Program
-from tracejit.trace.capture import ArgSpec, capture_function
+from tracejit.trace.capture import capture_function
 from tracejit.trace.equations import atom_of, lift
-from tracejit.transforms.compiled import Options
+from tracejit.trace.specs import ArgSpec
 from tracejit.transforms.nested import capture_block, tracer_of_atom
+from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten
 
 __all__ = ["Kernel", "NativePullback", "with_names"]

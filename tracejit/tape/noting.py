@@ -24,18 +24,18 @@ ACTIVE = _Active()
 Line = tuple[CodeType | None, int]
 """A place in a user's code: where in which code; `line_text` finds the line."""
 
-_FOREIGN_MODULES: dict[str, bool] = {}
-"""Whether the code of a module is not the user's, by its name."""
+_FOREIGN: dict[str, bool] = {}
+"""Whether the code of a file is not the user's."""
 
 
 def user_line(depth: int = 1) -> Line:
     """Return where the user's code is that runs now; `depth` frames are known not to be it."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        foreign = _FOREIGN_MODULES.get(name)
+        file = frame.f_code.co_filename
+        foreign = _FOREIGN.get(file)
         if foreign is None:
-            foreign = _FOREIGN_MODULES[name] = not is_user_code(frame.f_code)
+            foreign = _FOREIGN[file] = not is_user_code(frame.f_code)
         if not foreign:
             return frame.f_code, frame.f_lasti
         frame = frame.f_back

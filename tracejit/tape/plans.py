@@ -35,10 +35,11 @@ from tracejit.tape.calls import (
 )
 from tracejit.tape.native import Kernel, NativePullback
 from tracejit.tape.values import Operand
-from tracejit.trace.capture import ArgSpec, Capture, capture_function, spec_of_leaf
-from tracejit.trace.captured import Path
+from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.context import is_tracing
 from tracejit.trace.equations import atom_of, lift
+from tracejit.trace.paths import Path
+from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.transforms.nested import tracer_of_atom
 from tracejit.tree import flatten
 

@@ -29,12 +29,13 @@ from tracejit.tape.native import with_names
 from tracejit.tape.noting import Line, line_text
 from tracejit.tape.recording import Record
 from tracejit.tape.values import TapeValue
-from tracejit.trace.capture import ArgSpec, Capture, capture_function
+from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.context import current
 from tracejit.trace.equations import apply
 from tracejit.trace.source import plain_source
+from tracejit.trace.specs import ArgSpec
 from tracejit.trace.tracer import SymInt, Tracer
-from tracejit.transforms.compiled import Options
+from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten
 
 __all__ = ["Request", "make_request", "recording_graph", "run_compiled"]

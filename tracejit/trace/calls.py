@@ -7,6 +7,7 @@ import functools
 import math
 import operator
 import os
+import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -17,6 +18,7 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import loops
 from tracejit.trace.branches import as_condition
 from tracejit.trace.context import current, refuse
+from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
 from tracejit.trace.equations import COMPOSITES, apply_operator, cast, lift
 from tracejit.trace.iterables import (
@@ -82,6 +84,10 @@ def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
+_PURE = {"numpy", "scipy", "numba", "functools", "operator", "itertools", "collections", "math",
+         "cmath", "dataclasses", "typing", "enum", "abc", "copy", "types", "numbers", "string",
+         "re", "warnings", "contextlib", "statistics", "fractions", "decimal", "bisect", "heapq"}
+"""The modules of the standard library that give the same in every process."""
 _IMPURE = {"random", "time", "secrets", "uuid", "datetime"}
 
 
@@ -97,7 +103,11 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     file = fn.__code__.co_filename
     if file not in LIKE_USERS and (
             module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file)):
+        reads = module == "numpy" and fn.__name__ in _READING
+        if (module not in _PURE or reads) and not file.startswith(PACKAGE):
+            note_impure(f"{fn.__module__}.{fn.__qualname__}")
         return fn
+    note_function(fn)
     from tracejit.trace.hooks import Hooks
 
     rewritten = rewrite_function(fn, Hooks(fn))
@@ -141,10 +151,18 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     module = (getattr(fn, "__module__", None) or type(owner).__module__ or "")
     if module.partition(".")[0] in _IMPURE or module.startswith("numpy.random"):
         raise _impure(fn)
+    if any(owner is m for m in _READING_MODULES) or (fn.__self__ is builtins and name in _READING):
+        note_impure(f"{module}.{name}")
     if fn is builtins.print and traced:
         current().note("print() shows traced values once, while the function is captured")
     return fn(*args, **kwargs)
 
+
+_READING = {"open", "input", "id", "hash", "globals", "locals", "vars", "eval", "exec",
+            "__import__", "dir", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
+_READING_MODULES = tuple(sys.modules[name] for name in ("sys", "posix", "nt", "_io", "_socket")
+                         if name in sys.modules)
+"""What may give something else in another process."""
 
 _CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update",
              "setdefault", "popitem", "add", "discard"}

@@ -10,81 +10,30 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.core import Atom, Block, Graph, Value
 from tracejit.ir.dims import Dim, dim_values
-from tracejit.ir.types import DTYPES, Aval, scalar
+from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import Env, copy_block, copy_dim
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
-from tracejit.trace.captured import Captures, Guarded, Leaf, Path
+from tracejit.trace.captured import Captures
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
+from tracejit.trace.paths import Guarded, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.source import describe_line, line_of_error
+from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
-__all__ = ["ArgSpec", "Capture", "Pins", "capture_function", "spec_of_leaf"]
+__all__ = ["Capture", "Pins", "capture_function"]
 
 SIZE_NAMES = "nmklpqrst"
-
-
-@dataclass(frozen=True, slots=True)
-class ArgSpec:
-    """What a capture knows of one leaf of the arguments.
-
-    kind  -- "array", "scalar" (a NumPy scalar), "float", "int", "complex", or "static"
-    sizes -- for an array, a name or number per axis where a spec gives one, else None
-    """
-
-    kind: str
-    dtype: np.dtype | None = None
-    ndim: int = 0
-    content: Any = None
-    sizes: tuple[Any, ...] | None = None
-
-    is_leaf: ClassVar[bool] = True
-    """Where a spec stands for an argument it is one leaf, not a dataclass of several."""
-
-    @property
-    def is_traced(self) -> bool:
-        """Return whether the leaf becomes an input of the graph."""
-        return self.kind != "static"
-
-
-_BY_TYPE = {float: "float", int: "int", complex: "complex"}
-_DTYPE_OF = {"float": np.dtype(np.float64), "int": np.dtype(np.int64),
-             "complex": np.dtype(np.complex128)}
-
-
-def spec_of_leaf(x: Any) -> ArgSpec:
-    """Return the spec of an argument's leaf; `Refusal` for arrays that cannot be captured."""
-    if isinstance(x, ArgSpec):
-        return x
-    kind = _BY_TYPE.get(type(x))
-    if kind is not None:
-        if kind == "int" and not -1 << 63 <= x < 1 << 63:
-            raise Refusal(f"an argument is the int {x}, which does not fit into 64 bits. Pass a "
-                          "float, if it need not be exact")
-        return ArgSpec(kind, _DTYPE_OF[kind])
-    if isinstance(x, np.ndarray):
-        if isinstance(x, (np.ma.MaskedArray, np.matrix)):
-            raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something "
-                          "else than an array's. Pass np.asarray(x), or data and mask as two "
-                          "arrays")
-        dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
-        if dtype not in DTYPES.values():
-            raise Refusal(f"an argument is an array of dtype {x.dtype}, which cannot be captured. "
-                          "Use float32, float64, complex64, complex128, integers or bool")
-        return ArgSpec("array", dtype, x.ndim)
-    if isinstance(x, np.generic) and x.dtype in DTYPES.values():
-        return ArgSpec("scalar", x.dtype)
-    return ArgSpec("static", content=x)
 
 
 Pins = dict[tuple[Any, Any], tuple[int, str]]

@@ -1,117 +1,30 @@
 """State that a function reads from outside: floats and arrays become inputs, all else is guarded.
 
-A *path* says how to get at a piece of state again: a global or closure cell, then attributes and
-items. At every call of the compiled function the inputs are read along their paths, and each guard
-is compared, so that captured state is never stale.
+At every call of the compiled function the inputs are read along their paths (`paths.py`), and each
+guard is compared, so that captured state is never stale.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Container
-from dataclasses import dataclass
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
+from tracejit.trace.dependencies import note_impure
 from tracejit.trace.eager import Recorded, State
+from tracejit.trace.paths import Guarded, Holder, Leaf, Path, Same, Shape
 from tracejit.trace.tracer import Traced, Tracer
 
-__all__ = ["Captures", "FixedCaptures", "Guarded", "Holder", "Leaf", "Path",
-           "is_same_object"]
+__all__ = ["Captures", "FixedCaptures"]
 
 
-class Holder:
-    """A root for an array that belongs to no name: a constant made outside of the capture."""
-
-    __slots__ = ("content",)
-
-    def __init__(self, content: Any) -> None:
-        self.content = content
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """How to read a piece of state: from a root, along ("attr", name) and ("item", key) steps."""
-
-    root: Any
-    name: str
-    steps: tuple[tuple[str, Any], ...] = ()
-
-    def step(self, kind: str, key: Any) -> Path:
-        """Return the path one step further."""
-        return Path(self.root, self.name, (*self.steps, (kind, key)))
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Return what makes two paths the same."""
-        return (id(self.root), self.name, self.steps)
-
-    def read(self) -> Any:
-        """Return what is there now; `LookupError` or `AttributeError` if nothing is."""
-        if isinstance(self.root, CellType):
-            content = self.root.cell_contents
-        elif isinstance(self.root, Holder):
-            content = self.root.content
-        else:
-            content = self.root[self.name]
-        for kind, key in self.steps:
-            content = getattr(content, key) if kind == "attr" else content[key]
-        return content
-
-    def __str__(self) -> str:
-        text = self.name
-        for kind, key in self.steps:
-            text += f".{key}" if kind == "attr" else f"[{key!r}]"
-        return text
-
-
-@dataclass(slots=True)
-class Leaf:
-    """A float or array that is read at every call, with the graph's input for it."""
-
-    path: Path
-    content: Any
-    value: Value
-
-
-@dataclass(slots=True)
-class Guarded:
-    """Something that must be the same at every call."""
-
-    path: Path
-    content: Any
-
-
-def is_same_object(old: Any, new: Any) -> bool:
-    """Return whether a guarded object is still what it was."""
-    if old is new:
-        return True
-    if isinstance(old, MethodType) and isinstance(new, MethodType):
-        return old.__func__ is new.__func__ and old.__self__ is new.__self__
-    if isinstance(old, (int, str, bytes, bool, type(None), np.integer, np.bool_, np.dtype, slice,
-                        range)):
-        return type(old) is type(new) and bool(old == new)
-    return isinstance(old, Shape) and isinstance(new, (list, tuple, dict)) and old == Shape.of(new)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The structure of a container: its type, and its length or keys."""
-
-    type: type
-    items: Any
-
-    @staticmethod
-    def of(x: Any) -> Shape:
-        """Return the structure of a container."""
-        return Shape(type(x), tuple(x) if isinstance(x, dict) else len(x))
-
-
-_FIXED = {"math", "numpy", "scipy"}
-"""Modules whose numbers never change: `np.pi` is a constant of the program, not an input."""
+_FIXED = {"numpy", "scipy", "numba", "tracejit", *sys.stdlib_module_names} - {"__main__"}
+"""Modules whose content never changes: `np.pi` is a constant of the program, not an input."""
 
 
 class Captures:
@@ -226,9 +139,14 @@ class Captures:
     def attribute(self, owner: Any, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
         content = getattr(owner, name)
-        if id(owner) not in self.paths or (isinstance(owner, ModuleType) and (
-                owner.__name__.partition(".")[0] in _FIXED
-                or not isinstance(content, (float, complex, np.ndarray, list, dict)))):
+        if isinstance(owner, ModuleType):
+            module = owner.__name__.partition(".")[0]
+            if module in ("os", "sys") and not callable(content):
+                note_impure(f"{module}.{name}")
+            if module in _FIXED or name not in vars(owner):
+                return content
+            return self.read(Path(vars(owner), name))
+        if id(owner) not in self.paths:
             return content
         return self.read(self.paths[id(owner)][1].step("attr", name))
 
@@ -266,10 +184,3 @@ class FixedCaptures(Captures):
 def _no_input(content: Any, path: Path, name: str) -> Any:
     raise refuse(f"a gradient function reads the array {name!r} from outside",
                  "Make it an input of the op")
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """The guard that two paths lead to one array."""
-
-    path: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from tracejit.errors import Refusal, Restart, UncapturedError
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
+from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
 __all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "active",
@@ -285,26 +285,13 @@ def bare_size(d: Dim) -> Value | None:
     return None
 
 
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.traces: list[Trace] = []
-
-
-CAPTURES = _Stack()
-"""This thread's captures, the innermost last."""
-
-
-def is_tracing() -> bool:
-    """Return whether this thread is capturing."""
-    return bool(CAPTURES.traces)
-
-
 def current() -> Trace:
     """Return this thread's capture; `UncapturedError` if there is none."""
     if not CAPTURES.traces:
         raise UncapturedError("this only means something inside a function that tracejit captures; "
                               "decorate the function with @tracejit.jit or @tracejit.grad")
-    return CAPTURES.traces[-1]
+    trace: Trace = CAPTURES.traces[-1]
+    return trace
 
 
 @contextmanager

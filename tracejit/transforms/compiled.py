@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tracejit.runtime.stages import Program
 from tracejit.trace.calls import call_function
-from tracejit.trace.capture import ArgSpec, capture_function
+from tracejit.trace.capture import capture_function
+from tracejit.trace.specs import ArgSpec
+from tracejit.transforms.options import Options
 from tracejit.tree import Structure
 
-__all__ = ["Jit", "Options"]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What changes generated code: `fp` is "default" or "strict"."""
-
-    fp: str = "default"
+__all__ = ["Jit"]
 
 
 class Jit:

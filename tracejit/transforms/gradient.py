@@ -14,11 +14,12 @@ from tracejit.ir.core import Block, Graph
 from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.stages import Program
-from tracejit.trace.capture import ArgSpec, Capture, capture_function
+from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.equations import atom_of, is_weak, lift
+from tracejit.trace.specs import ArgSpec
 from tracejit.transforms.arguments import argument_places, find_argument
-from tracejit.transforms.compiled import Options
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
+from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten, leaf_names, unflatten
 
 __all__ = ["Gradient"]

@@ -14,14 +14,16 @@ from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
-from tracejit.trace.capture import ArgSpec, capture_function
-from tracejit.trace.captured import Leaf
+from tracejit.trace.capture import capture_function
 from tracejit.trace.context import current
 from tracejit.trace.equations import apply, atom_of, cast, dims_of, dtype_of, is_weak, lift
+from tracejit.trace.paths import Leaf
+from tracejit.trace.specs import ArgSpec
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
-from tracejit.transforms.compiled import Jit, Options
+from tracejit.transforms.compiled import Jit
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
+from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["Pullback", "Tangent", "tangents_like"]

@@ -11,19 +11,20 @@ import numpy as np
 from tracejit.ir.dims import Dim, product
 from tracejit.runtime.stages import Program
 from tracejit.trace.calls import call_function
-from tracejit.trace.capture import ArgSpec, capture_function
+from tracejit.trace.capture import capture_function
 from tracejit.trace.equations import apply, cast, dims_of, dtype_of, lift
 from tracejit.trace.mapping import common_size, item_of, trace_map
 from tracejit.trace.places import is_number
+from tracejit.trace.specs import ArgSpec
 from tracejit.trace.tracer import Tracer, of_dim
 from tracejit.transforms.arguments import argument_places, find_argument
-from tracejit.transforms.compiled import Options
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent
 from tracejit.transforms.nested import dtype_of_leaf
+from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
-__all__ = ["Composed", "forward_jacobian", "hessian_product", "mapped", "reverse_jacobian"]
+__all__ = ["Composed", "make_hessian", "make_hvp", "make_jacfwd", "make_jacrev", "make_vmap"]
 
 
 class Composed:
@@ -45,6 +46,41 @@ class Composed:
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Within a capture: run where it is called."""
         return self.run(*args, **kwargs)
+
+
+# --- transforms as they are called for -----------------------------------------------------------
+
+
+def make_vmap(fn: Callable[..., Any], in_axes: Any, out_axes: Any, options: Options) -> Composed:
+    """Return the transform that maps a function over axes of its arguments."""
+    return Composed("vmap", fn, mapped(fn, in_axes, out_axes), options)
+
+
+def make_jacrev(fn: Callable[..., Any], argnums: Any, has_aux: bool, options: Options) -> Composed:
+    """Return the Jacobian in reverse mode."""
+    return Composed("jacrev", fn, reverse_jacobian(fn, argnums, has_aux, options), options)
+
+
+def make_jacfwd(fn: Callable[..., Any], argnums: Any, has_aux: bool, options: Options) -> Composed:
+    """Return the Jacobian in forward mode."""
+    return Composed("jacfwd", fn, forward_jacobian(fn, argnums, has_aux, options), options)
+
+
+def make_hessian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
+                 options: Options) -> Composed:
+    """Return the Hessian: forward over reverse mode."""
+    slope = Gradient(fn, argnums, has_aux, False, options)
+
+    @functools.wraps(fn, updated=())
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        return slope.inline(args, kwargs)
+
+    return Composed("hessian", fn, forward_jacobian(gradient, argnums, has_aux, options), options)
+
+
+def make_hvp(fn: Callable[..., Any], options: Options) -> Composed:
+    """Return the product of a Hessian with tangents."""
+    return Composed("hvp", fn, hessian_product(fn, options), options)
 
 
 # --- vmap ---------------------------------------------------------------------------------------

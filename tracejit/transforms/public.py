@@ -8,16 +8,9 @@ from typing import Any
 
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.tracebacks import hiding_frames
-from tracejit.transforms.compiled import Jit, Options
-from tracejit.transforms.gradient import Gradient
-from tracejit.transforms.linear import Pullback, Tangent, tangents_like
-from tracejit.transforms.mapping import (
-    Composed,
-    forward_jacobian,
-    hessian_product,
-    mapped,
-    reverse_jacobian,
-)
+from tracejit.transforms.arguments import argument_places
+from tracejit.transforms.deferred import Deferred
+from tracejit.transforms.options import Options
 
 __all__ = ["grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
            "value_and_grad", "vjp", "vmap"]
@@ -36,6 +29,16 @@ def _checked(fn: Any, make: Callable[[Callable[..., Any]], Any]) -> Function:
     return make_function(make(fn))
 
 
+def _differentiating(name: str, home: str, argnums: Any, settings: tuple[Any, ...],
+                     fp: str) -> Callable[[Callable[..., Any]], Deferred]:
+    """Return what makes a transform by arguments, which are checked at once."""
+    def make(fn: Callable[..., Any]) -> Deferred:
+        argument_places(fn, argnums)
+        return Deferred(name, home, fn, settings, Options(fp))
+
+    return make
+
+
 def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default") -> Any:
     """Compile a function; arrays that it writes to are written to as in NumPy.
 
@@ -52,7 +55,7 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default") -> Any:
     >>> float(norm(np.array([3.0, 4.0])))
     5.0
     """
-    return _decorator(fn, lambda f: Jit(f, Options(fp)))
+    return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (), Options(fp)))
 
 
 def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -76,7 +79,8 @@ def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool =
     >>> slope(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return _decorator(fn, lambda f: Gradient(f, argnums, has_aux, False, Options(fp)))
+    return _decorator(fn, _differentiating("grad", "gradient:Gradient", argnums,
+                                           (argnums, has_aux, False), fp))
 
 
 def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -88,7 +92,8 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_a
     >>> float(value), float(slope)
     (8.0, 12.0)
     """
-    return _decorator(fn, lambda f: Gradient(f, argnums, has_aux, True, Options(fp)))
+    return _decorator(fn, _differentiating("value_and_grad", "gradient:Gradient", argnums,
+                                           (argnums, has_aux, True), fp))
 
 
 @hiding_frames
@@ -108,6 +113,9 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
     (array([3., 3.]), 3.0)
     """
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
+        import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
+        from tracejit.transforms.linear import Pullback
+
         if not callable(f):
             raise TypeError(f"a transform takes a function, not {f!r}")
         pull = Pullback(f, argnums, has_aux, Options(fp))
@@ -140,7 +148,9 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     (0.0, 2.0)
     """
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
-        inner = _checked(f, lambda g: Tangent(g, Options(fp)))
+        from tracejit.transforms.linear import tangents_like
+
+        inner = _checked(f, lambda g: Deferred("jvp", "linear:Tangent", g, (), Options(fp)))
 
         @functools.wraps(f, updated=())
         @hiding_frames
@@ -185,7 +195,8 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any =
     >>> dots(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0]))
     array([21., 43.])
     """
-    return _decorator(fn, lambda f: Composed("vmap", f, mapped(f, in_axes, out_axes), Options(fp)))
+    return _decorator(fn, lambda f: Deferred("vmap", "mapping:make_vmap", f, (in_axes, out_axes),
+                                             Options(fp)))
 
 
 def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -208,8 +219,8 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
     array([[2., 0.],
            [0., 4.]])
     """
-    return _decorator(fn, lambda f: Composed(
-        "jacrev", f, reverse_jacobian(f, argnums, has_aux, Options(fp)), Options(fp)))
+    return _decorator(fn, _differentiating("jacrev", "mapping:make_jacrev", argnums,
+                                           (argnums, has_aux), fp))
 
 
 jacobian = jacrev
@@ -223,8 +234,8 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
     >>> tracejit.jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
     array([-0.,  1.])
     """
-    return _decorator(fn, lambda f: Composed(
-        "jacfwd", f, forward_jacobian(f, argnums, has_aux, Options(fp)), Options(fp)))
+    return _decorator(fn, _differentiating("jacfwd", "mapping:make_jacfwd", argnums,
+                                           (argnums, has_aux), fp))
 
 
 def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -239,17 +250,8 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: boo
     array([[4., 2.],
            [2., 0.]])
     """
-    def make(f: Callable[..., Any]) -> Composed:
-        slope = Gradient(f, argnums, has_aux, False, Options(fp))
-
-        @functools.wraps(f, updated=())
-        def gradient(*args: Any, **kwargs: Any) -> Any:
-            return slope.inline(args, kwargs)
-
-        return Composed("hessian", f, forward_jacobian(gradient, argnums, has_aux, Options(fp)),
-                        Options(fp))
-
-    return _decorator(fn, make)
+    return _decorator(fn, _differentiating("hessian", "mapping:make_hessian", argnums,
+                                           (argnums, has_aux), fp))
 
 
 @hiding_frames
@@ -270,8 +272,9 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     array([4., 2.])
     """
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
-        options = Options(fp)
-        inner = _checked(f, lambda g: Composed("hvp", g, hessian_product(g, options), options))
+        from tracejit.transforms.linear import tangents_like
+
+        inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (), Options(fp)))
 
         @functools.wraps(f, updated=())
         @hiding_frames

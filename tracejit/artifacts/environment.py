@@ -1,0 +1,77 @@
+"""What of a machine and its software a compiled program depends on, whatever the function."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import tracejit
+
+__all__ = ["environment", "environment_digest"]
+
+FORMAT = 1
+"""Of manifests and of what the fast entry is given; another number makes all artifacts misses."""
+
+
+@functools.cache
+def environment() -> dict[str, str]:
+    """Return versions, the processor with its features, and the library of vector math."""
+    import llvmlite
+    import llvmlite.binding as llvm
+    import numpy as np
+
+    features = llvm.get_host_cpu_features().flatten()
+    return {
+        "format": str(FORMAT), "python": sys.version, "tracejit": tracejit.__version__,
+        "tracejit's source": source_digest(), "numba": _version("numba"),
+        "llvmlite": llvmlite.__version__, "numpy": np.__version__,
+        "platform": f"{sys.platform} {platform.machine()} {sys.implementation.name}",
+        "processor": llvm.get_host_cpu_name(),
+        "processor features": features, "vector math": _libc(),
+    }
+
+
+@functools.cache
+def environment_digest() -> str:
+    """Return the environment in short."""
+    text = "\0".join(f"{k}={v}" for k, v in sorted(environment().items()))
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _version(name: str) -> str:
+    """Return the version of a package without importing it."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+def _libc() -> str:
+    """Return the version of the C library, which libmvec is a part of."""
+    try:
+        found = ctypes.CDLL(None).gnu_get_libc_version
+    except (AttributeError, OSError):
+        return "none"
+    found.restype = ctypes.c_char_p
+    return f"glibc {found().decode()}"
+
+
+def source_digest() -> str:
+    """Return a digest of this package's source: a checkout changes while its version stays.
+
+    It goes by the sizes and times of files, which is all that can be had in a millisecond.
+    """
+    root = Path(tracejit.__file__).parent
+    parts = []
+    for folder in (str(root), *(e.path for e in os.scandir(root) if e.is_dir())):
+        for e in os.scandir(folder):
+            if e.name.endswith(".py"):
+                found = e.stat()
+                parts.append(f"{e.name} {found.st_size} {found.st_mtime_ns}")
+    return hashlib.blake2b("\n".join(sorted(parts)).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,273 @@
+"""From an artifact to a program that can be called: checked against this process, then loaded.
+
+Neither Numba nor the tracer is imported. What does not agree with the manifest is a miss, with the
+reason.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.artifacts.environment import environment
+from tracejit.artifacts.fingerprint import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.places import Missing, PlaceReader, find_class
+from tracejit.artifacts.request import describe_request, slot_of, structure_of_text
+from tracejit.artifacts.store import Artifact, find_store, warn_damaged
+from tracejit.artifacts.symbols import BadObject, undefined_symbols
+from tracejit.configuration import settings
+from tracejit.runtime.interface import Interface, Kind
+from tracejit.trace.paths import Guarded, Leaf, Same, Shape
+from tracejit.trace.specs import spec_of_leaf
+
+if TYPE_CHECKING:
+    from tracejit.runtime.function import Request
+
+__all__ = ["Program", "load_artifacts", "load_program", "lock_of", "reasons"]
+
+LOG = logging.getLogger("tracejit")
+
+Program = tuple[Interface, tuple[int, int]]
+"""An interface, and the addresses of a kernel and of its plan."""
+
+
+def load_artifacts(call: Request) -> Iterator[Program]:
+    """Yield the stored programs that hold for a call as far as sizes do not matter."""
+    store = find_store()
+    if store is None or settings().verify or settings().disable_jit:
+        return
+    slot = _slot(call)
+    if slot is None:
+        return
+    for artifact in store.candidates(slot):
+        try:
+            yield load_program(artifact, call)
+            artifact.touch()
+        except (Missing, Unstorable) as e:
+            LOG.debug("the stored program %s does not serve: %s", artifact.key, e)
+        except Exception as e:  # whatever is wrong with it: the program can be made again
+            warn_damaged(artifact.path, e)
+
+
+def reasons(call: Request) -> list[tuple[str, str]]:
+    """Return, per stored program for such calls, its key and why it does not serve; "" if it does.
+
+    Raises `Unstorable` where there can be none.
+    """
+    store = find_store()
+    slot = slot_of(describe_request(call.function.transform, call.specs, call.structure))
+    found = []
+    for artifact in [] if store is None else store.candidates(slot):
+        try:
+            load_program(artifact, call)
+            found.append((artifact.key, ""))
+        except (Missing, Unstorable, BadObject, OSError, KeyError, TypeError, ValueError) as e:
+            found.append((artifact.key, str(e)))
+    return found
+
+
+def lock_of(call: Request) -> AbstractContextManager[bool]:
+    """Return a context in which no other process makes this program; whether one did meanwhile."""
+    store = find_store()
+    slot = None if store is None or settings().verify or settings().disable_jit else _slot(call)
+    return nullcontext(False) if store is None or slot is None else store.making(slot)
+
+
+def _slot(call: Request) -> str | None:
+    try:
+        return slot_of(describe_request(call.function.transform, call.specs, call.structure))
+    except Unstorable as e:
+        call.function._unstored = str(e)
+        return None
+
+
+def load_program(artifact: Artifact, call: Request) -> Program:
+    """Check an artifact and load it; `Missing` with the reason where it does not hold here."""
+    m = artifact.manifest
+    require_environment(m["environment"])
+    if m["function"] != fingerprint(call.function.transform.fn):
+        raise Missing(f"the code or a default of {m['request']['function']} has changed")
+    for name, known in m["functions"]:
+        if fingerprint(find_class(name)) != known:
+            raise Missing(f"the code of {name} has changed")
+    _require_rules(m["rules"])
+    reader = _Reader(m, call)
+    reader.check()
+    return reader.interface(), load_code(artifact)
+
+
+def require_environment(known: dict[str, str]) -> None:
+    """Raise `Missing` where versions or the processor differ."""
+    here = environment()
+    for name in sorted({*known, *here}):
+        if known.get(name) != here.get(name):
+            raise Missing(f"{name} is {here.get(name)}, and was {known.get(name)}"
+                          if len(here.get(name, "")) < 80 else f"{name} has changed")
+
+
+def _require_rules(rules: dict[str, str | None]) -> None:
+    if not rules:
+        return
+    calls = sys.modules.get("tracejit.ops.calls")
+    for name, known in rules.items():
+        rule = None if calls is None else calls.GRADIENTS.get(name)
+        if known is None:
+            if calls is None or name not in calls.NOT_DIFFERENTIABLE or rule is not None:
+                raise Missing(f"op type {name!r} is no longer marked as not differentiable")
+        elif rule is None or fingerprint(rule) != known:
+            raise Missing(f"the registered gradient of op type {name!r} has changed")
+
+
+class _Reader:
+    """Reads what a program depends on, and its interface, from a manifest."""
+
+    def __init__(self, manifest: dict[str, Any], call: Request) -> None:
+        self.manifest, self.call = manifest, call
+        self.contents: dict[int, Any] = {}
+        self.places = PlaceReader(call.function.transform.fn, self._content, call.leaves)
+        self.guards: list[Guarded] = []
+        self.leaves: list[Leaf] = []
+
+    def _content(self, k: int) -> Any:
+        if k not in self.contents:
+            self.contents[k] = self._read(self.places.path(self.manifest["guards"][k][0]))
+        return self.contents[k]
+
+    def _read(self, path: Any) -> Any:
+        try:
+            return path.read()
+        except (LookupError, AttributeError, ValueError, TypeError):
+            raise Missing(f"{path} is not here") from None
+
+    def check(self) -> None:
+        """Raise `Missing` unless everything is as the capture found it."""
+        for k, (text, known) in enumerate(self.manifest["guards"]):
+            path, content = self.places.path(text), self._content(k)
+            held: Any = content
+            if known[0] == "same":
+                held = Same(self.places.path(known[1]))
+                good = self._read(held.path) is content
+            elif known[0] == "shape":
+                held = Shape(find_class(known[1]), known[2] if isinstance(known[2], int)
+                             else tuple(known[2]))
+                good = type(content) is held.type and Shape.of(content) == held
+            else:
+                good = fingerprint(content) == known[1]
+            if not good:
+                raise Missing(f"{path} has changed")
+            self.guards.append(Guarded(path, held))
+        for text, (kind, dtype, ndim) in self.manifest["leaves"]:
+            path = self.places.path(text)
+            content = self._read(path)
+            spec = spec_of_leaf(content)
+            if (spec.kind, spec.ndim) != (kind, ndim) or spec.dtype != np.dtype(dtype):
+                raise Missing(f"{path} is of another kind")
+            self.leaves.append(Leaf(path, content))
+
+    def interface(self) -> Interface:
+        """Return the interface; guards and captured state have been checked."""
+        i = self.manifest["interface"]
+        return Interface(
+            i["name"], _kinds(i["inputs"]), _kinds(i["outputs"]),
+            tuple([s if isinstance(s, int) else self.leaves[s[1]] for s in i["sources"]]),
+            self.guards, structure_of_text(i["structure"]),
+            [None if c is None else (c[0],) for c in i["constants"]], i["weak"],
+            [(k, output) for k, output in i["written"]],
+            [(self.places.path(p), k) for p, k in i["assigned"]],
+            [self.places.path(p) for p in i["recorded"]], i["sizes"], i["logs"], i["releases"],
+            [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
+             for error, message, site in i["failures"]])
+
+    def function(self, where: Any) -> Any:
+        """Return the Python function that a line is in, or None."""
+        if where is None:
+            return None
+        kind, owner, k = where
+        if kind == "held":
+            x = self.call.function.transform.fn if owner == "function" else self._content(owner)
+        elif kind == "argument":
+            x = self.call.leaves[owner]
+        elif kind == "named":
+            x = find_class(owner)
+        else:
+            x = sys.modules["tracejit.ops.calls"].GRADIENTS[owner]
+        return functions_in(x)[k]
+
+
+def _kinds(text: Any) -> tuple[Kind, ...]:
+    return tuple([(np.dtype(dtype), ndim) for dtype, ndim in text])
+
+
+class StoredFailure:
+    """What a status of a stored kernel means."""
+
+    def __init__(self, error: str, message: str, site: StoredSite | None) -> None:
+        self.error, self.message, self.site = error, message, site
+
+
+class StoredSite:
+    """A user's line in a stored program; the source as it is now says which one."""
+
+    def __init__(self, reader: _Reader, where: Any, statement: int, name: str, file: str,
+                 line: int) -> None:
+        self.reader, self.where, self.statement = reader, where, statement
+        self.name, self.file, self.line = name, file, line
+
+    @property
+    def function(self) -> StoredSite:
+        """Return what has the function's name."""
+        return self
+
+    @property
+    def location(self) -> tuple[str, int, int]:
+        """Return (file name, line, column), the first line and column being 1."""
+        from tracejit.trace.source import find_source
+
+        try:
+            fn = self.reader.function(self.where)
+            source = None if fn is None else find_source(fn)
+            if source is not None:
+                return source.locate(self.statement)
+        except (Missing, LookupError):
+            pass
+        return self.file, self.line, 1
+
+
+# --- object code --------------------------------------------------------------------------------
+
+_LOADED: dict[str, tuple[int, int]] = {}
+
+
+def load_code(artifact: Artifact) -> tuple[int, int]:
+    """Return the addresses of a stored kernel and of its plan.
+
+    Raises `BadObject` where the file is damaged, `Missing` for a symbol that is not here.
+    """
+    symbol = artifact.manifest["symbol"]
+    if symbol not in _LOADED:
+        import llvmlite.binding as llvm
+
+        from tracejit.codegen.libraries import find_blas, load_libmvec
+        from tracejit.codegen.machine import load_object
+
+        object_code = artifact.file("object.o")
+        blas = artifact.manifest["needs"]["blas"]
+        if blas is not None and list(find_blas()) != blas:
+            raise Missing(f"BLAS is {find_blas()[0]}, and was {blas[0]}")
+        names = undefined_symbols(object_code)
+        if any(name.startswith("_ZGV") for name in names):
+            load_libmvec()
+        process = ctypes.CDLL(None)
+        for name in names:
+            if not (llvm.address_of_symbol(name) or hasattr(process, name)):
+                raise Missing(f"the symbol {name} is not in this process")
+        engine = load_object(object_code)
+        _LOADED[symbol] = (int(engine.get_function_address(symbol)),
+                           int(engine.get_function_address(f"{symbol}_plan")))
+    return _LOADED[symbol]

@@ -1,0 +1,116 @@
+"""Paths to captured state as text, and back in another process.
+
+A path begins at a module's names, at a closure's cell, or at an argument. Whose closure it is says
+the function that the request is for, or one that a guard holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from types import CellType, FunctionType
+from typing import Any
+
+from tracejit.artifacts.fingerprint import Unstorable, functions_in
+from tracejit.trace.paths import Path
+
+__all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_class", "name_of_class"]
+
+
+class Missing(Exception):
+    """Something that a stored program refers to is not here."""
+
+
+class PlaceWriter:
+    """Writes paths: knows by which of some functions a cell can be found."""
+
+    def __init__(self, fn: Any, guarded: Sequence[Any], arguments: Sequence[Any]) -> None:
+        self.arguments = arguments
+        self.cells: dict[CellType, list[Any]] = {}
+        for owner, x in (("function", fn), *enumerate(guarded)):
+            for k, f in enumerate(functions_in(x)):
+                for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+                    self.cells.setdefault(cell, ["cell", owner, k, name])
+
+    def text(self, path: Path) -> Any:
+        """Return a path as lists of strings and numbers."""
+        steps = []
+        for kind, key in path.steps:
+            if not isinstance(key, (str, int)):
+                raise Unstorable(f"{path} has a key that is neither a string nor a number")
+            steps.append([kind, key])
+        return [self._root(path), path.name, steps]
+
+    def _root(self, path: Path) -> Any:
+        root = path.root
+        if isinstance(root, CellType):
+            if root not in self.cells:
+                raise Unstorable(f"{path} is in a closure that no name leads to")
+            return self.cells[root]
+        if isinstance(root, dict):
+            module = root.get("__name__")
+            if module in sys.modules and vars(sys.modules[module]) is root:
+                return ["module", module]
+            if path.name == "self" and "self" in root:
+                for k, x in enumerate(self.arguments):
+                    if x is root["self"]:
+                        return ["argument", k]
+        raise Unstorable(f"{path} is read from where no name leads to")
+
+
+class PlaceReader:
+    """Finds what paths lead to in this process.
+
+    guarded -- gives what the k-th guard holds
+    """
+
+    def __init__(self, fn: Any, guarded: Callable[[int], Any], arguments: Sequence[Any]) -> None:
+        self.fn, self.guarded, self.arguments = fn, guarded, arguments
+        self._functions: dict[Any, list[FunctionType]] = {}
+
+    def path(self, text: Any) -> Path:
+        """Return a path again; `Missing` where its root is not here."""
+        root, name, steps = text
+        return Path(self._root(root), name, tuple((kind, key) for kind, key in steps))
+
+    def _root(self, root: Any) -> Any:
+        if root[0] == "module":
+            module = sys.modules.get(root[1])
+            if module is None:
+                raise Missing(f"module {root[1]} is not imported")
+            return vars(module)
+        if root[0] == "argument":
+            return {"self": self.arguments[root[1]]}
+        _, owner, k, name = root
+        if owner not in self._functions:
+            self._functions[owner] = functions_in(
+                self.fn if owner == "function" else self.guarded(owner))
+        found = self._functions[owner]
+        if k >= len(found) or name not in found[k].__code__.co_freevars:
+            raise Missing(f"the closure that has {name} is not here")
+        cells = found[k].__closure__ or ()
+        return cells[found[k].__code__.co_freevars.index(name)]
+
+
+def name_of_class(kind: type) -> str:
+    """Return the name by which a class is found again; `Unstorable` if there is none."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    try:
+        if find_class(name) is kind:
+            return name
+    except Missing:
+        pass
+    raise Unstorable(f"the class {kind.__qualname__} cannot be found by its name")
+
+
+def find_class(name: str) -> Any:
+    """Return what `module:qualname` names; `Missing` if nothing is."""
+    module, _, path = name.partition(":")
+    if module not in sys.modules:
+        raise Missing(f"module {module} is not imported")
+    found: Any = sys.modules[module]
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        raise Missing(f"{name} is not here")
+    return found

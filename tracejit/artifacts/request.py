@@ -1,0 +1,77 @@
+"""What is asked for: a function, a transform, kinds of arguments. It names the slot."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from types import MethodType
+from typing import Any
+
+from tracejit.artifacts.fingerprint import Unstorable, describe, digest
+from tracejit.artifacts.places import find_class, name_of_class
+from tracejit.trace.specs import ArgSpec
+from tracejit.tree import LEAF, Structure
+
+__all__ = ["describe_request", "function_name", "slot_of", "structure_of_text", "structure_text"]
+
+
+def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Structure) -> Any:
+    """Return a call as nested lists of strings; `Unstorable` where another process cannot make it.
+
+    transform -- a `Deferred`: only these can be made again from function and settings
+    """
+    if not hasattr(transform, "home"):
+        raise Unstorable("it belongs to a tape or to a pullback")
+    return {"function": function_name(transform.fn), "transform": transform.home,
+            "name": transform.name,
+            "settings": [describe(x) for x in transform.settings],
+            "options": repr(transform.options),
+            "arguments": [_describe_spec(s) for s in specs],
+            "structure": structure_text(structure)}
+
+
+def function_name(fn: Any) -> str:
+    """Return `module:qualname` of a function, or of what is behind a method or a partial."""
+    while not hasattr(fn, "__qualname__") or isinstance(fn, MethodType):
+        inner = fn.func if isinstance(fn, functools.partial) else getattr(fn, "__func__", None)
+        if inner is None:
+            return f"{type(fn).__module__}:{type(fn).__qualname__}"
+        fn = inner
+    return f"{fn.__module__}:{fn.__qualname__}"
+
+
+def _describe_spec(spec: ArgSpec) -> Any:
+    if spec.kind == "static":
+        return ["static", digest(describe(spec.content))]
+    assert spec.dtype is not None
+    return [spec.kind, spec.dtype.str, spec.ndim]
+
+
+def structure_text(s: Structure) -> Any:
+    """Return a structure as nested lists; `Unstorable` for classes that no name leads to."""
+    if s == LEAF:
+        return []
+    kind = "None" if s.kind is type(None) else name_of_class(s.kind)  # type: ignore[arg-type]
+    return [kind, _keys(s.aux), *[structure_text(p) for p in s.parts]]
+
+
+def _keys(aux: Any) -> Any:
+    if aux is None:
+        return None
+    if not all(type(k) in (str, int) for k in aux):
+        raise Unstorable("a dict has keys that are neither strings nor numbers")
+    return list(aux)
+
+
+def structure_of_text(text: Any) -> Structure:
+    """Return a structure again; `Missing` where a class is not here."""
+    if not text:
+        return LEAF
+    kind, aux, *parts = text
+    return Structure(type(None) if kind == "None" else find_class(kind),
+                     None if aux is None else tuple(aux), tuple(map(structure_of_text, parts)))
+
+
+def slot_of(request: Any) -> str:
+    """Return the name of the folder for a request."""
+    return digest(request)

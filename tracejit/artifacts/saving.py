@@ -1,0 +1,189 @@
+"""From a compiled program to an artifact: its files, and the manifest of all that it depends on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from tracejit.artifacts.environment import environment
+from tracejit.artifacts.fingerprint import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.places import Missing, PlaceWriter, find_class, name_of_class
+from tracejit.artifacts.request import describe_request, function_name, slot_of, structure_text
+from tracejit.artifacts.store import find_store
+from tracejit.artifacts.symbols import BadObject, undefined_symbols
+from tracejit.configuration import settings
+from tracejit.trace.dependencies import Dependencies
+from tracejit.trace.paths import Guarded, Leaf, Same, Shape
+from tracejit.trace.specs import ArgSpec, spec_of_leaf
+
+if TYPE_CHECKING:
+    from tracejit.runtime.function import Request
+    from tracejit.runtime.interface import Interface
+    from tracejit.runtime.stages import Compiled
+
+__all__ = ["artifact_of", "save_artifact"]
+
+LOG = logging.getLogger("tracejit")
+
+
+def save_artifact(call: Request, compiled: Compiled, dependencies: Dependencies) -> None:
+    """Put a program that was compiled for a call into the store, unless that cannot be."""
+    store = find_store()
+    if store is None or settings().verify:
+        return
+    try:
+        manifest, files = artifact_of(call, compiled, dependencies)
+    except Unstorable as e:
+        call.function._unstored = str(e)
+        LOG.debug("%s is not kept for other processes: %s", compiled.interface.name, e)
+        return
+    store.put(slot_of(manifest["request"]), manifest, files)
+
+
+def artifact_of(call: Request, compiled: Compiled,
+                dependencies: Dependencies) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return manifest and files; `Unstorable` where another process could not use them."""
+    request = describe_request(call.function.transform, call.specs, call.structure)
+    if dependencies.impure:
+        raise Unstorable("it calls " + ", ".join(dependencies.impure) + " while it is captured, "
+                         "whose result may be another one in another process")
+    fn, interface = call.function.transform.fn, compiled.interface
+    object_code = compiled.code.object_code
+    manifest = {
+        "request": request, "environment": environment(), "function": fingerprint(fn),
+        "rules": {name: None if rule is None else fingerprint(rule)
+                  for name, rule in dependencies.rules.items()},
+        **_Writer(fn, interface, call.leaves, dependencies).parts(),
+        "symbol": compiled.symbol, "needs": _needs(object_code),
+    }
+    files = {"object.o": object_code, "bitcode.bc": compiled.code.module.as_bitcode(),
+             "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode(),
+             "why.txt": compiled.why().encode()}
+    return manifest, files
+
+
+def _needs(object_code: bytes) -> dict[str, Any]:
+    """Return the symbols that others define, and whose BLAS it was compiled for."""
+    try:
+        symbols = undefined_symbols(object_code)
+    except BadObject as e:
+        raise Unstorable(f"this platform's object code is not known: {e}") from None
+    blas = None
+    for name in symbols:
+        if name.startswith("tracejit_native_"):
+            raise Unstorable("it calls an @njit function, which has an address in this process "
+                             "alone")
+        if name.startswith("tracejit_"):
+            from tracejit.codegen.libraries import find_blas
+
+            blas = list(find_blas())
+    return {"symbols": sorted(symbols), "blas": blas}
+
+
+class _Writer:
+    """Writes what a program reads from outside, and its interface."""
+
+    def __init__(self, fn: Any, interface: Interface, leaves: Sequence[Any],
+                 dependencies: Dependencies) -> None:
+        self.fn, self.interface = fn, interface
+        self.guards = interface.guards
+        contents = [g.content for g in self.guards]
+        self.places = PlaceWriter(fn, contents, leaves)
+        self.leaves = [s for s in interface.sources if isinstance(s, Leaf)]
+        self.known: dict[CodeType, Any] = {}
+        """By code, how the function is found that the code is of."""
+        for owner, x in (("function", fn), *enumerate(contents)):
+            self._cover(functions_in(x), ["held", owner])
+        for k, x in enumerate(leaves):
+            self._cover(functions_in(x), ["argument", k])
+        for name, rule in dependencies.rules.items():
+            self._cover(functions_in(rule), ["rule", name])
+        self.named = self._name_others(dependencies.functions)
+
+    def parts(self) -> dict[str, Any]:
+        """Return guards, captured state, other functions and interface."""
+        return {"guards": [[self.places.text(g.path), self._guard(g)] for g in self.guards],
+                "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
+                           for x in self.leaves],
+                "functions": self.named, "interface": self._interface()}
+
+    def _cover(self, functions: Sequence[FunctionType], where: list[Any]) -> None:
+        for k, f in enumerate(functions):
+            self.known.setdefault(f.__code__, [*where, k])
+
+    def _name_others(self, functions: Iterable[FunctionType]) -> list[list[str]]:
+        """Return names and fingerprints of the functions that nothing else vouches for."""
+        named = []
+        inner = {c for code in self.known for c in _codes_in(code)}
+        for f in functions:
+            if f.__code__ in self.known or f.__code__ in inner:
+                continue
+            name = function_name(f)
+            try:
+                found = find_class(name)
+                k = functions_in(found).index(f)
+            except (Missing, ValueError):
+                raise Unstorable(f"it goes through the function {f.__qualname__}, which no name "
+                                 "leads to") from None
+            self.known[f.__code__] = ["named", name, k]
+            inner |= set(_codes_in(f.__code__))
+            named.append([name, fingerprint(found)])
+        return named
+
+    def _guard(self, guard: Guarded) -> Any:
+        x = guard.content
+        if isinstance(x, Same):
+            return ["same", self.places.text(x.path)]
+        if isinstance(x, Shape):
+            items = x.items if isinstance(x.items, int) else list(x.items)
+            if not isinstance(items, int) and not all(type(k) in (str, int) for k in items):
+                raise Unstorable("a dict has keys that are neither strings nor numbers")
+            return ["shape", name_of_class(x.type), items]
+        return ["is", fingerprint(x)]
+
+    def _interface(self) -> dict[str, Any]:
+        i = self.interface
+        return {
+            "name": i.name, "inputs": [[d.str, n] for d, n in i.inputs],
+            "outputs": [[d.str, n] for d, n in i.outputs],
+            "sources": [s if isinstance(s, int) else ["leaf", self.leaves.index(s)]
+                        for s in i.sources],
+            "structure": structure_text(i.structure),
+            "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
+            "weak": i.weak, "written": i.written,
+            "assigned": [[self.places.text(p), k] for p, k in i.assigned],
+            "recorded": [self.places.text(p) for p in i.recorded],
+            "sizes": i.sizes, "logs": i.logs, "releases": i.releases,
+            "failures": [[f.error, f.message, self._site(f.site)] for f in i.failures],
+        }
+
+    def _site(self, site: Any) -> Any:
+        if site is None:
+            return None
+        file, line, _ = site.location
+        code = getattr(site.function, "code", None)
+        where = None if code is None else self.known.get(code)
+        return [where, site.statement, site.function.name, file, line]
+
+
+def _codes_in(code: CodeType) -> Iterable[CodeType]:
+    for x in code.co_consts:
+        if isinstance(x, CodeType):
+            yield x
+            yield from _codes_in(x)
+
+
+def _constant(x: Any) -> Any:
+    if type(x) not in (bool, int, str, type(None)):
+        raise Unstorable(f"its result holds a {type(x).__name__} that no computation gives")
+    return x
+
+
+def spec_text(spec: ArgSpec) -> Any:
+    """Return the spec of captured state."""
+    assert spec.dtype is not None
+    return [spec.kind, spec.dtype.str, spec.ndim]
+
+

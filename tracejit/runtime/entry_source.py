@@ -1,0 +1,403 @@
+"""The LLVM text of the fast entry; `entry.py` says what it does and how its table is laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from tracejit.codegen import context
+from tracejit.runtime import layout
+from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words
+
+__all__ = ["entry_source"]
+
+BYTE, WORD, INT = ir.IntType(8), ir.IntType(64), ir.IntType(32)
+DOUBLE = ir.DoubleType()
+POINTER = BYTE.as_pointer()
+
+STACK_ARENA = 4096
+MAX_KEPT = 1 << 30
+"""The bytes of the largest block of memory that is kept from one call to the next."""
+
+
+class _Writer:
+    """Small steps of C in LLVM."""
+
+    def __init__(self) -> None:
+        self.module = ir.Module("tracejit.entry")
+        self.module.triple = llvm.get_process_triple()
+
+    def external(self, name: str, result: Any, *args: Any, variadic: bool = False) -> Any:
+        signature = ir.FunctionType(result, args, var_arg=variadic)
+        return self.module.globals.get(name) or ir.Function(self.module, signature, name)
+
+    def constant(self, b: Any, name: str) -> Any:
+        """Return the address that a symbol stands for."""
+        known = self.module.globals.get(name) or ir.GlobalVariable(self.module, BYTE, name)
+        return b.ptrtoint(known, WORD)
+
+    def load(self, b: Any, base: Any, offset: Any, kind: Any = WORD) -> Any:
+        """Return what lies `offset` bytes behind an address."""
+        if isinstance(offset, int):
+            offset = WORD(offset)
+        return b.load(b.bitcast(b.gep(b.inttoptr(base, POINTER), [offset]), kind.as_pointer()))
+
+    def address(self, b: Any, pointer: Any) -> Any:
+        return b.ptrtoint(pointer, WORD)
+
+    def call(self, b: Any, name: str, *args: Any, result: Any = WORD) -> Any:
+        """Call a C function on words."""
+        return b.call(self.external(name, result, *(a.type for a in args)), args)
+
+    def call_address(self, b: Any, address: Any, *args: Any) -> Any:
+        kind = ir.FunctionType(WORD, [a.type for a in args]).as_pointer()
+        return b.call(b.inttoptr(address, kind), args)
+
+    def loop(self, b: Any, count: Any, body: Callable[[Any], None]) -> None:
+        """Run `body(i)` for i from 0 to count - 1."""
+        i = self.variable(b, WORD, WORD(0))
+        head = b.append_basic_block("head")
+        inside = b.append_basic_block("inside")
+        done = b.append_basic_block("done")
+        b.branch(head)
+        b.position_at_end(head)
+        b.cbranch(b.icmp_signed("<", b.load(i), count), inside, done)
+        b.position_at_end(inside)
+        body(b.load(i))
+        b.store(b.add(b.load(i), WORD(1)), i)
+        b.branch(head)
+        b.position_at_end(done)
+
+    def variable(self, b: Any, kind: Any, start: Any = None, size: int | None = None) -> Any:
+        """Return stack memory, made at the function's start."""
+        with b.goto_entry_block():
+            place = b.alloca(kind, size=None if size is None else WORD(size))
+        if start is not None:
+            b.store(start, place)
+        return place
+
+
+def entry_source() -> str:
+    """Return LLVM text of `PyObject *entry(PyObject *words, PyObject **args, n, kwnames)`."""
+    w = _Writer()
+    function = ir.Function(w.module, ir.FunctionType(WORD, [WORD] * 4), "tracejit_entry")
+    b = ir.IRBuilder(function.append_basic_block("start"))
+    self_, args, nargs, kwnames = function.args
+    words = w.load(b, self_, layout.ARRAY_DATA)
+    slow = function.append_basic_block("slow")
+    state = _State(w, b, words, args, slow)
+
+    good = b.and_(b.icmp_signed("==", nargs, state.word(Words.ARGS)),
+                  b.icmp_unsigned("==", kwnames, WORD(0)))
+    state.require(good)
+    _check_guards(state)
+    _read_leaves(state)
+    plan = w.call_address(b, state.word(Words.PLAN), w.address(b, state.dims),
+                          w.address(b, state.plan))
+    state.require(b.icmp_unsigned("==", plan, WORD(0)))
+    _make_outputs(state)
+    _run(state)
+
+    b.position_at_end(slow)  # the next entry, or Python
+    b.ret(w.call(b, "PyObject_Vectorcall", state.word(Words.NEXT), args, nargs, kwnames))
+    _build_memory(w)
+    _build_new_array(w)
+    return str(w.module)
+
+
+class _State:
+    """What the parts of the entry share."""
+
+    def __init__(self, w: _Writer, b: Any, words: Any, args: Any, slow: Any) -> None:
+        self.w, self.b, self.words, self.args, self.slow = w, b, words, args, slow
+        self.dims = w.variable(b, WORD, size=MAX_WORDS)
+        self.plan = w.variable(b, WORD, size=MAX_WORDS)
+        self.pointers = w.variable(b, WORD, size=2 * MAX_LEAVES + 1)
+        self.objects = w.variable(b, WORD, size=MAX_LEAVES)
+        self.scalars = w.variable(b, WORD, size=4 * MAX_LEAVES)
+        self.ctx = w.variable(b, WORD, size=64)
+        self.arena = w.variable(b, BYTE, size=STACK_ARENA + 64)
+        self.next_dim = w.variable(b, WORD, WORD(0))
+        self.next_output = w.variable(b, WORD, WORD(0))
+
+    def word(self, k: Any) -> Any:
+        """Return a word of the table."""
+        k = WORD(k) if isinstance(k, int) else k
+        return self.w.load(self.b, self.words, self.b.mul(k, WORD(8)))
+
+    def record(self, first: Any, i: Any, field: int) -> Any:
+        """Return a field of the i-th record from `first` on."""
+        place = self.b.add(self.b.mul(self.b.add(first, i), WORD(Words.RECORD)),
+                           WORD(Words.HEAD + field))
+        return self.word(place)
+
+    def require(self, condition: Any) -> None:
+        """Go the slow way unless a condition holds."""
+        going = self.b.append_basic_block("going")
+        self.b.cbranch(condition, going, self.slow)
+        self.b.position_at_end(going)
+
+    def put(self, table: Any, k: Any, value: Any) -> None:
+        """Set a word of a table."""
+        self.b.store(value, self.b.gep(table, [k]))
+
+    def push_dim(self, value: Any) -> None:
+        """Append to the dims that the plan is made from."""
+        k = self.b.load(self.next_dim)
+        self.put(self.dims, k, value)
+        self.b.store(self.b.add(k, WORD(1)), self.next_dim)
+
+    def source(self, first: Any, i: Any) -> Any:
+        """Return the object that a record names: an argument, a closure cell's, a global."""
+        b, w = self.b, self.w
+        kind, a = (self.record(first, i, f) for f in (Words.SOURCE, Words.A))
+        result = w.variable(b, WORD, WORD(0))
+        with b.if_else(b.icmp_signed("==", kind, WORD(Words.FROM_ARGUMENT))) as (then, other):
+            with then:
+                b.store(w.load(b, self.args, b.mul(a, WORD(8))), result)
+            with other, b.if_else(b.icmp_signed("==", kind, WORD(Words.FROM_CELL))) as (x, y):
+                with x:
+                    b.store(w.load(b, a, layout.CELL_CONTENT), result)
+                with y:
+                    key = self.record(first, i, Words.B)
+                    b.store(w.call(b, "PyDict_GetItem", a, key), result)
+        found = b.load(result)
+        self.require(b.icmp_unsigned("!=", found, WORD(0)))
+        return found
+
+
+def _check_guards(s: _State) -> None:
+    """What the capture depended on must be the same objects."""
+    def check(i: Any) -> None:
+        found = s.source(WORD(0), i)
+        s.require(s.b.icmp_unsigned("==", found, s.record(WORD(0), i, Words.EXPECTED)))
+
+    s.w.loop(s.b, s.word(Words.GUARDS), check)
+
+
+def _read_leaves(s: _State) -> None:
+    """Check arguments and captured state; note data pointers, shapes and numbers."""
+    b, w = s.b, s.w
+    first = s.word(Words.GUARDS)
+
+    def read(i: Any) -> None:
+        found = s.source(first, i)
+        kind = s.record(first, i, Words.KIND)
+        type_ = w.load(b, found, layout.OBJECT_TYPE)
+        with b.if_else(b.icmp_signed("==", kind, WORD(Words.IS_ARRAY))) as (array, number):
+            with array:
+                _read_array(s, found, type_, first, i)
+            with number:
+                s.require(b.icmp_unsigned("==", type_, s.record(first, i, Words.EXPECTED)))
+                with b.if_else(b.icmp_signed("==", kind, WORD(Words.IS_FLOAT))) as (real, whole):
+                    with real:
+                        s.put(s.scalars, i, w.load(b, found, layout.SCALAR_VALUE))
+                    with whole:
+                        value = w.call(b, "PyLong_AsLongLong", found)
+                        failed = w.call(b, "PyErr_Occurred")
+                        with b.if_then(b.icmp_unsigned("!=", failed, WORD(0))):
+                            w.call(b, "PyErr_Clear", result=ir.VoidType())
+                            b.branch(s.slow)
+                        s.put(s.scalars, i, value)
+                        s.push_dim(value)
+                s.put(s.pointers, i, w.address(b, b.gep(s.scalars, [i])))
+
+    w.loop(b, s.word(Words.LEAVES), read)
+
+
+def _read_array(s: _State, found: Any, type_: Any, first: Any, i: Any) -> None:
+    b, w = s.b, s.w
+    ndim = w.load(b, found, layout.ARRAY_NDIM, INT)
+    flags = w.load(b, found, layout.ARRAY_FLAGS, INT)
+    s.require(b.icmp_unsigned("==", type_, w.constant(b, "tracejit_array_type")))
+    descr = w.load(b, found, layout.ARRAY_DESCR)
+    good = b.and_(b.icmp_unsigned("==", descr, s.record(first, i, Words.EXPECTED)),
+                  b.icmp_signed("==", b.sext(ndim, WORD), s.record(first, i, Words.NDIM)))
+    aligned = b.icmp_signed("==", b.and_(flags, INT(0x101)), INT(0x101))
+    s.require(b.and_(good, aligned))
+    s.put(s.pointers, i, w.load(b, found, layout.ARRAY_DATA))
+    shape = w.load(b, found, layout.ARRAY_DIMS)
+    w.loop(b, b.sext(ndim, WORD),
+           lambda k: s.push_dim(w.load(b, shape, b.mul(k, WORD(8)))))
+
+
+def _make_outputs(s: _State) -> None:
+    """Make the result arrays; scalars get a place on the stack."""
+    b, w = s.b, s.w
+    first = b.add(s.word(Words.GUARDS), s.word(Words.LEAVES))
+    leaves = s.word(Words.LEAVES)
+    b.store(s.word(Words.SIZES), s.next_output)
+
+    def make(i: Any) -> None:
+        place = b.add(leaves, i)
+        kind = s.record(first, i, Words.KIND)
+        with b.if_else(b.icmp_signed("==", kind, WORD(Words.AS_ARRAY))) as (array, scalar):
+            with array:
+                dims = b.gep(s.plan, [b.load(s.next_output)])
+                ndim = s.record(first, i, Words.NDIM)
+                made = w.call(b, "tracejit_new_array", s.record(first, i, Words.EXPECTED), ndim,
+                              w.address(b, dims))
+                with b.if_then(b.icmp_unsigned("==", made, WORD(0))):
+                    w.loop(b, i, lambda k: w.call(b, "Py_DecRef", b.load(b.gep(s.objects, [k])),
+                                                  result=ir.VoidType()))
+                    b.ret(WORD(0))
+                s.put(s.objects, i, made)
+                s.put(s.pointers, place, w.load(b, made, layout.ARRAY_DATA))
+                b.store(b.add(b.load(s.next_output), ndim), s.next_output)
+            with scalar:
+                s.put(s.objects, i, WORD(0))
+                s.put(s.pointers, place, w.address(b, b.gep(s.scalars, [b.mul(place, WORD(2))])))
+
+    w.loop(b, s.word(Words.OUTPUTS), make)
+
+
+def _run(s: _State) -> None:
+    """Give the kernel its arena, run it, and return the results or raise."""
+    b, w = s.b, s.w
+    void = ir.VoidType()
+    outputs = s.word(Words.OUTPUTS)
+    needed = b.load(b.gep(s.plan, [b.load(s.next_output)]))
+    small = b.icmp_signed("<=", needed, WORD(STACK_ARENA))
+    arena = w.variable(b, WORD)
+    with b.if_else(small) as (then, other):
+        with then:
+            start = b.add(w.address(b, s.arena), WORD(63))
+            b.store(b.and_(start, WORD(-64)), arena)
+        with other:
+            taken = w.call(b, "tracejit_take", needed)
+            with b.if_then(b.icmp_unsigned("==", taken, WORD(0))):
+                _drop(s, outputs)
+                _fail(s, WORD(0), b.sitofp(needed, DOUBLE), DOUBLE(0.0))
+            b.store(taken, arena)
+    s.put(s.pointers, b.add(s.word(Words.LEAVES), outputs), b.load(arena))
+    for k in range(4):
+        s.put(s.ctx, WORD(k), WORD(0))
+    logs = s.word(Words.LOGS)
+    s.put(s.ctx, WORD(context.POLL), w.constant(b, "tracejit_poll"))
+    w.loop(b, b.mul(logs, WORD(2)), lambda k: s.put(
+        s.ctx, b.add(k, WORD(context.LOGS)), WORD(0)))
+    thread = w.variable(b, WORD, WORD(0))
+    release = b.icmp_unsigned("!=", s.word(Words.RELEASE), WORD(0))
+    with b.if_then(release):
+        b.store(w.call(b, "PyEval_SaveThread"), thread)
+    status = w.call_address(b, s.word(Words.KERNEL), w.address(b, s.ctx), w.address(b, s.pointers),
+                            w.address(b, s.plan))
+    with b.if_then(release):
+        w.call(b, "PyEval_RestoreThread", b.load(thread), result=void)
+    with b.if_then(b.not_(small)):
+        w.call(b, "tracejit_give", b.load(arena), result=void)
+    w.loop(b, logs, lambda k: w.call(
+        b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(context.LOGS))])),
+        result=void))
+    with b.if_then(b.icmp_unsigned("!=", status, WORD(0))):
+        _drop(s, outputs)
+        with b.if_then(b.icmp_signed("==", status, WORD(context.INTERRUPTED))):
+            b.ret(WORD(0))  # with the exception that the poll has set
+        _fail(s, status, *(b.load(b.bitcast(b.gep(s.ctx, [WORD(k)]), DOUBLE.as_pointer()))
+                           for k in context.NUMBERS))
+    _return(s, outputs)
+
+
+def _fail(s: _State, status: Any, *numbers: Any) -> None:
+    """Return from the entry with the exception that a status and two numbers mean."""
+    b, w = s.b, s.w
+    items = [w.call(b, "PyLong_FromLongLong", status),
+             *(w.call(b, "PyFloat_FromDouble", x) for x in numbers)]
+    pack = w.external("PyTuple_Pack", WORD, WORD, variadic=True)
+    values = b.call(pack, [WORD(3), *items])
+    b.ret(w.call(b, "PyObject_CallObject", s.word(Words.FAIL), values))
+
+
+def _drop(s: _State, count: Any) -> None:
+    s.w.loop(s.b, count, lambda k: s.w.call(s.b, "Py_DecRef", s.b.load(s.b.gep(s.objects, [k])),
+                                            result=ir.VoidType()))
+
+
+def _return(s: _State, outputs: Any) -> None:
+    """Box scalars, and put results into tuples."""
+    b, w = s.b, s.w
+    first = b.add(s.word(Words.GUARDS), s.word(Words.LEAVES))
+    leaves = s.word(Words.LEAVES)
+
+    def box(i: Any) -> None:
+        kind = s.record(first, i, Words.KIND)
+        data = b.load(b.gep(s.pointers, [b.add(leaves, i)]))
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FLOAT64))):
+            made = w.call(b, "PyType_GenericAlloc", s.record(first, i, Words.EXPECTED), WORD(0))
+            place = b.inttoptr(b.add(made, WORD(layout.SCALAR_VALUE)), WORD.as_pointer())
+            b.store(w.load(b, data, 0), place)
+            s.put(s.objects, i, made)
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_SCALAR))):
+            descr = s.record(first, i, Words.EXPECTED)
+            s.put(s.objects, i, w.call(b, "tracejit_scalar", data, descr, WORD(0)))
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FLOAT))):
+            s.put(s.objects, i, w.call(b, "PyFloat_FromDouble", w.load(b, data, 0, DOUBLE)))
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_INT))):
+            s.put(s.objects, i, w.call(b, "PyLong_FromLongLong", w.load(b, data, 0)))
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_BOOL))):
+            byte = b.zext(w.load(b, data, 0, BYTE), WORD)
+            s.put(s.objects, i, w.call(b, "PyBool_FromLong", byte))
+
+    w.loop(b, outputs, box)
+    grouping = s.word(Words.GROUPING)
+    with b.if_then(b.icmp_signed("==", grouping, WORD(Words.ONE))):
+        b.ret(b.load(s.objects))
+    nested = b.icmp_signed("==", grouping, WORD(Words.FIRST_AND_REST))
+    start = b.select(nested, WORD(1), WORD(0))
+    group = w.call(b, "PyTuple_New", b.sub(outputs, start))
+    w.loop(b, b.sub(outputs, start), lambda k: w.call(
+        b, "PyTuple_SetItem", group, k, b.load(b.gep(s.objects, [b.add(k, start)])), result=INT))
+    with b.if_then(b.not_(nested)):
+        b.ret(group)
+    pair = w.call(b, "PyTuple_New", WORD(2))
+    w.call(b, "PyTuple_SetItem", pair, WORD(0), b.load(s.objects), result=INT)
+    w.call(b, "PyTuple_SetItem", pair, WORD(1), group, result=INT)
+    b.ret(pair)
+
+
+def _build_memory(w: _Writer) -> None:
+    """Memory: `tracejit_take(bytes)`, 0 where there is none, and `tracejit_give(block)`.
+
+    One block is kept for the next call, unless it is very large.
+    """
+    kept = ir.GlobalVariable(w.module, WORD, "tracejit_kept")
+    kept.initializer, kept.linkage = WORD(0), "internal"
+    take = w.external("tracejit_take", WORD, WORD)
+    b = ir.IRBuilder(take.append_basic_block())
+    block = b.atomic_rmw("xchg", kept, WORD(0), "acq_rel")
+    with b.if_then(b.icmp_unsigned("!=", block, WORD(0))):
+        size = w.load(b, block, -64)
+        with b.if_then(b.icmp_unsigned(">=", size, take.args[0])):
+            b.ret(block)
+        w.call(b, "free", b.sub(block, WORD(64)), result=ir.VoidType())
+    place = w.variable(b, WORD)
+    size = b.add(take.args[0], WORD(64))
+    failed = w.call(b, "posix_memalign", w.address(b, place), WORD(64), size, result=INT)
+    with b.if_then(b.icmp_unsigned("!=", failed, INT(0))):
+        b.ret(WORD(0))
+    made = b.load(place)
+    b.store(take.args[0], b.inttoptr(made, WORD.as_pointer()))
+    b.ret(b.add(made, WORD(64)))
+    give = w.external("tracejit_give", ir.VoidType(), WORD)
+    b = ir.IRBuilder(give.append_basic_block())
+    with b.if_then(b.icmp_unsigned(">", w.load(b, give.args[0], -64), WORD(MAX_KEPT))):
+        w.call(b, "free", b.sub(give.args[0], WORD(64)), result=ir.VoidType())
+        b.ret_void()
+    old = b.atomic_rmw("xchg", kept, give.args[0], "acq_rel")
+    with b.if_then(b.icmp_unsigned("!=", old, WORD(0))):
+        w.call(b, "free", b.sub(old, WORD(64)), result=ir.VoidType())
+    b.ret_void()
+
+
+def _build_new_array(w: _Writer) -> None:
+    """`tracejit_new_array(descr, ndim, dims)`: a C-contiguous array."""
+    new = w.external("tracejit_new_array", WORD, WORD, WORD, WORD)
+    b = ir.IRBuilder(new.append_basic_block())
+    descr, ndim, dims = new.args
+    w.call(b, "Py_IncRef", descr, result=ir.VoidType())  # the call below takes it over
+    zero = WORD(0)
+    b.ret(w.call(b, "tracejit_numpy_new", w.constant(b, "tracejit_array_type"), descr,
+                 b.trunc(ndim, INT), dims, zero, zero, INT(0), zero))

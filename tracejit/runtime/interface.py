@@ -1,0 +1,84 @@
+"""What calls of compiled code need to know of a program: no graph, and nothing of capture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from tracejit.trace.paths import Guarded, Leaf, Path
+from tracejit.tree import Structure
+
+if TYPE_CHECKING:
+    from tracejit.codegen.kernel import Kernel
+    from tracejit.runtime.stages import Program
+
+__all__ = ["Failure", "Interface", "Kind"]
+
+Kind = tuple[np.dtype, int]
+"""The dtype and rank of an input or output."""
+
+
+class Failure(Protocol):
+    """What a status of a kernel means: an exception, its message, and the user's line."""
+
+    @property
+    def error(self) -> str:
+        """Return the name of the exception."""
+
+    @property
+    def message(self) -> str:
+        """Return the message, with places for numbers."""
+
+    @property
+    def site(self) -> Any:
+        """Return the user's line: an object with `location` and `function`."""
+
+
+@dataclass(eq=False, slots=True)
+class Interface:
+    """How calls and results of a program map to its inputs and outputs, and when it holds.
+
+    sources   -- per input, the number of the argument's leaf, or captured state
+    guards    -- what must be as it was
+    structure -- of the result; its leaves are `constants`, or outputs where those are None
+    weak      -- per output, whether it is a Python number
+    written   -- leaves of the arguments to be overwritten, with the number of the output
+    assigned  -- paths to variables to be assigned to, with the number of the output
+    recorded  -- paths to the variables and tape values that it reads
+    sizes     -- how many sizes it has
+    logs      -- how many Logs it has
+    releases  -- whether it has loops, branches or calls, and runs without the GIL
+    """
+
+    name: str
+    inputs: tuple[Kind, ...]
+    outputs: tuple[Kind, ...]
+    sources: tuple[int | Leaf, ...]
+    guards: list[Guarded]
+    structure: Structure
+    constants: list[tuple[Any] | None]
+    weak: list[bool]
+    written: list[tuple[int, int]]
+    assigned: list[tuple[Path, int]]
+    recorded: list[Path]
+    sizes: int
+    logs: int
+    releases: bool
+    failures: Sequence[Failure]
+
+    @classmethod
+    def of(cls, program: Program, kernel: Kernel | None = None) -> Interface:
+        """Return the interface of a program; that of the interpreter has no kernel."""
+        graph = program.graph if kernel is None else kernel.graph
+        return cls(
+            program.name, _kinds(graph.inputs), _kinds(graph.outputs), program.sources,
+            program.capture.guards, program.structure, program.constants, program.weak,
+            program.written, program.assigned, program.capture.recorded, len(graph.sizes), 0 if kernel is None else len(kernel.logs),
+            any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures)
+
+
+def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:
+    return tuple([(np.dtype(a.aval.dtype), len(a.aval.shape)) for a in atoms])

@@ -1,0 +1,52 @@
+"""Programs that the interpreter runs, in place of compiled code: the `disable_jit` mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import RAISABLE
+from tracejit.ir.dims import evaluate
+from tracejit.ir.interpreter import bind_sizes, interpret
+from tracejit.runtime.failures import raise_at
+from tracejit.runtime.stages import Traced
+
+__all__ = ["Interpreted"]
+
+
+class Interpreted:
+    """How to run one program in the interpreter."""
+
+    def __init__(self, traced: Traced) -> None:
+        self.traced = traced
+
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Return whether shapes, sizes and ints are such that the program holds for them."""
+        program = self.traced.program
+        env = bind_sizes(program.graph, values)
+        env.update((v, x) for v, x in zip(program.graph.inputs, values, strict=True)
+                   if not v.aval.shape)
+        relations = {"==": lambda n: n == 0, "!=": lambda n: n != 0, "<": lambda n: n < 0,
+                     "<=": lambda n: n <= 0}
+
+        def number(d: Any) -> int:
+            return evaluate(d, lambda v: int(env[v]))
+
+        shapes = all(number(d) == n for v, x in zip(program.graph.inputs, values, strict=True)
+                     for d, n in zip(v.aval.shape, np.shape(x), strict=True))
+        return shapes and all(relations[g.relation](number(g.dim)) is g.truth
+                              for g in program.capture.size_guards) and all(
+            number(a) == number(b) for a, b in program.capture.checks)
+
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        """Run the interpreter; what equations raise comes from the user's line, as compiled."""
+        try:
+            return list(interpret(self.traced.graph, *values))
+        except tuple(RAISABLE.values()) as e:
+            site, kind = getattr(e, "tracejit_site", None), type(e).__name__
+            if site is None or RAISABLE.get(kind, np.linalg.LinAlgError) is not type(e):
+                raise
+            error, message = kind, str(e).replace("{", "{{").replace("}", "}}")
+        raise_at(error, message, (), site)

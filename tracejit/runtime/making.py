@@ -1,0 +1,53 @@
+"""Programs made for a call: captured, compiled, and put into the store."""
+
+from __future__ import annotations
+
+import logging
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from tracejit.artifacts.saving import save_artifact
+from tracejit.configuration import settings
+from tracejit.ir.core import Graph
+from tracejit.runtime.interface import Interface
+from tracejit.runtime.interpreted import Interpreted
+from tracejit.runtime.invocation import Invocation
+from tracejit.runtime.specialisation import Runner
+from tracejit.runtime.stages import Traced
+from tracejit.trace.context import current
+from tracejit.trace.dependencies import collecting
+from tracejit.trace.tracer import Traced as TracedValue
+
+if TYPE_CHECKING:
+    from tracejit.runtime.function import Request
+
+__all__ = ["make"]
+
+LOG = logging.getLogger("tracejit")
+
+
+def make(call: Request) -> tuple[Interface, Runner]:
+    """Capture and compile what a call needs."""
+    if any(isinstance(x, TracedValue) for x in call.leaves):
+        current()  # a traced value outside of a capture
+    start = perf_counter()
+    with collecting() as dependencies:
+        program = call.function.transform.make_program(call.specs, call.structure, call.leaves)
+    captured = perf_counter()
+    traced = Traced(program)
+    if settings().disable_jit:
+        return Interface.of(program), Interpreted(traced)
+    compiled = traced.lower().compile()
+    _log(call, program.name, program.graph, {"capture": captured - start, **compiled.times})
+    save_artifact(call, compiled, dependencies)
+    kernel = compiled.lowered.kernel
+    return compiled.interface, Invocation(compiled.interface, compiled.addresses(),
+                                          kernel if kernel.is_checked else None)
+
+
+def _log(call: Request, name: str, graph: Graph, times: dict[str, float]) -> None:
+    parts = ", ".join(f"{k} {1e3 * t:.1f} ms" for k, t in times.items())
+    reason = "no specialisation fits this call" if call.function._table else "first call"
+    signature = ", ".join(str(v.aval) for v in graph.inputs)
+    LOG.log(logging.WARNING if settings().debug else logging.DEBUG,
+            "compiled %s for %s (%s): %s", name, signature, reason, parts)

@@ -1,0 +1,62 @@
+"""What a program came to depend on while it was captured, besides guards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+__all__ = ["Dependencies", "collecting", "note_function", "note_impure", "note_rule"]
+
+
+class Dependencies:
+    """The functions that a capture went through, the users' gradients that it used, the rest.
+
+    functions -- each once
+    rules     -- by op type: the function that was registered, or None for a `no_gradient` mark
+    impure    -- calls whose result may be another one in another process
+    """
+
+    def __init__(self) -> None:
+        self.functions: dict[FunctionType, None] = {}
+        self.rules: dict[str, Any] = {}
+        self.impure: dict[str, None] = {}
+
+
+class _Collecting(threading.local):
+    def __init__(self) -> None:
+        self.open: list[Dependencies] = []
+
+
+_COLLECTING = _Collecting()
+
+
+@contextmanager
+def collecting() -> Iterator[Dependencies]:
+    """Collect what is noted inside a `with` block."""
+    found = Dependencies()
+    _COLLECTING.open.append(found)
+    try:
+        yield found
+    finally:
+        _COLLECTING.open.remove(found)
+
+
+def note_function(fn: FunctionType) -> None:
+    """Note that a function's code became part of the program."""
+    for found in _COLLECTING.open:
+        found.functions[fn] = None
+
+
+def note_rule(op_type: str, rule: Any) -> None:
+    """Note that a gradient was used that a user had registered, or a mark."""
+    for found in _COLLECTING.open:
+        found.rules[op_type] = rule
+
+
+def note_impure(text: str) -> None:
+    """Note a call whose result became part of the program, and may be another one elsewhere."""
+    for found in _COLLECTING.open:
+        found.impure[text] = None

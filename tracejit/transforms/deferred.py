@@ -1,0 +1,52 @@
+"""A transform by name and settings: what carries it out is imported when it is needed.
+
+So a program that is found in the store of compiled ones is called without the tracer.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracejit.trace.specs import ArgSpec
+from tracejit.transforms.options import Options
+from tracejit.tree import Structure
+
+if TYPE_CHECKING:
+    from tracejit.runtime.stages import Program
+
+__all__ = ["Deferred"]
+
+
+class Deferred:
+    """A transform of a function.
+
+    home     -- "module:name" of what makes the transform from function, settings and options
+    settings -- what users gave, such as argnums
+    """
+
+    def __init__(self, name: str, home: str, fn: Callable[..., Any], settings: tuple[Any, ...],
+                 options: Options) -> None:
+        self.name, self.home, self.fn = name, home, fn
+        self.settings, self.options = settings, options
+
+    @functools.cached_property
+    def transform(self) -> Any:
+        """Return what carries the transform out."""
+        import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
+
+        module, _, name = self.home.partition(":")
+        make = getattr(importlib.import_module(f"tracejit.transforms.{module}"), name)
+        return make(self.fn, *self.settings, self.options)
+
+    def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
+                     leaves: Sequence[Any] | None) -> Program:
+        """Capture the function for arguments of these specs."""
+        program: Program = self.transform.make_program(specs, structure, leaves)
+        return program
+
+    def inline(self, args: Any, kwargs: Any) -> Any:
+        """Make a call part of the capture around it."""
+        return self.transform.inline(args, kwargs)
