@@ -18,8 +18,9 @@ from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.loop_ir import Assign, If, Let, Node, filled
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import Call, Dim, Expr, dim_values
+from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
-from tracejit.ir.types import dtype_name, scalar
+from tracejit.ir.types import scalar
 
 __all__ = ["Emitter", "Failure", "Scope", "literal_text"]
 

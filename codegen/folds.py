@@ -17,7 +17,7 @@ from tracejit.codegen.emitter import Emitter, literal_text
 from tracejit.codegen.loop_ir import Assign, If, Let, Store, filled, grouped
 from tracejit.codegen.statements import Statement
 from tracejit.ir.core import Literal, Value
-from tracejit.ir.types import dtype_name
+from tracejit.ir.dtypes import dtype_name
 
 __all__ = ["StatementEmitter", "is_float_sum"]
 

@@ -20,7 +20,7 @@ from numba.extending import intrinsic, models, register_model
 
 from tracejit.codegen.context import LOGS, POLL
 from tracejit.codegen.vector_math import call_math
-from tracejit.ir.types import DTYPES
+from tracejit.ir.dtypes import DTYPES
 
 __all__ = ["FAST_MATH", "NUMBA_TYPES", "Ptr", "namespace",
            "pointer"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
 from tracejit.codegen.slots import arena_layout, dim_source
-from tracejit.ir.types import dtype_name
+from tracejit.ir.dtypes import dtype_name
 
 __all__ = ["render"]
 

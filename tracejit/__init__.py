@@ -18,21 +18,24 @@ __version__ = "0.1.0"
 _TAPE = ("AggregationMethod", "GradientTape", "Graph", "Module", "UnconnectedGradients", "Variable",
          "constant", "gradients")
 _API = ("NoGradient", "NotDifferentiable", "RegisterGradient", "check_grads", "checkpoint",
-        "custom_gradient", "no_gradient", "recompute_grad", "register_op", "spec", "stop_gradient")
+        "custom_gradient", "no_gradient", "recompute_grad", "register_op", "stop_gradient")
 _TRANSFORMS = ("grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
                "value_and_grad", "vjp", "vmap")
 _STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")
 _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"), "Refusal": "tracejit.errors",
+    "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
 }
 
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = sorted([*_HOMES, "__version__", "cache"])
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use; `import tracejit` itself imports nothing."""
+    if name == "cache":
+        return importlib.import_module("tracejit.cache")
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value

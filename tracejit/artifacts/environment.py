@@ -8,7 +8,7 @@ import hashlib
 import os
 import platform
 import sys
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import tracejit
@@ -45,7 +45,16 @@ def environment_digest() -> str:
 
 
 def _version(name: str) -> str:
-    """Return the version of a package without importing it."""
+    """Return the version of an installed package without importing it, or `importlib.metadata`."""
+    found = find_spec(name)
+    if found is None or found.origin is None:
+        return "none"
+    folder = Path(found.origin).parents[1]
+    for entry in os.listdir(folder):
+        if entry.startswith(f"{name}-") and entry.endswith(".dist-info"):
+            return entry[len(name) + 1:-len(".dist-info")]
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -17,19 +17,21 @@ import numpy as np
 
 from tracejit.artifacts.environment import environment
 from tracejit.artifacts.fingerprint import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_class
-from tracejit.artifacts.request import describe_request, slot_of, structure_of_text
+from tracejit.artifacts.request import describe_request, slot_of
 from tracejit.artifacts.store import Artifact, find_store, warn_damaged
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
-from tracejit.runtime.interface import Interface, Kind
+from tracejit.runtime.interface import Interface
 from tracejit.trace.paths import Guarded, Leaf, Same, Shape
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
     from tracejit.runtime.function import Request
 
-__all__ = ["Program", "load_artifacts", "load_program", "lock_of", "reasons"]
+__all__ = ["Program", "load_artifacts", "load_object_code", "load_program", "lock_of", "reasons",
+           "require_environment"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -172,17 +174,8 @@ class _Reader:
 
     def interface(self) -> Interface:
         """Return the interface; guards and captured state have been checked."""
-        i = self.manifest["interface"]
-        return Interface(
-            i["name"], _kinds(i["inputs"]), _kinds(i["outputs"]),
-            tuple([s if isinstance(s, int) else self.leaves[s[1]] for s in i["sources"]]),
-            self.guards, structure_of_text(i["structure"]),
-            [None if c is None else (c[0],) for c in i["constants"]], i["weak"],
-            [(k, output) for k, output in i["written"]],
-            [(self.places.path(p), k) for p, k in i["assigned"]],
-            [self.places.path(p) for p in i["recorded"]], i["sizes"], i["logs"], i["releases"],
-            [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
-             for error, message, site in i["failures"]])
+        return InterfaceReader(self.manifest["interface"], self.leaves, self.guards,
+                               self.places.path, self.function).interface()
 
     def function(self, where: Any) -> Any:
         """Return the Python function that a line is in, or None."""
@@ -200,66 +193,32 @@ class _Reader:
         return functions_in(x)[k]
 
 
-def _kinds(text: Any) -> tuple[Kind, ...]:
-    return tuple([(np.dtype(dtype), ndim) for dtype, ndim in text])
-
-
-class StoredFailure:
-    """What a status of a stored kernel means."""
-
-    def __init__(self, error: str, message: str, site: StoredSite | None) -> None:
-        self.error, self.message, self.site = error, message, site
-
-
-class StoredSite:
-    """A user's line in a stored program; the source as it is now says which one."""
-
-    def __init__(self, reader: _Reader, where: Any, statement: int, name: str, file: str,
-                 line: int) -> None:
-        self.reader, self.where, self.statement = reader, where, statement
-        self.name, self.file, self.line = name, file, line
-
-    @property
-    def function(self) -> StoredSite:
-        """Return what has the function's name."""
-        return self
-
-    @property
-    def location(self) -> tuple[str, int, int]:
-        """Return (file name, line, column), the first line and column being 1."""
-        from tracejit.trace.source import find_source
-
-        try:
-            fn = self.reader.function(self.where)
-            source = None if fn is None else find_source(fn)
-            if source is not None:
-                return source.locate(self.statement)
-        except (Missing, LookupError):
-            pass
-        return self.file, self.line, 1
-
-
 # --- object code --------------------------------------------------------------------------------
 
 _LOADED: dict[str, tuple[int, int]] = {}
 
 
 def load_code(artifact: Artifact) -> tuple[int, int]:
-    """Return the addresses of a stored kernel and of its plan.
+    """Return the addresses of a stored kernel and of its plan; see `load_object_code`."""
+    m = artifact.manifest
+    if m["symbol"] in _LOADED:
+        return _LOADED[m["symbol"]]
+    return load_object_code(m["symbol"], artifact.file("object.o"), m["needs"])
 
-    Raises `BadObject` where the file is damaged, `Missing` for a symbol that is not here.
+
+def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> tuple[int, int]:
+    """Return the addresses of a kernel and of its plan in object code, which is loaded once.
+
+    Raises `BadObject` where it is none, `Missing` for a symbol that is not in this process.
     """
-    symbol = artifact.manifest["symbol"]
     if symbol not in _LOADED:
         import llvmlite.binding as llvm
 
         from tracejit.codegen.libraries import find_blas, load_libmvec
         from tracejit.codegen.machine import load_object
 
-        object_code = artifact.file("object.o")
-        blas = artifact.manifest["needs"]["blas"]
-        if blas is not None and list(find_blas()) != blas:
-            raise Missing(f"BLAS is {find_blas()[0]}, and was {blas[0]}")
+        if needs["blas"] is not None and list(find_blas()) != needs["blas"]:
+            raise Missing(f"BLAS is {find_blas()[0]}, and was {needs['blas'][0]}")
         names = undefined_symbols(object_code)
         if any(name.startswith("_ZGV") for name in names):
             load_libmvec()

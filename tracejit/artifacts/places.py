@@ -26,11 +26,12 @@ class PlaceWriter:
 
     def __init__(self, fn: Any, guarded: Sequence[Any], arguments: Sequence[Any]) -> None:
         self.arguments = arguments
-        self.cells: dict[CellType, list[Any]] = {}
+        self.cells: dict[int, list[Any]] = {}
+        """By the id of a cell, the function that has it."""
         for owner, x in (("function", fn), *enumerate(guarded)):
             for k, f in enumerate(functions_in(x)):
                 for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
-                    self.cells.setdefault(cell, ["cell", owner, k, name])
+                    self.cells.setdefault(id(cell), ["cell", owner, k, name])
 
     def text(self, path: Path) -> Any:
         """Return a path as lists of strings and numbers."""
@@ -44,9 +45,9 @@ class PlaceWriter:
     def _root(self, path: Path) -> Any:
         root = path.root
         if isinstance(root, CellType):
-            if root not in self.cells:
+            if id(root) not in self.cells:
                 raise Unstorable(f"{path} is in a closure that no name leads to")
-            return self.cells[root]
+            return self.cells[id(root)]
         if isinstance(root, dict):
             module = root.get("__name__")
             if module in sys.modules and vars(sys.modules[module]) is root:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.environment import environment
 from tracejit.artifacts.fingerprint import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.manifest import interface_text, needs_of
 from tracejit.artifacts.places import Missing, PlaceWriter, find_class, name_of_class
-from tracejit.artifacts.request import describe_request, function_name, slot_of, structure_text
+from tracejit.artifacts.request import describe_request, function_name, slot_of
 from tracejit.artifacts.store import find_store
-from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
 from tracejit.trace.paths import Guarded, Leaf, Same, Shape
@@ -39,6 +39,10 @@ def save_artifact(call: Request, compiled: Compiled, dependencies: Dependencies)
         call.function._unstored = str(e)
         LOG.debug("%s is not kept for other processes: %s", compiled.interface.name, e)
         return
+    except Exception as e:  # the program itself is there, and serves this process
+        LOG.warning("%s is not kept for other processes, by a fault of tracejit: %s",
+                    compiled.interface.name, e, exc_info=bool(settings().debug))
+        return
     store.put(slot_of(manifest["request"]), manifest, files)
 
 
@@ -56,30 +60,12 @@ def artifact_of(call: Request, compiled: Compiled,
         "rules": {name: None if rule is None else fingerprint(rule)
                   for name, rule in dependencies.rules.items()},
         **_Writer(fn, interface, call.leaves, dependencies).parts(),
-        "symbol": compiled.symbol, "needs": _needs(object_code),
+        "symbol": compiled.symbol, "needs": needs_of(object_code),
     }
     files = {"object.o": object_code, "bitcode.bc": compiled.code.module.as_bitcode(),
              "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode(),
              "why.txt": compiled.why().encode()}
     return manifest, files
-
-
-def _needs(object_code: bytes) -> dict[str, Any]:
-    """Return the symbols that others define, and whose BLAS it was compiled for."""
-    try:
-        symbols = undefined_symbols(object_code)
-    except BadObject as e:
-        raise Unstorable(f"this platform's object code is not known: {e}") from None
-    blas = None
-    for name in symbols:
-        if name.startswith("tracejit_native_"):
-            raise Unstorable("it calls an @njit function, which has an address in this process "
-                             "alone")
-        if name.startswith("tracejit_"):
-            from tracejit.codegen.libraries import find_blas
-
-            blas = list(find_blas())
-    return {"symbols": sorted(symbols), "blas": blas}
 
 
 class _Writer:
@@ -107,7 +93,9 @@ class _Writer:
         return {"guards": [[self.places.text(g.path), self._guard(g)] for g in self.guards],
                 "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
                            for x in self.leaves],
-                "functions": self.named, "interface": self._interface()}
+                "functions": self.named,
+                "interface": interface_text(self.interface, self.leaves, self.places.text,
+                                            self.known.get)}
 
     def _cover(self, functions: Sequence[FunctionType], where: list[Any]) -> None:
         for k, f in enumerate(functions):
@@ -143,42 +131,12 @@ class _Writer:
             return ["shape", name_of_class(x.type), items]
         return ["is", fingerprint(x)]
 
-    def _interface(self) -> dict[str, Any]:
-        i = self.interface
-        return {
-            "name": i.name, "inputs": [[d.str, n] for d, n in i.inputs],
-            "outputs": [[d.str, n] for d, n in i.outputs],
-            "sources": [s if isinstance(s, int) else ["leaf", self.leaves.index(s)]
-                        for s in i.sources],
-            "structure": structure_text(i.structure),
-            "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
-            "weak": i.weak, "written": i.written,
-            "assigned": [[self.places.text(p), k] for p, k in i.assigned],
-            "recorded": [self.places.text(p) for p in i.recorded],
-            "sizes": i.sizes, "logs": i.logs, "releases": i.releases,
-            "failures": [[f.error, f.message, self._site(f.site)] for f in i.failures],
-        }
-
-    def _site(self, site: Any) -> Any:
-        if site is None:
-            return None
-        file, line, _ = site.location
-        code = getattr(site.function, "code", None)
-        where = None if code is None else self.known.get(code)
-        return [where, site.statement, site.function.name, file, line]
-
 
 def _codes_in(code: CodeType) -> Iterable[CodeType]:
     for x in code.co_consts:
         if isinstance(x, CodeType):
             yield x
             yield from _codes_in(x)
-
-
-def _constant(x: Any) -> Any:
-    if type(x) not in (bool, int, str, type(None)):
-        raise Unstorable(f"its result holds a {type(x).__name__} that no computation gives")
-    return x
 
 
 def spec_text(spec: ArgSpec) -> Any:

@@ -10,8 +10,9 @@ import numpy as np
 from tracejit.errors import IRError
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value
 from tracejit.ir.dims import Dim, atom, floor_div, maximum, minimum, mod
+from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
-from tracejit.ir.types import DTYPES, Aval, LogType, Type
+from tracejit.ir.types import Aval, LogType, Type
 
 __all__ = ["parse_graph"]
 

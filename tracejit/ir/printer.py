@@ -8,7 +8,8 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value
 from tracejit.ir.dims import Dim, Expr, format_dim
-from tracejit.ir.types import Aval, Type, dtype_name
+from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.types import Aval, Type
 
 __all__ = ["Names", "format_block", "format_graph", "format_literal", "format_param", "format_type"]
 

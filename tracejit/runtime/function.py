@@ -18,7 +18,7 @@ from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.active import is_tracing
 from tracejit.trace.eager import Recorded, record_call, watches
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.specs import ArgSpec, is_spec, spec, spec_of_leaf
 from tracejit.tree import Structure, flatten
 
 if TYPE_CHECKING:
@@ -44,12 +44,17 @@ def _no_garbage_collection() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A call for which a program is needed: what is called, and with what."""
+    """A call for which a program is needed: what is called, and with what.
+
+    is_actual -- whether the leaves are arguments; where specs stand for them only what is no data
+                 is among the leaves
+    """
 
     function: Function
     specs: Sequence[ArgSpec]
     structure: Structure
     leaves: Sequence[Any]
+    is_actual: bool = True
 
 
 class Function:
@@ -121,18 +126,19 @@ class Function:
             for candidate in self._table.get(key, ()):  # another thread may have been faster
                 if candidate.fits(leaves):
                     return candidate
-            with _no_garbage_collection():
-                made = self._compile(specs, structure, leaves)
-            self._table.setdefault(key, []).insert(0, made)
-            if made.entry is not None:
-                type(self).__call__ = made.entry  # type: ignore[method-assign]
-                self._slow = made.entry
-            return made
+            return self._add(key, Request(self, specs, structure, leaves))
 
-    def _compile(self, specs: Sequence[ArgSpec], structure: Structure,
-                 leaves: Sequence[Any]) -> Specialisation:
+    def _add(self, key: Any, call: Request) -> Specialisation:
+        with _no_garbage_collection():
+            made = self._compile(call)
+        self._table.setdefault(key, []).insert(0, made)
+        if made.entry is not None:
+            type(self).__call__ = made.entry  # type: ignore[method-assign]
+            self._slow = made.entry
+        return made
+
+    def _compile(self, call: Request) -> Specialisation:
         """Return a specialisation for a call: from the store, or made now."""
-        call = Request(self, specs, structure, leaves)
         found = self._find_stored(call)
         if found is not None:
             return found
@@ -142,17 +148,47 @@ class Function:
                 return found
             from tracejit.runtime.making import make
 
-            return Specialisation(*make(call), specs, structure, self._slow)
+            return Specialisation(*make(call), call.specs, call.structure, self._slow)
 
     def _find_stored(self, call: Request) -> Specialisation | None:
         """Return a program for a call that another process has compiled."""
         for interface, addresses in load_artifacts(call):
             found = Specialisation(interface, Invocation(interface, addresses), call.specs,
                                    call.structure, self._slow)
-            if found.fits(call.leaves):
+            if not call.is_actual or found.fits(call.leaves):
                 LOG.debug("%s was found in the store", interface.name)
                 return found
         return None
+
+    @hiding_frames
+    def warmup(self, *calls: Any) -> None:
+        """Compile for calls that will come, or find them in the store.
+
+        calls -- per call, a tuple of its arguments; `tracejit.spec("f64[n, 3]")`, or that text,
+                 stands for an array or number
+
+        >>> import numpy as np, tracejit
+        >>> slope = tracejit.grad(lambda x: np.sum(x * x))
+        >>> slope.warmup(("f64[n]",), (2.0,))
+
+        Raises what a call would raise, and `Refusal` where a size has to be known that a spec
+        leaves open.
+        """
+        for args in calls:
+            call = self._request(tuple(args) if isinstance(args, (tuple, list)) else (args,), {})
+            key = (call.structure, tuple(map(_spec_key, call.specs)), settings().disable_jit)
+            with _COMPILING:
+                if not self._table.get(key):
+                    self._add(key, call)
+
+    def _request(self, args: Any, kwargs: Any) -> Request:
+        """Return the request for a call, with specs or texts of them for arguments."""
+        leaves, structure = flatten((args, kwargs))
+        leaves = [spec(x) if isinstance(x, str) and is_spec(x) else x for x in leaves]
+        specs = tuple(map(spec_of_leaf, leaves))
+        if not any(isinstance(x, ArgSpec) for x in leaves):
+            return Request(self, specs, structure, leaves)
+        return Request(self, specs, structure, [s.content for s in specs], is_actual=False)
 
     # --- stages ---------------------------------------------------------------------------------
 
@@ -173,7 +209,7 @@ class Function:
         leaves, structure = flatten((args, kwargs))
         specs = tuple(spec_of_leaf(x) for x in leaves)
         actual = None if any(isinstance(x, ArgSpec) for x in leaves) else leaves
-        return Traced(self.transform.make_program(specs, structure, actual))
+        return Traced(self.transform.make_program(specs, structure, actual), (specs, structure))
 
 
 class WithStates:

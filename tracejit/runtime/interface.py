@@ -76,7 +76,8 @@ class Interface:
         return cls(
             program.name, _kinds(graph.inputs), _kinds(graph.outputs), program.sources,
             program.capture.guards, program.structure, program.constants, program.weak,
-            program.written, program.assigned, program.capture.recorded, len(graph.sizes), 0 if kernel is None else len(kernel.logs),
+            program.written, program.assigned, program.capture.recorded, len(graph.sizes),
+            0 if kernel is None else len(kernel.logs),
             any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures)
 
 

@@ -32,9 +32,10 @@ def make(call: Request) -> tuple[Interface, Runner]:
         current()  # a traced value outside of a capture
     start = perf_counter()
     with collecting() as dependencies:
-        program = call.function.transform.make_program(call.specs, call.structure, call.leaves)
+        program = call.function.transform.make_program(
+            call.specs, call.structure, call.leaves if call.is_actual else None)
     captured = perf_counter()
-    traced = Traced(program)
+    traced = Traced(program, (call.specs, call.structure))
     if settings().disable_jit:
         return Interface.of(program), Interpreted(traced)
     compiled = traced.lower().compile()

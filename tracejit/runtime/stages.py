@@ -10,7 +10,7 @@ import hashlib
 import linecache
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.interface import Interface
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture
+from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
@@ -71,9 +72,12 @@ class Program:
 class Traced:
     """A captured program before codegen."""
 
-    def __init__(self, program: Program, times: dict[str, float] | None = None) -> None:
+    def __init__(self, program: Program,
+                 arguments: tuple[Sequence[ArgSpec], Structure] | None = None) -> None:
         self.program = program
-        self.times = times or {}
+        self.arguments = arguments
+        """The specs of the arguments, and how these make up a call; None for a bare graph."""
+        self.times: dict[str, float] = {}
 
     @functools.cached_property
     def graph(self) -> Graph:
@@ -207,6 +211,16 @@ class Compiled:
     def why(self) -> str:
         """Return what `Lowered.why` does."""
         return self.lowered.why()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the program to a file that `tracejit.load` reads, and return its path.
+
+        It is a snapshot: arrays and numbers that the function reads from outside are kept as they
+        are now. Raises `TypeError` where arguments or results are of classes that no name leads to.
+        """
+        from tracejit.artifacts.snapshots import save_snapshot
+
+        return save_snapshot(self, Path(path))
 
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""

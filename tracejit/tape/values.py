@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracejit.ir.types import DTYPES
+from tracejit.ir.dtypes import DTYPES
 from tracejit.tape.noting import note_event
 from tracejit.trace.context import is_tracing
 from tracejit.trace.dispatch import METHODS, PROPERTIES

@@ -7,6 +7,7 @@ as it was. Where a write could be missed by another name for the array, the loop
 from __future__ import annotations
 
 import gc
+import itertools
 import sys
 from collections.abc import Sequence
 from types import FrameType
@@ -61,10 +62,10 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
         current().record(CellPlace(start[k].cell), start[k].cell.depth)
         start[k].cell.value = content.value
     carried = {c.place.key for c in tracer.carried}
+    steps = {j: [holder[c] for c in _behind(x) if c in holder] for j, x in ended.items()}
     for k in names:
         name = getattr(tracer.carried[k].place, "name", "an array")
-        came_from = _closure(k, {j: [holder[c] for c in _behind(x) if c in holder]
-                                 for j, x in ended.items()})
+        came_from = _closure(k, steps)
         lasting = [] if k in rotating else [c for j in came_from for c in _lasting(ended, j)]
         twice = [x.cell for x in start.values()]
         shared = any(j in start and (k not in rotating or start[j].steps) and (
@@ -97,6 +98,19 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
             begins = [start[j].cell for j in came_from if j in start]
             now[k].cell.origins.update(begins)
             now[k].cell.may_begin_as(*begins)
+
+
+    _link_what_began_as_one({k: _closure(k, steps) for k in now}, start, now)
+
+
+def _link_what_began_as_one(came_from: dict[int, set[int]], start: dict[int, Tracer],
+                            now: dict[int, Tracer]) -> None:
+    """Note which names may hold one array after the loop because two names held it before."""
+    pairs = [(p, q) for p, q in itertools.combinations(start, 2) if start[p].cell is start[q].cell]
+    for p, q in pairs:
+        for k, j in itertools.permutations(now, 2):
+            if p in came_from[k] and q in came_from[j] and now[k].cell is not now[j].cell:
+                now[k].cell.may_be(now[j].cell)
 
 
 def _rebound(name: str) -> Refusal:

@@ -10,8 +10,8 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
 from tracejit.ir.dims import Dim, Expr
+from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
-from tracejit.ir.types import DTYPES
 from tracejit.trace.context import NeedStatic, current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.ir.types import DTYPES
+from tracejit.ir.dtypes import DTYPES
 
-__all__ = ["ArgSpec", "spec_of_leaf"]
+__all__ = ["ArgSpec", "is_spec", "spec", "spec_of_leaf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def spec_of_leaf(x: Any) -> ArgSpec:
                           "float, if it need not be exact")
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
-        if isinstance(x, (np.ma.MaskedArray, np.matrix)):
+        if type(x) is not np.ndarray and isinstance(x, (np.ma.MaskedArray, np.matrix)):
             raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something "
                           "else than an array's. Pass np.asarray(x), or data and mask as two "
                           "arrays")
@@ -64,3 +65,43 @@ def spec_of_leaf(x: Any) -> ArgSpec:
     if isinstance(x, np.generic) and x.dtype in DTYPES.values():
         return ArgSpec("scalar", x.dtype)
     return ArgSpec("static", content=x)
+
+
+# --- specs that users write ----------------------------------------------------------------------
+
+_SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
+
+
+def spec(text: str) -> Any:
+    """Return what stands for an argument of a type, wherever example arguments are taken.
+
+    text -- a dtype with sizes, named or fixed: "f64[n, 3]", "i64[]", or "float", "int", "complex"
+            for Python numbers
+
+    Raises `ValueError` for text that is none of these.
+
+    >>> import tracejit
+    >>> tracejit.spec("f64[n, 3]").ndim
+    2
+    """
+    python_numbers = {"float": "f64", "int": "i64", "complex": "c128"}
+    if text.strip() in python_numbers:
+        return ArgSpec(text.strip(), DTYPES[python_numbers[text.strip()]])
+    m = _SPEC.match(text)
+    if m is None or m[1] not in DTYPES or m[2] is None:
+        raise ValueError(f"{text!r} is no spec: write a dtype ({', '.join(DTYPES)}) with sizes in "
+                         "brackets, as in 'f64[n, 3]', or 'float', 'int', 'complex'")
+    parts = [p.strip() for p in m[2].split(",") if p.strip()]
+    sizes = tuple(int(p) if p.isdigit() else p for p in parts)
+    if not sizes:
+        return ArgSpec("scalar", DTYPES[m[1]])
+    return ArgSpec("array", DTYPES[m[1]], len(sizes), None, sizes)
+
+
+def is_spec(text: str) -> bool:
+    """Return whether a text is a spec; other strings are arguments themselves."""
+    try:
+        spec(text)
+    except ValueError:
+        return False
+    return True

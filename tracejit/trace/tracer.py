@@ -16,7 +16,8 @@ import numpy as np
 from tracejit.errors import MissingAttribute
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
-from tracejit.ir.types import Aval, dtype_name
+from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.types import Aval
 from tracejit.trace.context import Cell, NeedStatic, current, is_tracing, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
 from tracejit.trace.source import describe_line, find_site

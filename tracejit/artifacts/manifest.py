@@ -1,0 +1,146 @@
+"""An interface as text, and back: the part of a manifest that calls need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.artifacts.fingerprint import Unstorable
+from tracejit.artifacts.request import structure_of_text, structure_text
+from tracejit.artifacts.symbols import BadObject, undefined_symbols
+from tracejit.runtime.interface import Interface, Kind
+from tracejit.trace.paths import Guarded, Leaf, Path
+
+__all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
+
+
+def interface_text(i: Interface, leaves: Sequence[Leaf],
+                   path: Callable[[Path], Any] | None = None,
+                   where: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+    """Return an interface as lists of strings and numbers; `Unstorable` where that cannot be.
+
+    path  -- writes a path to a variable
+    where -- says in which function a code is, for lines to be found when the source has moved
+    """
+    def site(x: Any) -> Any:
+        if x is None:
+            return None
+        file, line, _ = x.location
+        found = None if where is None else where(getattr(x.function, "code", None))
+        return [found, x.statement, x.function.name, file, line]
+
+    def text(p: Path) -> Any:
+        assert path is not None
+        return path(p)
+
+    return {
+        "name": i.name, "inputs": [[d.str, n] for d, n in i.inputs],
+        "outputs": [[d.str, n] for d, n in i.outputs],
+        "sources": [s if isinstance(s, int) else ["leaf", leaves.index(s)] for s in i.sources],
+        "structure": structure_text(i.structure),
+        "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
+        "weak": i.weak, "written": i.written, "assigned": [[text(p), k] for p, k in i.assigned],
+        "recorded": [text(p) for p in i.recorded], "sizes": i.sizes, "logs": i.logs,
+        "releases": i.releases,
+        "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
+    }
+
+
+def _constant(x: Any) -> Any:
+    if type(x) not in (bool, int, str, type(None)):
+        raise Unstorable(f"its result holds a {type(x).__name__} that no computation gives")
+    return x
+
+
+def needs_of(object_code: bytes) -> dict[str, Any]:
+    """Return the symbols that others define, and whose BLAS it was compiled for."""
+    try:
+        symbols = undefined_symbols(object_code)
+    except BadObject as e:
+        raise Unstorable(f"this platform's object code is not known: {e}") from None
+    blas = None
+    for name in symbols:
+        if name.startswith("tracejit_native_"):
+            raise Unstorable("it calls an @njit function, which has an address in this process "
+                             "alone")
+        if name.startswith("tracejit_"):
+            from tracejit.codegen.libraries import find_blas
+
+            blas = list(find_blas())
+    return {"symbols": sorted(symbols), "blas": blas}
+
+
+class InterfaceReader:
+    """Reads an interface from text.
+
+    leaves, guards -- captured state, and what must be as it was, which have been found
+    path           -- reads a path to a variable
+    function       -- finds the function that `where` named, or None
+    """
+
+    def __init__(self, text: dict[str, Any], leaves: Sequence[Leaf], guards: list[Guarded],
+                 path: Callable[[Any], Path] | None = None,
+                 function: Callable[[Any], Any] | None = None) -> None:
+        self.text, self.leaves, self.guards = text, leaves, guards
+        self._path, self.function = path, function
+
+    def path(self, text: Any) -> Path:
+        """Return the path to a variable."""
+        assert self._path is not None
+        return self._path(text)
+
+    def interface(self) -> Interface:
+        """Return the interface."""
+        i = self.text
+        return Interface(
+            i["name"], _kinds(i["inputs"]), _kinds(i["outputs"]),
+            tuple([s if isinstance(s, int) else self.leaves[s[1]] for s in i["sources"]]),
+            self.guards, structure_of_text(i["structure"]),
+            [None if c is None else (c[0],) for c in i["constants"]], i["weak"],
+            [(k, output) for k, output in i["written"]],
+            [(self.path(p), k) for p, k in i["assigned"]], [self.path(p) for p in i["recorded"]],
+            i["sizes"], i["logs"], i["releases"],
+            [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
+             for error, message, site in i["failures"]])
+
+
+def _kinds(text: Any) -> tuple[Kind, ...]:
+    return tuple([(np.dtype(dtype), ndim) for dtype, ndim in text])
+
+
+class StoredFailure:
+    """What a status of a stored kernel means."""
+
+    def __init__(self, error: str, message: str, site: StoredSite | None) -> None:
+        self.error, self.message, self.site = error, message, site
+
+
+class StoredSite:
+    """A user's line in a stored program; the source as it is now says which one."""
+
+    def __init__(self, reader: InterfaceReader, where: Any, statement: int, name: str, file: str,
+                 line: int) -> None:
+        self.reader, self.where, self.statement = reader, where, statement
+        self.name, self.file, self.line = name, file, line
+
+    @property
+    def function(self) -> StoredSite:
+        """Return what has the function's name."""
+        return self
+
+    @property
+    def location(self) -> tuple[str, int, int]:
+        """Return (file name, line, column), the first line and column being 1."""
+        from tracejit.artifacts.places import Missing
+        from tracejit.trace.source import find_source
+
+        try:
+            fn = None if self.reader.function is None else self.reader.function(self.where)
+            source = None if fn is None else find_source(fn)
+            if source is not None:
+                return source.locate(self.statement)
+        except (Missing, LookupError):
+            pass
+        return self.file, self.line, 1

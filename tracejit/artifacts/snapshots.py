@@ -1,0 +1,157 @@
+"""Compiled programs as files of their own: `compiled.save(path)` and `tracejit.load(path)`.
+
+A snapshot needs no source: what the function reads from outside is in it, as it was.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.artifacts.environment import environment
+from tracejit.artifacts.fingerprint import Unstorable, digest
+from tracejit.artifacts.loading import load_object_code, require_environment
+from tracejit.artifacts.manifest import InterfaceReader, interface_text, needs_of
+from tracejit.artifacts.places import Missing
+from tracejit.artifacts.request import structure_of_text, structure_text
+from tracejit.artifacts.symbols import BadObject
+from tracejit.errors import Refusal
+from tracejit.runtime.invocation import Invocation
+from tracejit.runtime.specialisation import Specialisation
+from tracejit.trace.paths import Holder, Leaf
+from tracejit.trace.paths import Path as StatePath
+from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.tree import flatten
+
+if TYPE_CHECKING:
+    from tracejit.runtime.stages import Compiled
+
+__all__ = ["Snapshot", "load", "save_snapshot"]
+
+
+def save_snapshot(compiled: Compiled, path: Path) -> Path:
+    """Write a compiled program to a file, whole or not at all."""
+    arguments = compiled.lowered.traced.arguments
+    if arguments is None:
+        raise TypeError("a graph that was not traced from a function has no arguments to be called "
+                        "with, and cannot be saved")
+    specs, structure = arguments
+    interface = compiled.interface
+    if interface.assigned or interface.recorded:
+        raise TypeError(f"{interface.name} reads or assigns to variables, which a file of its own "
+                        "cannot. The store of compiled programs keeps it")
+    leaves = [s for s in interface.sources if isinstance(s, Leaf)]
+    contents = io.BytesIO()
+    np.savez(contents, *[x.path.read() for x in leaves])  # arrays alone, never pickled objects
+    try:
+        static = [s for s in specs if s.kind == "static"]
+        if static:
+            raise Unstorable("an argument is neither an array nor a number")
+        manifest = {
+            "environment": environment(), "arguments": [_spec_text(s) for s in specs],
+            "structure": structure_text(structure), "needs": needs_of(compiled.code.object_code),
+            "interface": interface_text(interface, leaves), "symbol": compiled.symbol,
+            "kinds": [type(x.path.read()).__name__ for x in leaves],
+        }
+    except Unstorable as e:
+        raise TypeError(f"{interface.name} cannot be saved: {e}") from None
+    files = {"object.o": compiled.code.object_code, "leaves.npz": contents.getvalue(),
+             "bitcode.bc": compiled.code.module.as_bitcode(),
+             "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode()}
+    manifest["files"] = {name: digest(data) for name, data in files.items()}
+    text = json.dumps(manifest, indent=1, sort_keys=True).encode()
+    new = path.with_name(f"{path.name}.new-{os.getpid()}")
+    with zipfile.ZipFile(new, "w") as archive:
+        for name, data in {**files, "manifest.json": text, "digest": digest(text).encode()}.items():
+            archive.writestr(name, data)
+    os.replace(new, path)
+    return path
+
+
+def _spec_text(spec: ArgSpec) -> Any:
+    assert spec.dtype is not None
+    return [spec.kind, spec.dtype.str, spec.ndim]
+
+
+class Snapshot:
+    """A compiled program from a file: call it as the function that it was made of.
+
+    Raises `TypeError` for arguments of other kinds than those that it was compiled for.
+    """
+
+    def __init__(self, specialisation: Specialisation, graph: str, source: str) -> None:
+        self._specialisation = specialisation
+        self.graph, self.source = graph, source
+        self.__name__ = specialisation.interface.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program."""
+        leaves, structure = flatten((args, kwargs))
+        held = self._specialisation
+        found = [(s.kind, s.dtype, s.ndim) for s in map(spec_of_leaf, leaves)]
+        if structure != held.structure or found != [(s.kind, s.dtype, s.ndim) for s in held.specs]:
+            raise TypeError(f"{self.__name__} was compiled for ({_shown(held.specs)}), not for "
+                            f"({_shown([spec_of_leaf(x) for x in leaves])})")
+        result = held.attempt(leaves)
+        if result is NotImplemented:
+            raise TypeError(f"{self.__name__} was compiled for other sizes: the first line of its "
+                            f"graph says which\n{self.graph.splitlines()[0]}")
+        return result
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}, compiled for ({_shown(self._specialisation.specs)})>"
+
+
+def _shown(specs: Sequence[ArgSpec]) -> str:
+    return ", ".join(f"{s.dtype}{[':'] * s.ndim if s.ndim else ''}".replace("'", "")
+                     if s.kind in ("array", "scalar") else s.kind for s in specs)
+
+
+def load(path: str | Path) -> Snapshot:
+    """Return a compiled program from a file that `compiled.save` wrote.
+
+    path -- the file; it holds machine code, so load only files that you trust
+
+    It is a snapshot of the function and of what that read from outside, and needs neither its
+    source nor Numba. Raises `tracejit.Refusal` where the file is damaged, or was made by other
+    versions or for another processor.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+        if digest(files["manifest.json"]).encode() != files["digest"]:
+            raise BadObject("its manifest is damaged")
+        m = json.loads(files["manifest.json"])
+        for name, known in m["files"].items():
+            if digest(files[name]) != known:
+                raise BadObject(f"its {name} is damaged")
+        require_environment(m["environment"])
+        with np.load(io.BytesIO(files["leaves.npz"]), allow_pickle=False) as arrays:
+            contents = [_as_kind(arrays[f"arr_{k}"], kind) for k, kind in enumerate(m["kinds"])]
+        leaves = [Leaf(StatePath(Holder(x), "constant"), x) for x in contents]
+        interface = InterfaceReader(m["interface"], leaves, []).interface()
+        addresses = load_object_code(m["symbol"], files["object.o"], m["needs"])
+        specs = [ArgSpec(kind, np.dtype(dtype), ndim) for kind, dtype, ndim in m["arguments"]]
+        structure = structure_of_text(m["structure"])
+    except (zipfile.BadZipFile, BadObject, Missing, KeyError, ValueError, EOFError) as e:
+        raise Refusal(f"{path} cannot be loaded: {e}. Save it again from the function") from None
+    held = Specialisation(interface, Invocation(interface, addresses), specs, structure, _nothing)
+    return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode())
+
+
+def _as_kind(x: np.ndarray, kind: str) -> Any:
+    if kind in ("float", "int", "complex"):
+        return x.item()
+    return x if x.ndim or kind == "ndarray" else x[()]
+
+
+def _nothing(*args: Any) -> Any:
+    """Say that a call is not for the entry that was asked."""
+    return NotImplemented
