@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -35,10 +35,13 @@ LAYERS = {
     "structured": BASE | {"ir", "trace"},
     "versions": set(),
 }
-LAYERS["runtime"] = set(LAYERS)
+LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "runtime"}
+LAYERS["runtime"] = set(LAYERS) | {"artifacts"}
+LAYERS["cache"] = BASE | {"artifacts"}
 LAYERS["transforms"] = set(LAYERS)
 LAYERS["tape"] = set(LAYERS)
 LAYERS["api"] = set(LAYERS)
+LAYERS["__main__"] = BASE | {"cache", ""}
 LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
 
 

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 from collections import namedtuple
 from typing import Any
 
@@ -783,3 +784,77 @@ def test_every_copy_in_a_loop_has_its_reason() -> None:
     why = tracejit.jit(stepped).trace(np.ones(5), 3).lower().why()
     assert ": in this loop, %v, a copy: the next iteration begins with it" in why
     assert "a copy" not in tracejit.jit(added).trace(np.ones(5), 3).lower().why()
+
+
+class Decay:
+    def __init__(self) -> None:
+        self.n, self.rate, self.weights, self.table = 1, 2.0, np.ones(3), {"p": 1}
+
+    def __call__(self, x: Any) -> Any:
+        return np.sum(x * x) * self.n * self.rate * np.sum(self.weights) * self.table["p"]
+
+    def loss(self, x: Any) -> Any:
+        return self(x)
+
+
+def loss_of(model: Any, x: Any) -> Any:
+    return model.loss(x)
+
+
+BOUND = {
+    "an object": lambda m: m, "a method": lambda m: m.loss,
+    "a partial": lambda m: functools.partial(loss_of, m),
+    "a partial of a method": lambda m: functools.partial(m.loss),
+    "a partial of a function of the class": lambda m: functools.partial(Decay.loss, m),
+    "a method that is read": lambda m: (lambda loss: lambda x: loss(x))(m.loss),
+    "a partial that is read": lambda m: (lambda loss: lambda x: loss(x))(
+        functools.partial(loss_of, m)),
+}
+TRANSFORMS = {
+    "grad": lambda f: tracejit.grad(f), "jit": lambda f: tracejit.jit(f),
+    "hessian": lambda f: tracejit.hessian(f), "jacrev": lambda f: tracejit.jacrev(f),
+    "jvp": lambda f: lambda x: tracejit.jvp(f)((x,), (x,)),
+    "grad of jit": lambda f: tracejit.grad(tracejit.jit(f)),
+    "checkpoint": lambda f: tracejit.grad(tracejit.checkpoint(f)),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("name", BOUND)
+def test_what_methods_and_partials_read_is_never_stale(name: str, transform: str) -> None:
+    model = Decay()
+    x = np.array([0.5, 1.5, 2.5])
+    g = TRANSFORMS[transform](BOUND[name](model))
+
+    def check() -> None:
+        expected = TRANSFORMS[transform](BOUND[name](model))(x)
+        for a, b in zip(np.atleast_1d(g(x)), np.atleast_1d(expected), strict=True):
+            np.testing.assert_allclose(a, b)
+
+    with tracejit.config(disable_jit=True):
+        check()
+        for attribute, content in (("n", 3), ("rate", 5.0), ("weights", np.arange(3.0)),
+                                   ("table", {"p": 8})):
+            setattr(model, attribute, content)
+            check()
+        model.table["p"] = 9
+        check()
+
+
+def test_what_modules_hold_is_never_stale() -> None:
+    module: Any = types.ModuleType("settings_of_a_user")
+    module.count, module.kind, module.curve, module.rate = 2, "a", np.sin, 1.5
+
+    def f(x: Any) -> Any:
+        y = module.curve(x) * module.rate
+        for _ in range(module.count):
+            y = y * 2.0 if module.kind == "a" else y + 1.0
+        return np.sum(y)
+
+    x = np.array([0.5, 1.5])
+    with tracejit.config(disable_jit=True):
+        g = tracejit.jit(f)
+        for name, content in (("count", 3), ("kind", "b"), ("curve", np.cos), ("rate", 2.5)):
+            np.testing.assert_allclose(g(x), f(x))
+            setattr(module, name, content)
+            np.testing.assert_allclose(g(x), f(x))

@@ -29,7 +29,7 @@ _HOMES: dict[str, str] = {
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
 }
 
-__all__ = sorted([*_HOMES, "__version__", "cache"])
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -44,4 +44,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "cache"]

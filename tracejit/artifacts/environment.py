@@ -11,16 +11,14 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import tracejit
-
-__all__ = ["environment", "environment_digest"]
+__all__ = ["describe_environment", "environment_digest"]
 
 FORMAT = 1
 """Of manifests and of what the fast entry is given; another number makes all artifacts misses."""
 
 
 @functools.cache
-def environment() -> dict[str, str]:
+def describe_environment() -> dict[str, str]:
     """Return versions, the processor with its features, and the library of vector math."""
     import llvmlite
     import llvmlite.binding as llvm
@@ -28,7 +26,8 @@ def environment() -> dict[str, str]:
 
     features = llvm.get_host_cpu_features().flatten()
     return {
-        "format": str(FORMAT), "python": sys.version, "tracejit": tracejit.__version__,
+        "format": str(FORMAT), "python": sys.version,
+        "tracejit": sys.modules["tracejit"].__version__,
         "tracejit's source": source_digest(), "numba": _version("numba"),
         "llvmlite": llvmlite.__version__, "numpy": np.__version__,
         "platform": f"{sys.platform} {platform.machine()} {sys.implementation.name}",
@@ -40,7 +39,7 @@ def environment() -> dict[str, str]:
 @functools.cache
 def environment_digest() -> str:
     """Return the environment in short."""
-    text = "\0".join(f"{k}={v}" for k, v in sorted(environment().items()))
+    text = "\0".join(f"{k}={v}" for k, v in sorted(describe_environment().items()))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
@@ -76,7 +75,7 @@ def source_digest() -> str:
 
     It goes by the sizes and times of files, which is all that can be had in a millisecond.
     """
-    root = Path(tracejit.__file__).parent
+    root = Path(__file__).parents[1]
     parts = []
     for folder in (str(root), *(e.path for e in os.scandir(root) if e.is_dir())):
         for e in os.scandir(folder):

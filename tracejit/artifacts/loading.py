@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.artifacts.environment import environment
-from tracejit.artifacts.fingerprint import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.environment import describe_environment
+from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_class
 from tracejit.artifacts.request import describe_request, slot_of
@@ -24,7 +24,7 @@ from tracejit.artifacts.store import Artifact, find_store, warn_damaged
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
-from tracejit.trace.paths import Guarded, Leaf, Same, Shape
+from tracejit.trace.paths import Guarded, Leaf, Same, Shape, bound_objects
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def load_program(artifact: Artifact, call: Request) -> Program:
 
 def require_environment(known: dict[str, str]) -> None:
     """Raise `Missing` where versions or the processor differ."""
-    here = environment()
+    here = describe_environment()
     for name in sorted({*known, *here}):
         if known.get(name) != here.get(name):
             raise Missing(f"{name} is {here.get(name)}, and was {known.get(name)}"
@@ -132,7 +132,8 @@ class _Reader:
     def __init__(self, manifest: dict[str, Any], call: Request) -> None:
         self.manifest, self.call = manifest, call
         self.contents: dict[int, Any] = {}
-        self.places = PlaceReader(call.function.transform.fn, self._content, call.leaves)
+        fn = call.function.transform.fn
+        self.places = PlaceReader(fn, self._content, [*call.leaves, *bound_objects(fn)])
         self.guards: list[Guarded] = []
         self.leaves: list[Leaf] = []
 

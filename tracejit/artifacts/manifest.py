@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.artifacts.fingerprint import Unstorable
+from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.runtime.interface import Interface, Kind

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any
 
-from tracejit.artifacts.fingerprint import Unstorable, functions_in
+from tracejit.artifacts.fingerprints import Unstorable, functions_in
 from tracejit.trace.paths import Path
 
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_class", "name_of_class"]

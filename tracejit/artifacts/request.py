@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import MethodType
 from typing import Any
 
-from tracejit.artifacts.fingerprint import Unstorable, describe, digest
+from tracejit.artifacts.fingerprints import Unstorable, describe, digest
 from tracejit.artifacts.places import find_class, name_of_class
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tracejit.artifacts.environment import environment
-from tracejit.artifacts.fingerprint import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.environment import describe_environment
+from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
 from tracejit.artifacts.manifest import interface_text, needs_of
 from tracejit.artifacts.places import Missing, PlaceWriter, find_class, name_of_class
 from tracejit.artifacts.request import describe_request, function_name, slot_of
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.paths import Guarded, Leaf, Same, Shape
+from tracejit.trace.paths import Guarded, Leaf, Same, Shape, bound_objects
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def artifact_of(call: Request, compiled: Compiled,
     fn, interface = call.function.transform.fn, compiled.interface
     object_code = compiled.code.object_code
     manifest = {
-        "request": request, "environment": environment(), "function": fingerprint(fn),
+        "request": request, "environment": describe_environment(), "function": fingerprint(fn),
         "rules": {name: None if rule is None else fingerprint(rule)
                   for name, rule in dependencies.rules.items()},
         **_Writer(fn, interface, call.leaves, dependencies).parts(),
@@ -76,7 +76,7 @@ class _Writer:
         self.fn, self.interface = fn, interface
         self.guards = interface.guards
         contents = [g.content for g in self.guards]
-        self.places = PlaceWriter(fn, contents, leaves)
+        self.places = PlaceWriter(fn, contents, [*leaves, *bound_objects(fn)])
         self.leaves = [s for s in interface.sources if isinstance(s, Leaf)]
         self.known: dict[CodeType, Any] = {}
         """By code, how the function is found that the code is of."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.artifacts.environment import environment
-from tracejit.artifacts.fingerprint import Unstorable, digest
+from tracejit.artifacts.environment import describe_environment
+from tracejit.artifacts.fingerprints import Unstorable, digest
 from tracejit.artifacts.loading import load_object_code, require_environment
 from tracejit.artifacts.manifest import InterfaceReader, interface_text, needs_of
 from tracejit.artifacts.places import Missing
@@ -55,7 +55,7 @@ def save_snapshot(compiled: Compiled, path: Path) -> Path:
         if static:
             raise Unstorable("an argument is neither an array nor a number")
         manifest = {
-            "environment": environment(), "arguments": [_spec_text(s) for s in specs],
+            "environment": describe_environment(), "arguments": [_spec_text(s) for s in specs],
             "structure": structure_text(structure), "needs": needs_of(compiled.code.object_code),
             "interface": interface_text(interface, leaves), "symbol": compiled.symbol,
             "kinds": [type(x.path.read()).__name__ for x in leaves],

@@ -188,11 +188,15 @@ class Store:
 
     def remove(self, artifact: Artifact) -> bool:
         """Remove an artifact; its manifest goes first, so that none is found by half."""
+        return self.remove_path(artifact.path)
+
+    def remove_path(self, path: Path) -> bool:
+        """Remove the folder of an artifact."""
         try:
-            (artifact.path / "manifest.json").unlink()
+            (path / "manifest.json").unlink(missing_ok=True)
         except OSError:
             return False
-        shutil.rmtree(artifact.path, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
         return True
 
     def clear(self) -> int:

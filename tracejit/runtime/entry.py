@@ -63,9 +63,9 @@ def _address() -> int:
 
 def _compile() -> bytes:
     from tracejit.codegen.machine import target_machine
-    from tracejit.runtime.entry_source import entry_source
+    from tracejit.runtime.entry_source import entry_text
 
-    module = llvm.parse_assembly(entry_source())
+    module = llvm.parse_assembly(entry_text())
     machine = target_machine()
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     builder = llvm.create_pass_builder(machine, options)

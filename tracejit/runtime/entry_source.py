@@ -12,7 +12,7 @@ from tracejit.codegen import context
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words
 
-__all__ = ["entry_source"]
+__all__ = ["entry_text"]
 
 BYTE, WORD, INT = ir.IntType(8), ir.IntType(64), ir.IntType(32)
 DOUBLE = ir.DoubleType()
@@ -80,7 +80,7 @@ class _Writer:
         return place
 
 
-def entry_source() -> str:
+def entry_text() -> str:
     """Return LLVM text of `PyObject *entry(PyObject *words, PyObject **args, n, kwnames)`."""
     w = _Writer()
     function = ir.Function(w.module, ir.FunctionType(WORD, [WORD] * 4), "tracejit_entry")

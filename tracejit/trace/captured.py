@@ -6,9 +6,10 @@ guard is compared, so that captured state is never stale.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Container
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,19 @@ class Captures:
         self.guards.append(Guarded(path, content))
         if not isinstance(content, (int, str, bytes, type, FunctionType, type(None))):
             self.paths[id(content)] = (content, path)
+            self._own_bound(content, path)
         return content
+
+    def _own_bound(self, content: Any, path: Path) -> None:
+        """Note the objects that a method or a partial holds, which are read without a name."""
+        if isinstance(content, MethodType):
+            self.own(content.__self__, path.step("attr", "__self__"))
+        elif isinstance(content, functools.partial):
+            self._own_bound(content.func, path.step("attr", "func"))
+            for k, x in enumerate(content.args):
+                self.own(x, path.step("attr", "args").step("item", k))
+            for name, x in content.keywords.items():
+                self.own(x, path.step("attr", "keywords").step("item", name))
 
     def _array(self, path: Path, content: np.ndarray) -> Tracer:
         if id(content) not in self.arrays:

@@ -1,0 +1,138 @@
+"""`python -m tracejit`: look after the store, fill it ahead of time, look at programs."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import tracejit
+from tracejit import cache
+from tracejit.errors import TracejitError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out a command line and return the exit status."""
+    args = _parser().parse_args(argv)
+    try:
+        status: int = args.run(args)
+        return status
+    except BrokenPipeError:  # `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (TracejitError, ValueError, TypeError, LookupError, ImportError) as e:
+        text = e.args[0] if isinstance(e, KeyError) and e.args else e
+        print(f"tracejit: {text}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tracejit", description=__doc__)
+    parser.add_argument("--version", action="version", version=tracejit.__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    store = commands.add_parser("cache", help="the store of compiled programs")
+    actions = store.add_subparsers(required=True, metavar="ACTION")
+    for name, text, run in (
+            ("info", "where it is, and how large", _info), ("ls", "what is in it", _ls),
+            ("verify", "check every file, remove what is damaged", _verify),
+            ("prune", "remove what other versions made and what is over the limit", _prune),
+            ("clear", "remove everything", _clear)):
+        actions.add_parser(name, help=text).set_defaults(run=run)
+    explain = actions.add_parser("explain", help="what a stored program depends on")
+    explain.add_argument("key", help="as `cache ls` shows it, or its beginning")
+    explain.set_defaults(run=lambda args: print(cache.explain(args.key)) or 0)
+
+    for name, text, run in (("compile", "fill the store ahead of time", _compile),
+                            ("inspect", "print a program", _inspect)):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("function", metavar="MODULE:FUNCTION")
+        command.add_argument("--spec", nargs="*", default=[], metavar="SPEC",
+                             help="one per argument: 'f64[n, 3]', 'float', 'int'")
+        kind = command.add_mutually_exclusive_group()
+        for transform in ("grad", "value_and_grad", "jit", "jacobian", "hessian"):
+            kind.add_argument(f"--{transform.replace('_', '-')}", dest="transform",
+                              action="store_const", const=transform)
+        command.add_argument("--argnums", default="0",
+                             help="what to differentiate by: 0, or 0,1 (default 0)")
+        command.set_defaults(run=run)
+        if name == "inspect":
+            command.add_argument("--what", default="ir",
+                                 choices=["ir", "why", "source", "llvm", "asm"])
+    return parser
+
+
+def _function(args: Any) -> Any:
+    """Return the transformed function that a command line is about."""
+    module, _, path = args.function.partition(":")
+    if not path:
+        raise ValueError(f"{args.function} is no MODULE:FUNCTION, as in model:loss")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    found: Any = importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    if args.transform is None:
+        return found if hasattr(found, "warmup") else tracejit.jit(found)
+    places = tuple(int(p) if p.lstrip("-").isdigit() else p for p in args.argnums.split(","))
+    given = {} if args.transform == "jit" else {
+        "argnums": places if len(places) > 1 else places[0]}
+    return getattr(tracejit, args.transform)(found, **given)
+
+
+def _compile(args: Any) -> int:
+    function = _function(args)
+    start = time.perf_counter()
+    print(f"compiling {args.function} for ({', '.join(args.spec)}) ...", flush=True)
+    function.warmup(tuple(map(tracejit.spec, args.spec)))
+    print(f"ready after {time.perf_counter() - start:.2f} s: "
+          + cache.explain(function, *map(tracejit.spec, args.spec)))
+    return 0
+
+
+def _inspect(args: Any) -> int:
+    traced = _function(args).trace(*map(tracejit.spec, args.spec))
+    if args.what == "ir":
+        print(traced.graph)
+    elif args.what == "why":
+        print(traced.why())
+    elif args.what == "source":
+        print(traced.lower().source)
+    else:
+        print(getattr(traced.lower().compile(), args.what))
+    return 0
+
+
+def _info(args: Any) -> int:
+    print(cache.info())
+    return 0
+
+
+def _ls(args: Any) -> int:
+    for entry in cache.ls():
+        print(entry)
+    return 0
+
+
+def _verify(args: Any) -> int:
+    complaints = cache.verify()
+    print("\n".join(complaints) or f"{cache.info().count} programs, all whole")
+    return int(bool(complaints))
+
+
+def _prune(args: Any) -> int:
+    print(f"{cache.prune()} programs removed")
+    return 0
+
+
+def _clear(args: Any) -> int:
+    print(f"{cache.clear()} programs removed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""The store of compiled programs, as users see it: `tracejit.cache`.
+
+Programs are kept for other processes in the user's cache directory; `TRACEJIT_CACHE_DIR` names
+another one, `TRACEJIT_CACHE=0` switches it off, `TRACEJIT_CACHE_SIZE` is its limit in bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from tracejit.artifacts.fingerprints import Unstorable
+from tracejit.artifacts.loading import reasons, require_environment
+from tracejit.artifacts.places import Missing
+from tracejit.artifacts.store import Artifact, Store, find_store
+from tracejit.artifacts.symbols import BadObject, undefined_symbols
+from tracejit.configuration import cache_directory, settings
+
+__all__ = ["Entry", "Info", "clear", "explain", "info", "ls", "prune", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What the store is.
+
+    path    -- its folder; None where it is switched off or cannot be used
+    count   -- how many programs it has
+    size    -- their bytes
+    limit   -- how many bytes it may have
+    """
+
+    path: str | None
+    count: int
+    size: int
+    limit: int
+
+    def __str__(self) -> str:
+        if self.path is None:
+            return f"off, or not usable: {cache_directory() / 'artifacts'}"
+        return (f"{self.path}: {self.count} programs, {self.size / 1e6:.1f} of "
+                f"{self.limit / 1e6:.0f} MB")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One program in the store: its key, what it computes, its bytes, seconds since it was used."""
+
+    key: str
+    function: str
+    transform: str
+    arguments: str
+    size: int
+    age: float
+
+    def __str__(self) -> str:
+        return (f"{self.key}  {self.transform} of {self.function}({self.arguments})  "
+                f"{self.size / 1e3:.0f} kB, used {_ago(self.age)}")
+
+
+def _ago(seconds: float) -> str:
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit} ago"
+    return "now"
+
+
+def _store() -> Store | None:
+    return find_store()
+
+
+def info() -> Info:
+    """Return where the store is, and how large.
+
+    >>> import tracejit
+    >>> tracejit.cache.info().count >= 0
+    True
+    """
+    store = _store()
+    found = [] if store is None else list(store.all())
+    return Info(None if store is None else str(store.path), len(found),
+                sum(a.size for a in found), settings().cache_size)
+
+
+def ls() -> list[Entry]:
+    """Return all programs in the store, the one that was used last first."""
+    store = _store()
+    entries = [_entry(a) for a in (store.all() if store is not None else ())]
+    return sorted(entries, key=lambda e: e.age)
+
+
+def _entry(a: Artifact) -> Entry:
+    request = a.manifest["request"]
+    arguments = ", ".join(kind if kind in ("float", "int", "complex", "static")
+                          else f"{dtype}[{', '.join(':' * ndim)}]"
+                          for kind, dtype, ndim in (tuple(x) + (0,) * (3 - len(x))
+                                                    for x in request["arguments"]))
+    return Entry(a.key, request["function"], request["name"], arguments, a.size,
+                 max(0.0, time.time() - a.used))
+
+
+def explain(what: Any, *args: Any, **kwargs: Any) -> str:
+    """Return what a stored program depends on, or why a call would find none.
+
+    what         -- a key, or the beginning of one, as `ls` gives it; or a transformed function
+    args, kwargs -- with a function: arguments of the call, or specs of them
+
+    Raises `KeyError` where no program has the key.
+    """
+    if isinstance(what, str):
+        return _explain_key(what)
+    call = what._request(args, kwargs)
+    try:
+        found = reasons(call)
+    except Unstorable as e:
+        return f"such calls are not kept: {e}"
+    if any(not reason for _, reason in found):
+        key = next(key for key, reason in found if not reason)
+        return f"{key} serves this call"
+    lines = [f"{key} does not: {reason}" for key, reason in found]
+    if what._unstored:
+        lines.append(f"the last program was not kept: {what._unstored}")
+    return "\n".join(lines) or "no program was kept for such calls"
+
+
+def _explain_key(key: str) -> str:
+    store = _store()
+    for a in () if store is None else store.all():
+        if a.key.startswith(key):
+            m = a.manifest
+            lines = [str(_entry(a)), "", "It holds as long as these are what they were:",
+                     f"  the code and defaults of {m['request']['function']}"]
+            lines += [f"  the code of {name}" for name, _ in m["functions"]]
+            lines += [f"  the registered gradient of op type {name!r}" for name in m["rules"]]
+            lines += [f"  {_path_text(path)} ({_KINDS[known[0]]})" for path, known in m["guards"]]
+            lines += ["It reads at every call:"] if m["leaves"] else []
+            lines += [f"  {_path_text(path)}" for path, _ in m["leaves"]]
+            lines += ["It was made with:"]
+            lines += [f"  {name}: {text[:70]}" for name, text in m["environment"].items()]
+            return "\n".join(lines)
+    raise KeyError(f"no stored program has a key that begins with {key!r}; see "
+                   "`python -m tracejit cache ls`")
+
+
+_KINDS = {"is": "what it is", "same": "that it is one array with another name",
+          "shape": "its type, and its length or keys"}
+
+
+def _path_text(path: Any) -> str:
+    root, name, steps = path
+    text = f"{root[1]}.{name}" if root[0] == "module" else name
+    for kind, key in steps:
+        text += f".{key}" if kind == "attr" else f"[{key!r}]"
+    return text
+
+
+def verify() -> list[str]:
+    """Check every file in the store, remove the damaged programs, and return what was found."""
+    store = _store()
+    complaints = []
+    for slot in [] if store is None else store.slots():
+        assert store is not None
+        for path in sorted((store.path / slot).iterdir()):
+            if not path.is_dir() or path.name.startswith("new-"):
+                continue
+            try:
+                a = Artifact(path)
+                for name in a.manifest["files"]:
+                    a.file(name)
+                undefined_symbols(a.file("object.o"))
+            except FileNotFoundError:
+                complaints.append(f"{path.name}: a file is missing; removed")
+                store.remove_path(path)
+            except (OSError, BadObject, ValueError, KeyError) as e:
+                complaints.append(f"{path.name}: {e}; removed")
+                store.remove_path(path)
+    return complaints
+
+
+def prune() -> int:
+    """Remove what other versions made, and what is over the limit; return how many programs."""
+    store = _store()
+    if store is None:
+        return 0
+    count = 0
+    for a in list(store.all()):
+        try:
+            require_environment(a.manifest["environment"])
+        except Missing:
+            count += store.remove(a)
+    return count + store.prune()
+
+
+def clear() -> int:
+    """Remove all programs and return how many there were."""
+    store = _store()
+    return 0 if store is None else store.clear()
