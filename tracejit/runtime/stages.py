@@ -238,8 +238,9 @@ def _dump(program: Program, stage: str, text: object) -> None:
 @functools.cache
 def _namespace(strict: bool) -> dict[str, Any]:
     from tracejit.codegen.intrinsics import namespace
+    from tracejit.codegen.vector_math import host_widths
 
-    return namespace(vector=not strict, reassociate=not strict)
+    return namespace(() if strict else host_widths(), reassociate=not strict)
 
 
 def _load_source(source: str, digest: str, options: Any) -> tuple[str, FunctionType]:
