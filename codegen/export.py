@@ -31,10 +31,9 @@ CPUS = {
 
 @dataclass(frozen=True, slots=True)
 class ExportedCode:
-    """Object code, its optimised LLVM, and the libraries that it needs, as words for a linker."""
+    """Object code, and the libraries that it needs, as words for a linker."""
 
     object_code: bytes
-    llvm: str
     libraries: tuple[str, ...]
 
 
@@ -76,9 +75,11 @@ def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: Inter
             item.linkage = Linkage.private
     _run(module, machine, "add_global_dead_code_eliminate_pass", "add_strip_dead_prototype_pass")
     _rename_blas(module)
-    libraries = _libraries(f.name for f in module.functions if f.is_declaration)
-    text = str(module)
-    return ExportedCode(machine.emit_object(module), text, libraries)
+    outside = [f for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    libraries = _libraries(f.name for f in outside)
+    for function in outside:  # they are called without a detour by the linker's table
+        function.add_function_attribute("nonlazybind")
+    return ExportedCode(machine.emit_object(module), libraries)
 
 
 def _run(module: Any, machine: Any, *passes: str) -> None:
@@ -106,7 +107,7 @@ def _libraries(symbols: Iterable[str]) -> tuple[str, ...]:
     """Return what a linker needs for these symbols; `ExportError` for one that Python alone has."""
     found: dict[str, None] = {}
     for name in sorted(symbols):
-        if name.startswith("llvm.") or name in _MEMORY or _MATH.fullmatch(name):
+        if name in _MEMORY or _MATH.fullmatch(name):
             continue
         if name.startswith("_ZGV"):
             found["-lmvec"] = None

@@ -443,6 +443,28 @@ def test_what_verify_mode_compiled_is_exported_without_its_checks(tmp_path: Path
     assert (tmp_path / "a.o").read_bytes() == (tmp_path / "b.o").read_bytes()
 
 
+@needs_c
+def test_the_guides_program_prints_what_the_guide_says(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expect_text: Any) -> None:
+    path = Path(__file__).parents[1] / "docs" / "export.md"
+    page = path.read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```([^\n]*)\n(.*?)^```$", page, re.M | re.S)
+    (python, source), (c, main), (sh, commands), (text, printed) = blocks[:4]
+    assert (python, c, sh, text) == ("python no-run", "c", "sh", "text")
+    Path("fit.py").write_text(source)
+    exec(compile(source, "fit.py", "exec"), {"__name__": "fit"})
+    Path("main.c").write_text(main)
+    shown = subprocess.run(["sh", "-ec", commands], capture_output=True, text=True, check=True)
+    expect_text(path, page.replace(f"```sh\n{commands}```\n\n```text\n{printed}```",
+                                   f"```sh\n{commands}```\n\n```text\n{shown.stdout}```"))
+    header = Path("loss.h").read_text()
+    symbol = re.search("tracejit_[0-9a-f]{24}", header)
+    assert symbol is not None
+    declared = " ".join(header.replace(symbol[0], "loss_gradient").split())
+    assert " ".join(page[page.index("    int64_t"):page.index("and this is")].split()) in declared
+
+
 # --- C functions in this process ------------------------------------------------------------------
 
 
