@@ -134,7 +134,8 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     if kernel.logs:
         parameters.append(Parameter("allocator", "allocator", "const tracejit_allocator *", None,
                                     "gives memory to loops; all of it is released on return"))
-    texts = [(c, _condition_text(c, names, reason)) for c, reason in conditions]
+    texts = [(c, _condition_text(c, names, reason)) for c, reason in conditions
+             if not isinstance(c[0], int)]
     return Interface(kernel, tuple(parameters), tuple(dict(texts).items()), names)
 
 
@@ -155,10 +156,11 @@ _MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 def _condition_text(condition: Condition, names: Mapping[Value, str], reason: str) -> str:
     d, relation, truth = condition
     relation = relation if truth else _OPPOSITE[relation]
-    if not isinstance(d, int) and all(c < 0 for _, c in d.terms):
-        d, relation = -d, _MIRRORED[relation]
-    const = d if isinstance(d, int) else d.const
-    text = f"{format_dim(d - const, names.__getitem__)} {relation} {-const}"
+    assert not isinstance(d, int)
+    sign = -1 if all(c < 0 for _, c in d.terms) else 1
+    relation = relation if sign == 1 else _MIRRORED[relation]
+    left = format_dim((d - d.const) * sign, names.__getitem__)
+    text = f"{left} {relation} {-d.const * sign}"
     return f"this program is for {text} only" + (f" ({reason})" if reason else "")
 
 

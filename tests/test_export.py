@@ -51,13 +51,28 @@ def waves(x):
 
 
 @needs_c
-@pytest.mark.parametrize("n", [0, 1, 7, 1000])
-def test_elementwise_results_have_the_bits_of_pythons(n: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("n", "fp"), [(0, "default"), (1, "default"), (7, "default"),
+                                       (1000, "default"), (1000, "strict")])
+def test_elementwise_results_have_the_bits_of_pythons(n: int, fp: str, tmp_path: Path) -> None:
     x = np.linspace(-2.0, 2.0, n)
-    f = tracejit.value_and_grad(waves)
+    f = tracejit.value_and_grad(waves, fp=fp)
     found = call_from_c(tmp_path, compiled(f, x), f"x0, {n}, r0, r1, workspace", f"{n}", [x],
                         [(float, ()), (float, (n,))])
     require_same(found, f(x))
+    uses_libmvec = any(s.startswith("_ZGV") for s in undefined_symbols(tmp_path / "lib.o"))
+    assert not (uses_libmvec and fp == "strict")
+
+
+@needs_c
+def test_functions_with_loops_of_their_own(tmp_path: Path) -> None:
+    def f(x, k):
+        return np.sum(np.sort(x) * (np.arange(len(x)) // k) + x % 0.3)
+
+    x = np.random.default_rng(1).normal(size=50)
+    g = tracejit.grad(f)
+    found = call_from_c(tmp_path, compiled(g, x, 3), "x0, 50, 3, r0, workspace", "50", [x],
+                        [(float, (50,))])
+    require_same(found, g(x, 3))
 
 
 @needs_c
