@@ -97,7 +97,7 @@ def _rename_blas(module: Any) -> None:
             function.name = blas.linkable_name(routine)
 
 
-_MATH = re.compile(r"(acos|asin|atan|cos|sin|tan)h?f?|a(cos|sin|tan)hf?|(exp|log)(2|10|1p|m1)?f?"
+_MATH = re.compile(r"(acos|asin|atan|cos|sin|tan)h?f?|(exp|log)(2|10|1p|m1)?f?"
                    r"|(atan2|cbrt|ceil|copysign|erf|erfc|fabs|floor|fmod|hypot|ldexp|nearbyint|pow"
                    r"|rint|round|sqrt|trunc)f?")
 _MEMORY = ("memcpy", "memmove", "memset")
