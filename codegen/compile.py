@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from types import FunctionType
@@ -34,7 +35,7 @@ from tracejit.codegen.intrinsics import NUMBA_TYPES, Ptr
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.machine import load_object, target_machine
 
-__all__ = ["MachineCode", "compile_kernel", "signature_of"]
+__all__ = ["MachineCode", "compile_kernel", "optimised_kernel", "signature_of"]
 
 _LOCK = threading.RLock()
 
@@ -190,11 +191,25 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
     """Compile a kernel and an entry `symbol(ctx, pointers, sizes)` that takes its arguments from
     tables; `beside` is LLVM text to go with it, whose functions stay visible.
     """
+    with _undisturbed():
+        return _compile(fn, signature, symbol, beside)
+
+
+def optimised_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+                     machine: Any) -> Any:
+    """Return the optimised module of a kernel and its entry, made for a target machine."""
+    with _undisturbed():
+        return _optimise(_translate(fn, signature, symbol, machine), machine)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let one thread compile at a time, without collecting garbage meanwhile."""
     with _LOCK:
         collecting = gc.isenabled()
         gc.disable()  # a collection in the middle of it costs as much as the compilation
         try:
-            return _compile(fn, signature, symbol, beside)
+            yield
         finally:
             if collecting:
                 gc.enable()
@@ -202,28 +217,35 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
 
 def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
              beside: Sequence[str]) -> MachineCode:
-    load_libmvec()
     start = perf_counter()
-    typing_context, target_context = _contexts()
-    result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
-                                    _flags(), {}, pipeline_class=_Pipeline)
+    machine = target_machine()
+    module = _translate(fn, signature, symbol, machine)
     front = perf_counter()
-    library = result.library
-    module = library.parsed
-    module.data_layout = str(target_machine().target_data)
-    for linked in library._linking_libraries:
-        module.link_in(linked._get_module_for_linking(), preserve=True)
-    module.link_in(llvm.parse_assembly(_entry(result.fndesc, signature, symbol, module.triple)))
-    _internalize(module, symbol)
     for text in beside:
         module.link_in(llvm.parse_assembly(text))
-    optimised = _optimise(module)
+    optimised = _optimise(module, machine)
     middle = perf_counter()
-    object_code = target_machine().emit_object(optimised)
+    object_code = machine.emit_object(optimised)
     engine = load_object(object_code)
     end = perf_counter()
     times = {"numba": front - start, "llvm": middle - front, "object": end - middle}
     return MachineCode(optimised, object_code, engine, times)
+
+
+def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any) -> Any:
+    """Return the module of a kernel and its entry, as Numba's front end makes it."""
+    load_libmvec()
+    typing_context, target_context = _contexts()
+    result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
+                                    _flags(), {}, pipeline_class=_Pipeline)
+    library = result.library
+    module = library.parsed
+    module.data_layout = str(machine.target_data)
+    for linked in library._linking_libraries:
+        module.link_in(linked._get_module_for_linking(), preserve=True)
+    module.link_in(llvm.parse_assembly(_entry(result.fndesc, signature, symbol, module.triple)))
+    _internalize(module, symbol)
+    return module
 
 
 def _internalize(module: Any, symbol: str) -> None:
@@ -233,8 +255,7 @@ def _internalize(module: Any, symbol: str) -> None:
             function.linkage = "internal"
 
 
-def _optimise(module: Any) -> Any:
-    machine = target_machine()
+def _optimise(module: Any, machine: Any) -> Any:
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     options.loop_unrolling = False  # it doubles the time of the stages that follow

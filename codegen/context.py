@@ -5,9 +5,12 @@ Word 0 is the status, 1 and 2 are numbers for the message of a failure.
 
 from __future__ import annotations
 
-__all__ = ["BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "POLL"]
+__all__ = ["ALLOCATOR", "BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "POLL"]
 
 NUMBERS = (1, 2)
+
+ALLOCATOR = 3
+"""In exported code: the address of the allocator that its caller gave, or 0."""
 
 BAD_BUFFER = 5
 """In verify mode: the number of a buffer that was indexed outside of its bounds, counted from 1;

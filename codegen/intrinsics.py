@@ -189,7 +189,7 @@ def _llvm(name: str) -> Any:
     return _unary(lambda builder, x: _call_llvm(builder, name, x))
 
 
-def _math(name: str, *, vector: bool) -> Any:
+def _math(name: str, widths: tuple[int, ...]) -> Any:
     """A unary function of libm on floats; complex operands go to Numba's cmath."""
     plain = getattr(cmath, name, None)
 
@@ -199,7 +199,7 @@ def _math(name: str, *, vector: bool) -> Any:
             return x(x), lambda context, builder, sig, args: _of_numba(
                 context, builder, plain, args, x)
         return x(x), lambda context, builder, sig, args: call_math(
-            builder, name, list(args), vector=vector)
+            builder, name, list(args), widths)
 
     return function
 
@@ -214,14 +214,14 @@ def _of_numba(context: Any, builder: Any, function: Any, args: Any, *kinds: Any)
     return context.cast(builder, result, signature.return_type, kinds[0])
 
 
-def _math2(name: str, *, vector: bool) -> Any:
+def _math2(name: str, widths: tuple[int, ...]) -> Any:
     @intrinsic
     def function(typingctx: Any, x: Any, y: Any) -> Any:
         if isinstance(x, types.Complex):
             return x(x, x), lambda context, builder, sig, args: _of_numba(
                 context, builder, operator.pow, args, x, x)
         return x(x, x), lambda context, builder, sig, args: call_math(
-            builder, name, list(args), vector=vector)
+            builder, name, list(args), widths)
 
     return function
 
@@ -450,31 +450,50 @@ def log_capacity(typingctx: Any, ctx: Any, number: Any) -> Any:
     return i64(ctx, number), generate
 
 
-@intrinsic(prefer_literal=True)
-def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> Any:
-    """Double a Log's room until it is enough; nonzero if there is no memory."""
+Reallocate = Callable[[Any, Any, Any, Any, Any], Any]
+"""Emit a call that resizes a block: of (builder, context, block, old bytes, new bytes)."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        word = ir.IntType(64)
-        byte = ir.IntType(8).as_pointer()
-        realloc = builder.module.globals.get("realloc") or ir.Function(
-            builder.module, ir.FunctionType(byte, [byte, word]), "realloc")
-        place = _word(builder, args[0], LOGS + 2 * number.literal_value)
-        room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
-        doubled = builder.mul(builder.load(room), word(2))
-        enough = builder.icmp_signed(">", doubled, args[2])
-        capacity = builder.select(enough, doubled, builder.mul(args[2], word(2)))
-        least = word(1024)
-        capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
-        old = builder.inttoptr(builder.load(place), byte)
-        new = builder.call(realloc, [old, builder.mul(capacity, word(size.literal_value))])
-        failed = builder.icmp_unsigned("==", new, ir.Constant(byte, None))
-        with builder.if_then(builder.not_(failed)):
-            builder.store(builder.ptrtoint(new, word), place)
-            builder.store(capacity, room)
-        return builder.zext(failed, word)
+LARGEST_LOG = 1 << 56
+"""More elements than any memory holds, and few enough for their bytes to be a number."""
 
-    return i64(ctx, number, i64, size), generate
+
+def realloc(builder: Any, ctx: Any, block: Any, old_bytes: Any, new_bytes: Any) -> Any:
+    """Emit a call of C's `realloc`."""
+    function = builder.module.globals.get("realloc") or ir.Function(
+        builder.module, ir.FunctionType(block.type, [block.type, new_bytes.type]), "realloc")
+    return builder.call(function, [block, new_bytes])
+
+
+def _log_growth(reallocate: Reallocate) -> Any:
+    @intrinsic(prefer_literal=True)
+    def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> Any:
+        """Double a Log's room until it is enough; nonzero if there is no memory."""
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            word = ir.IntType(64)
+            byte = ir.IntType(8).as_pointer()
+            place = _word(builder, args[0], LOGS + 2 * number.literal_value)
+            room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
+            before = builder.load(room)
+            doubled = builder.mul(before, word(2))
+            enough = builder.icmp_signed(">", doubled, args[2])
+            capacity = builder.select(enough, doubled, builder.mul(args[2], word(2)))
+            least = word(1024)
+            capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
+            old = builder.inttoptr(builder.load(place), byte)
+            itemsize = word(size.literal_value)
+            absurd = builder.icmp_unsigned(">", args[2], word(LARGEST_LOG))
+            wanted = builder.select(absurd, word(-1), builder.mul(capacity, itemsize))
+            new = reallocate(builder, args[0], old, builder.mul(before, itemsize), wanted)
+            failed = builder.icmp_unsigned("==", new, ir.Constant(byte, None))
+            with builder.if_then(builder.not_(failed)):
+                builder.store(builder.ptrtoint(new, word), place)
+                builder.store(capacity, room)
+            return builder.zext(failed, word)
+
+        return i64(ctx, number, i64, size), generate
+
+    return log_grow
 
 
 # --- the names that emitted source finds ----------------------------------------------------------
@@ -485,11 +504,14 @@ _VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin",
 _VECTOR_NAMES2 = ("pow", "atan2", "hypot")
 
 
-def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
+def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
+              reallocate: Reallocate = realloc) -> dict[str, Any]:
     """Return what emitted source calls, by name.
 
-    vector      -- whether math functions may be vectorised, with an error of up to 4 ulp
+    widths      -- the bits of the vectors that math functions may be called on, with an error of
+                   up to 4 ulp; none where they must not be vectorised
     reassociate -- whether the adds of sums may be reordered
+    reallocate  -- emits the call by which Logs grow
     """
     from tracejit.codegen import checked, library_calls, native, scalar_functions
 
@@ -500,14 +522,14 @@ def namespace(*, vector: bool, reassociate: bool = True) -> dict[str, Any]:
         "minimum": _extremum("minimum", "<"), "imax": _integer(">"), "imin": _integer("<"),
         "idiv": _division(False), "imod": _division(True), "fail": fail,
         "interrupted": interrupted, "log_base": log_base, "log_capacity": log_capacity,
-        "log_grow": log_grow, "inf": float("inf"),
+        "log_grow": _log_growth(reallocate), "inf": float("inf"),
         "nan": float("nan"), "sqrt": _sqrt(), "fabs": _llvm("fabs"), "floor": _llvm("floor"),
         "ceil": _llvm("ceil"), "trunc": _llvm("trunc"), "rint": _llvm("rint"),
         "copysign": _binary(lambda builder, x, y: _call_llvm(builder, "copysign", x, y)),
         "fmod": _binary(lambda b, x, y: b.frem(x, y)),
     }
-    names.update((name, _math(name, vector=vector)) for name in _VECTOR_NAMES)
-    names.update((name, _math2(name, vector=vector)) for name in _VECTOR_NAMES2)
+    names.update((name, _math(name, widths)) for name in _VECTOR_NAMES)
+    names.update((name, _math2(name, widths)) for name in _VECTOR_NAMES2)
     names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
                  if name != "bool")
     names["within"] = checked.within

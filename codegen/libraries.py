@@ -16,9 +16,9 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tracejit.errors import Refusal
+from tracejit.errors import ExportError, Refusal
 
-__all__ = ["find_blas", "load_libmvec"]
+__all__ = ["ROUTINES", "find_blas", "link_words", "linkable_name", "linkable_names", "load_libmvec"]
 
 LIBRARY = "libmvec.so.1"
 
@@ -56,10 +56,14 @@ def find_blas() -> tuple[str, int]:
     return source, bits
 
 
-def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
+def _files_of_numpy() -> list[str]:
     folder = os.path.dirname(np.__file__)
     pattern = "*openblas64_*"
-    for path in (*glob.glob(f"{folder}.libs/{pattern}"), *glob.glob(f"{folder}/.dylibs/{pattern}")):
+    return [*glob.glob(f"{folder}.libs/{pattern}"), *glob.glob(f"{folder}/.dylibs/{pattern}")]
+
+
+def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
+    for path in _files_of_numpy():
         try:
             library = ctypes.CDLL(path)
         except OSError:
@@ -67,7 +71,7 @@ def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
         found = {}
         for letter in "sd":
             for routine in ROUTINES:
-                function = getattr(library, f"scipy_{letter}{routine}_64_", None)
+                function = getattr(library, linkable_name(letter + routine), None)
                 if function is None:
                     return None
                 address = ctypes.cast(function, ctypes.c_void_p).value
@@ -75,6 +79,27 @@ def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
                 found[letter + routine] = address
         return f"NumPy ({os.path.basename(path)})", 64, found
     return None
+
+
+def linkable_name(routine: str) -> str:
+    """Return the symbol of a routine in NumPy's OpenBLAS, which scipy-openblas64 also has."""
+    return f"scipy_{routine}_64_"
+
+
+def linkable_names() -> set[str]:
+    """Return the symbols of all routines."""
+    return {linkable_name(letter + routine) for letter in "sd" for routine in ROUTINES}
+
+
+def link_words() -> tuple[str, ...]:
+    """Return what links NumPy's OpenBLAS; `ExportError` where that is not what programs call."""
+    if find_blas()[1] != 64:
+        raise ExportError("the program calls BLAS or LAPACK as SciPy has it, under addresses and "
+                          "no names that a linker knows. Install NumPy from PyPI, whose OpenBLAS "
+                          "can be linked")
+    (path, *_) = _files_of_numpy()
+    folder, name = os.path.split(path)
+    return f"-L{folder}", f"-l:{name}", f"-Wl,-rpath,{folder}"
 
 
 def _from_scipy() -> tuple[str, int, dict[str, int]] | None:

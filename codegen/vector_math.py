@@ -16,24 +16,34 @@ from llvmlite import ir
 
 from tracejit.codegen.libraries import load_libmvec
 
-__all__ = ["call_math", "variants"]
+__all__ = ["call_math", "host_widths", "variants"]
+
+_ISAS = {128: ("b", "sse2"), 256: ("d", "avx2"), 512: ("e", "avx512f")}
+"""Per width in bits: the letter in the names of libmvec, and the feature that a CPU must have."""
 
 
 @functools.cache
-def variants(name: str, bits: int, arity: int) -> tuple[tuple[int, str], ...]:
-    """Return (lanes, symbol) of the vector variants of a function of libm that this CPU can run."""
-    library = load_libmvec()
+def host_widths() -> tuple[int, ...]:
+    """Return the widths in bits of the vector functions that this CPU can run."""
     features = llvm.get_host_cpu_features()
+    return tuple(width for width, (_, feature) in _ISAS.items() if features.get(feature))
+
+
+@functools.cache
+def variants(name: str, bits: int, arity: int,
+             widths: tuple[int, ...]) -> tuple[tuple[int, str], ...]:
+    """Return (lanes, symbol) of the vector variants of a function of libm, of some widths."""
+    library = load_libmvec()
     found = []
-    for isa, width, feature in (("b", 128, "sse2"), ("d", 256, "avx2"), ("e", 512, "avx512f")):
-        symbol = f"_ZGV{isa}N{width // bits}{'v' * arity}_{name}"
-        if library is not None and features.get(feature) and hasattr(library, symbol):
+    for width in widths:
+        symbol = f"_ZGV{_ISAS[width][0]}N{width // bits}{'v' * arity}_{name}"
+        if library is not None and hasattr(library, symbol):
             found.append((width // bits, symbol))
     return tuple(found)
 
 
-def call_math(builder: Any, name: str, args: list[Any], *, vector: bool) -> Any:
-    """Emit a call of a function of libm on floats or doubles, vectorisable if asked for."""
+def call_math(builder: Any, name: str, args: list[Any], widths: tuple[int, ...]) -> Any:
+    """Emit a call of a function of libm on floats or doubles, vectorisable to some widths."""
     module = builder.module
     scalar = args[0].type
     bits = 64 if isinstance(scalar, ir.DoubleType) else 32
@@ -42,7 +52,7 @@ def call_math(builder: Any, name: str, args: list[Any], *, vector: bool) -> Any:
         module, ir.FunctionType(scalar, [scalar] * len(args)), symbol)
     call = builder.call(function, args)
     attributes = ["nounwind", "willreturn", "memory(none)"]
-    known = variants(symbol, bits, len(args)) if vector else ()
+    known = variants(symbol, bits, len(args), widths)
     if known:
         names = []
         for lanes, variant in known:

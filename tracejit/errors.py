@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["RAISABLE", "CompileError", "IRError", "MissingAttribute", "Refusal", "Restart",
-           "TracejitError", "UncapturedError"]
+__all__ = ["RAISABLE", "CompileError", "ExportError", "IRError", "MissingAttribute", "Refusal",
+           "Restart", "TracejitError", "UncapturedError"]
 
 
 class TracejitError(Exception):
@@ -28,6 +28,10 @@ class IRError(TracejitError, ValueError):
 
 class CompileError(TracejitError, RuntimeError):
     """Raised when emitted source cannot be compiled: a defect of tracejit, never of the user."""
+
+
+class ExportError(TracejitError, RuntimeError):
+    """Raised when a compiled program cannot be exported; the message says why and what to do."""
 
 
 class UncapturedError(TracejitError, RuntimeError):

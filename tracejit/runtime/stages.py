@@ -9,6 +9,7 @@ import functools
 import hashlib
 import linecache
 import logging
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracejit.configuration import cache_directory, settings
 from tracejit.errors import CompileError, TracejitError
@@ -28,6 +29,9 @@ from tracejit.trace import paths
 from tracejit.trace.capture import Capture
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
+
+if TYPE_CHECKING:
+    from tracejit.runtime.cfunction import CFunction
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
 
@@ -44,6 +48,7 @@ class Program:
     weak      -- per output, whether it is a Python number
     written   -- leaves of the arguments to be overwritten, with the number of the output
     assigned  -- paths to variables to be assigned to, with the number of the output
+    results   -- names for outputs by number, where they have any
     """
 
     name: str
@@ -56,6 +61,7 @@ class Program:
     written: list[tuple[int, int]] = field(default_factory=list)
     options: Any = None
     assigned: list[tuple[paths.Path, int]] = field(default_factory=list)
+    results: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def of_graph(cls, graph: Graph) -> Program:
@@ -222,6 +228,52 @@ class Compiled:
 
         return save_snapshot(self, Path(path))
 
+    def export(self, path: str | os.PathLike[str], *, cpu: str | None = None,
+               name: str | None = None) -> list[Path]:
+        """Write the program as C header, object, static archive and shared library; return these.
+
+        path -- ends in .so, for all of them beside each other, or in .a, .o or .h, for those that
+                come before
+        cpu  -- None for the CPU of this machine, or a name, "x86-64-v3" for instance; on this
+                machine's CPU results equal those of calls from Python to the last bit
+        name -- what C programs call it, instead of the function's name; it stands for a symbol
+                that is named by the program's content
+
+        The header says what the function takes, in elements and bytes, and what its codes mean;
+        see docs/export.md. Raises `ExportError` where the program cannot be exported, as when it
+        calls an `@njit` function, or where a C compiler is needed and there is none; what could be
+        written is there then.
+
+        >>> import tempfile, tracejit
+        >>> cube = tracejit.grad(lambda x: x * x * x).trace(1.0).lower().compile()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print([p.name for p in cube.export(f"{folder}/cube.o", name="slope_of_cube")])
+        ['cube.h', 'cube.o']
+        """
+        from tracejit.runtime.export import export_program
+
+        return export_program(self, path, cpu, name)
+
+    def cfunc(self, signature: str | None = None) -> CFunction:
+        """Return a program of float64 scalars as a C function `double f(double, ...)`.
+
+        signature -- None for one parameter per argument, or one that `scipy.LowLevelCallable`
+                     knows: "double (double)", "double (double, void *)", "double (int, double *)",
+                     "double (int, double *, void *)"
+
+        What it returns has `address`, `ctypes` and `native_name`, as Numba's `cfunc`. Where the
+        program raises, or is given another number of arguments, the function returns NaN. Raises
+        `ExportError` for a program of anything else than float64 scalars with one such result.
+
+        >>> import tracejit
+        >>> cube = tracejit.grad(lambda x: x * x * x).trace(1.0).lower().compile()
+        >>> cube.cfunc().ctypes(2.0)
+        12.0
+        """
+        from tracejit.runtime.cfunction import make_cfunction
+
+        return make_cfunction(self, signature)
+
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
@@ -252,8 +304,9 @@ def _dump(program: Program, stage: str, text: object) -> None:
 @functools.cache
 def _namespace(strict: bool) -> dict[str, Any]:
     from tracejit.codegen.intrinsics import namespace
+    from tracejit.codegen.vector_math import host_widths
 
-    return namespace(vector=not strict, reassociate=not strict)
+    return namespace(() if strict else host_widths(), reassociate=not strict)
 
 
 def _load_source(source: str, digest: str, options: Any) -> tuple[str, FunctionType]:

@@ -114,8 +114,12 @@ class Gradient:
         else:
             result = grads
         assigned = [(path, kept.index(output)) for path, output in c.assigned]
+        results = {len(kept) + k: f"grad_{graph.inputs[place].name}" for k, place in enumerate(wrt)}
+        if self.with_value:
+            results[0] = "value"
         program = Program(graph.name, graph, c, (*c.arg_leaves, *c.leaves), result,
-                          [*constants, *(None for _ in wrt)], weak, [], self.options, assigned)
+                          [*constants, *(None for _ in wrt)], weak, [], self.options, assigned,
+                          results)
         if aux is not None and not self.with_value:  # (gradients, aux): gradients come last so far
             program = _rotated(program, len(constants), len(wrt))
         return program
@@ -170,8 +174,9 @@ def _rotated(program: Program, before: int, count: int) -> Program:
     weak = [program.weak[k] for k in order]
     constants = [*program.constants[before:], *program.constants[:before]]
     assigned = [(path, output + count) for path, output in program.assigned]
+    results = {k: program.results[old] for k, old in enumerate(order) if old in program.results}
     return replace(program, graph=replace(graph, block=block), constants=constants, weak=weak,
-                   assigned=assigned)
+                   assigned=assigned, results=results)
 
 
 def _kind_of_result(value: Structure, constants: Sequence[Any]) -> str:

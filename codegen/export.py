@@ -1,0 +1,130 @@
+"""Exported kernels: position-independent object code for a CPU, which needs nothing of Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite.binding.value import Linkage
+
+from tracejit.codegen import libraries, vector_math
+from tracejit.codegen.c_interface import Interface
+from tracejit.codegen.c_wrapper import wrapper_text
+from tracejit.codegen.compile import optimised_kernel
+from tracejit.codegen.machine import target_machine
+from tracejit.errors import ExportError
+
+__all__ = ["CPUS", "ExportedCode", "cpu_description", "export_kernel", "vector_widths"]
+
+CPUS = {
+    **dict.fromkeys(("x86-64", "x86-64-v2"), (128,)),
+    **dict.fromkeys(("x86-64-v3", "haswell", "broadwell", "skylake", "znver1", "znver2", "znver3"),
+                    (128, 256)),
+    **dict.fromkeys(("x86-64-v4", "skylake-avx512", "cascadelake", "icelake-server",
+                     "sapphirerapids", "znver4"), (128, 256, 512)),
+}
+"""CPUs that code can be made for on x86, with the bits of the vectors that they have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedCode:
+    """Object code, and the libraries that it needs, as words for a linker."""
+
+    object_code: bytes
+    libraries: tuple[str, ...]
+
+
+def vector_widths(cpu: str | None) -> tuple[int, ...]:
+    """Return the bits of the vector functions that a CPU can run; None is this one.
+
+    Raises `ExportError` where the name is not known: LLVM would ignore it.
+    """
+    if cpu is None:
+        return vector_math.host_widths()
+    if cpu not in CPUS or not llvm.get_process_triple().startswith("x86_64"):
+        raise ExportError(f"cpu={cpu!r} is not known; use None for the CPU of this machine, or, "
+                          f"on x86, one of {', '.join(CPUS)}")
+    return CPUS[cpu]
+
+
+def cpu_description(cpu: str | None) -> str:
+    """Return what decides which instructions are used."""
+    return cpu or f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+
+
+def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: Interface, symbol: str,
+                  cpu: str | None) -> ExportedCode:
+    """Compile a kernel with its C functions; only these are visible.
+
+    The kernel is optimised alone, as it is for calls from Python.
+    """
+    machine = target_machine("pic", cpu)
+    module = optimised_kernel(fn, signature, f"{symbol}_kernel", machine)
+    wrapper = llvm.parse_assembly(wrapper_text(interface, symbol, f"{symbol}_kernel",
+                                               module.triple))
+    _run(wrapper, machine, "add_mem_copy_opt_pass", "add_sroa_pass", "add_instruction_combine_pass",
+         "add_simplify_cfg_pass")
+    module.link_in(wrapper)
+    visible = {f"{symbol}{part}" for part in ("", "_workspace", "_message")}
+    for item in (*module.functions, *module.global_variables):
+        if not item.is_declaration and item.name not in visible and (
+                not item.name.startswith("llvm.")):
+            item.linkage = Linkage.private
+    _run(module, machine, "add_global_dead_code_eliminate_pass", "add_strip_dead_prototype_pass")
+    _rename_blas(module)
+    outside = [f for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    libraries = _libraries(f.name for f in outside)
+    for function in outside:  # they are called without a detour by the linker's table
+        function.add_function_attribute("nonlazybind")
+    return ExportedCode(machine.emit_object(module), libraries)
+
+
+def _run(module: Any, machine: Any, *passes: str) -> None:
+    manager = llvm.create_new_module_pass_manager()
+    for name in passes:
+        getattr(manager, name)()
+    manager.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+
+
+def _rename_blas(module: Any) -> None:
+    """Call BLAS by the names that a library has, in place of our own."""
+    for function in module.functions:
+        routine = function.name.removeprefix("tracejit_")
+        if function.is_declaration and routine[1:] in libraries.ROUTINES:
+            function.name = libraries.linkable_name(routine)
+
+
+_MATH = re.compile(r"(acos|asin|atan|cos|sin|tan)h?f?|(exp|log)(2|10|1p|m1)?f?"
+                   r"|(atan2|cbrt|ceil|copysign|erf|erfc|fabs|floor|fmod|hypot|ldexp|nearbyint|pow"
+                   r"|rint|round|sqrt|trunc)f?")
+_MEMORY = ("memcpy", "memmove", "memset")
+
+
+def _libraries(symbols: Iterable[str]) -> tuple[str, ...]:
+    """Return what a linker needs for these symbols; `ExportError` for one that Python alone has."""
+    found: dict[str, None] = {}
+    for name in sorted(symbols):
+        if name in _MEMORY or _MATH.fullmatch(name):
+            continue
+        if name.startswith("_ZGV"):
+            found["-lmvec"] = None
+        elif name in libraries.linkable_names():
+            found.update(dict.fromkeys(libraries.link_words()))
+        else:
+            raise ExportError(_explain(name))
+    return (*found, "-lm")
+
+
+def _explain(symbol: str) -> str:
+    if symbol.startswith("tracejit_native_"):
+        op = symbol.removeprefix("tracejit_native_").rpartition("_")[0]
+        return (f"the program calls the compiled function of op {op!r}, which lives in this "
+                "process alone. Make the op of a plain Python function, which is captured")
+    if symbol == "numba_cpow":
+        return ("the program raises complex numbers to a power, for which Numba calls Python. "
+                "Write z**p as np.exp(p * np.log(z)), or an integer power as products")
+    return f"the program calls {symbol}, which no library for C programs has"

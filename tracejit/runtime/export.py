@@ -1,0 +1,200 @@
+"""Compiled programs as files for C: a header, an object, a static archive and a shared library.
+
+`Compiled.export` is the way in. What the files hold is made by `tracejit.codegen.export`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import llvmlite
+import numba
+import numpy as np
+
+from tracejit.configuration import config
+from tracejit.errors import ExportError
+from tracejit.trace.paths import Leaf
+
+if TYPE_CHECKING:
+    from tracejit.codegen.c_interface import Interface
+    from tracejit.codegen.kernel import Kernel
+    from tracejit.runtime.stages import Compiled, Program
+
+__all__ = ["export_program"]
+
+_SUFFIXES = {".h": (".h",), ".o": (".h", ".o"), ".a": (".h", ".o", ".a"),
+             ".so": (".h", ".o", ".a", ".so")}
+"""What is written for the suffix that is asked for."""
+
+
+def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | None,
+                   name: str | None) -> list[Path]:
+    """Write the files; see `Compiled.export`."""
+    from tracejit.codegen import export as codegen
+    from tracejit.codegen.c_interface import header_text, make_interface
+
+    target = Path(path)
+    if target.suffix not in _SUFFIXES:
+        raise ValueError(f"{str(path)!r} must end in one of {', '.join(_SUFFIXES)}")
+    lowered = compiled.lowered
+    if lowered.kernel.is_checked:
+        with config(verify=False):
+            lowered = lowered.traced.lower()
+    program, kernel = lowered.traced.program, lowered.kernel
+    alias = name or re.sub(r"\W+", "_", program.name, flags=re.ASCII).strip("_")
+    if not re.fullmatch(r"[A-Za-z]\w*", alias, flags=re.ASCII):
+        raise ValueError(f"{alias!r} is no name for a C function. Give name= another")
+    is_strict = getattr(program.options, "fp", "default") == "strict"
+    known = codegen.vector_widths(cpu)
+    widths = () if is_strict else known
+    results, notes = _names_of_state(program, kernel)
+    interface = make_interface(kernel, _conditions(program), results, notes)
+    symbol = f"tracejit_{_digest(lowered.source, interface, codegen.cpu_description(cpu), widths)}"
+    fn = _function(lowered.source, compiled.path, widths, is_strict)
+    code = codegen.export_kernel(fn, _signature(kernel), interface, symbol, cpu)
+    about = [f"{program.name}, made by tracejit for "
+             + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),
+             f"Its name is made of its content; {alias} stands for it.", *_frozen(program)]
+    header = header_text(interface, symbol, alias, about, _link_lines(code.libraries))
+    files = _Files(target, code.libraries)
+    for suffix in _SUFFIXES[target.suffix]:
+        files.write(suffix, header, code.object_code)
+    return files.written
+
+
+# --- what the program is --------------------------------------------------------------------------
+
+
+def _names_of_state(program: Program, kernel: Kernel) -> tuple[dict[int, str], dict[int, str]]:
+    """Return names of outputs that are new contents of something, and remarks on inputs."""
+    notes = {k: f"what {source.path} is in Python" for k, source in enumerate(program.sources)
+             if isinstance(source, Leaf)}
+    results = dict(program.results)
+    for path, output in program.assigned:
+        results[output] = re.sub(r"\W+", "_", str(path)).strip("_") + "_new"
+    for leaf, output in program.written:
+        if leaf in program.sources:
+            results[output] = f"{kernel.inputs[program.sources.index(leaf)].name}_new"
+    return results, notes
+
+
+def _conditions(program: Program) -> list[tuple[Any, str]]:
+    """Return what the program asks of sizes and ints, each with the reason; no folders."""
+    capture = program.capture
+    found = [((g.dim, g.relation, g.truth), re.sub(r"/\S*/(?=\S+:\d)", "", g.reason))
+             for g in capture.size_guards]
+    return [*found, *(((a - b, "==", True), "") for a, b in capture.checks)]
+
+
+def _frozen(program: Program) -> list[str]:
+    """Return a line per number or text that the function found outside, and that is now fixed."""
+    fixed = (bool, int, str, np.integer, np.bool_)
+    return [f"{guard.path} is {guard.content!r}, as it was when this was made."
+            for guard in program.capture.guards if isinstance(guard.content, fixed)]
+
+
+def _link_lines(libraries: Sequence[str]) -> list[str]:
+    """Return what to say of the libraries that an object needs."""
+    lines = [shlex.join(libraries)]
+    if any("openblas" in word for word in libraries):
+        lines.append("This is the OpenBLAS that NumPy brings along, called by names such as "
+                     "scipy_dgemm_64_;")
+        lines.append("the package scipy-openblas64 of PyPI is the same library for C programs.")
+    return lines
+
+
+def _digest(source: str, interface: Interface, cpu: str, widths: tuple[int, ...]) -> str:
+    """Return what names a program: all that its code depends on."""
+    facts = (source, [p.declaration for p in interface.parameters], list(interface.messages()),
+             cpu, widths, numba.__version__, llvmlite.__version__)
+    return hashlib.blake2b(repr(facts).encode(), digest_size=12).hexdigest()
+
+
+def _signature(kernel: Kernel) -> tuple[Any, ...]:
+    from tracejit.codegen.compile import signature_of
+
+    return signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
+                        bool(kernel.arena), len(kernel.graph.sizes))
+
+
+@functools.cache
+def _namespace(widths: tuple[int, ...], is_strict: bool) -> Mapping[str, Any]:
+    from tracejit.codegen.c_wrapper import resize
+    from tracejit.codegen.intrinsics import namespace
+
+    return namespace(widths, reassociate=not is_strict, reallocate=resize)
+
+
+def _function(source: str, path: str, widths: tuple[int, ...], is_strict: bool) -> FunctionType:
+    """Define the function of emitted source, whose memory comes from the caller's allocator."""
+    names = dict(_namespace(widths, is_strict))
+    exec(compile(source, path, "exec"), names)
+    kernel = names["kernel"]
+    assert isinstance(kernel, FunctionType)
+    return kernel
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+class _Files:
+    """The files of one export, each there as a whole or not at all."""
+
+    def __init__(self, target: Path, libraries: Sequence[str]) -> None:
+        self.target, self.libraries = target, libraries
+        self.written: list[Path] = []
+
+    def write(self, suffix: str, header: str, object_code: bytes) -> None:
+        """Write the file with a suffix."""
+        path = self.target.with_suffix(suffix)
+        with self._replacing(path) as fresh:
+            if suffix == ".h":
+                fresh.write_text(header, encoding="utf-8")
+            elif suffix == ".o":
+                fresh.write_bytes(object_code)
+            else:
+                self._make(path, fresh)
+        self.written.append(path)
+
+    @contextmanager
+    def _replacing(self, path: Path) -> Iterator[Path]:
+        """Give the name of a file that takes the place of another when it is complete."""
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export_") as folder:
+            fresh = Path(folder) / path.name
+            yield fresh
+            os.replace(fresh, path)
+
+    def _make(self, path: Path, fresh: Path) -> None:
+        """Run the tool that makes a file; `ExportError` where it fails, with what to run."""
+        command = self._command(fresh)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            fault = done.stderr.strip() if done.returncode else None
+        except OSError as e:
+            fault = f"{command[0]}: {e.strerror}"
+        if fault is not None:
+            raise ExportError(
+                f"{path.name} could not be made: {fault}. There are now "
+                f"{' and '.join(p.name for p in self.written)}; where there is a C compiler, run: "
+                f"{shlex.join(self._command(path))}")
+
+    def _command(self, made: Path) -> list[str]:
+        """Return the call of the tool that makes a file."""
+        object_file = str(self.target.with_suffix(".o"))
+        if made.suffix == ".a":
+            return [*shlex.split(os.environ.get("AR", "ar")), "rcs", str(made), object_file]
+        compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), "cc")
+        return [*shlex.split(compiler), "-shared", "-o", str(made), f"-Wl,-soname,{made.name}",
+                "-Wl,-z,defs", object_file, *self.libraries]
