@@ -51,10 +51,18 @@ def _root(a: Any) -> Any:
 
 @njit
 def _root_slope(a: Any) -> Any:
-    x, dx = a, 1.0
-    for _ in range(5):
-        x, dx = 0.5 * (x + a / x), 0.5 * (dx + (1.0 - a / x * dx) / x)
-    return dx
+    """The same arithmetic as in the way back of the loop above, unrolled."""
+    x0 = a
+    x1 = 0.5 * (x0 + a / x0)
+    x2 = 0.5 * (x1 + a / x1)
+    x3 = 0.5 * (x2 + a / x2)
+    x4 = 0.5 * (x3 + a / x3)
+    x_bar, a_bar = 1.0, 0.0
+    for x in (x4, x3, x2, x1, x0):
+        half = 0.5 * x_bar
+        a_bar += half * (1.0 / x)
+        x_bar = half - half * (a / x / x)
+    return a_bar + x_bar
 
 
 CASES: dict[str, tuple[Callable[..., Any], Any]] = {

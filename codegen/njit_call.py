@@ -24,7 +24,6 @@ from numba.np.arrayobj import make_array, populate_array
 from tracejit.codegen.context import LOGS, POLL
 from tracejit.codegen.intrinsics import NUMBA_TYPES
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Loop, Node, While, children
 from tracejit.codegen.njit_errors import raise_formatted
 from tracejit.codegen.plan import plan_dims
 
@@ -35,6 +34,8 @@ POINTER = BYTE.as_pointer()
 STACK_ARENA = 4096
 """The bytes of the largest workspace that lies on the stack."""
 ALIGNMENT = 64
+MOST_INSTRUCTIONS = 500
+"""The size of the largest kernel that goes along with its callers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _build(context: Any, call: NjitCall) -> tuple[Any, Any]:
     machine = call.compile()
     name = f"{machine.symbol}_njit"
     names = [f"arg{k}" for k in range(len(call.args))]
-    inlined = _goes_along(machine.kernel)
+    inlined = _goes_along(machine)
     descriptor = FunctionDescriptor(True, "tracejit", name, name, "", {}, call.result, {}, names,
                                     (), argtypes=call.args)
     library = context.codegen().create_library(name)
@@ -137,19 +138,20 @@ def _forbid_caching(module: Any, name: str) -> None:
 # --- small kernels -------------------------------------------------------------------------------
 
 
-def _goes_along(kernel: Kernel) -> bool:
-    """Whether a kernel is of numbers alone and has no loops, so that callers may inline it.
+def _goes_along(machine: Machine) -> bool:
+    """Whether a kernel is small and of numbers alone, so that callers may inline it.
 
     Of arrays it may not: its accesses say that buffers do not alias, which inlined twice would be
-    said of one call's result and the next one's argument.
+    said of one call's result and the next one's argument. Neither where additions may be
+    reordered: they have to be in the order in which a call from Python adds.
     """
+    kernel = machine.kernel
     atoms = (*kernel.graph.inputs, *kernel.graph.outputs)
-    return not (kernel.arena or kernel.logs or any(a.aval.shape for a in atoms)
-                or _has_loop(kernel.nodes))
-
-
-def _has_loop(nodes: Sequence[Node]) -> bool:
-    return any(isinstance(n, (Loop, While)) or any(map(_has_loop, children(n))) for n in nodes)
+    workspace = plan_dims(kernel)[-1]
+    return (not kernel.logs and not any(a.aval.shape for a in atoms)
+            and isinstance(workspace, int) and workspace <= STACK_ARENA
+            and not re.search(r"\breassoc\b", machine.llvm)
+            and machine.llvm.count("\n  ") <= MOST_INSTRUCTIONS)
 
 
 _ANNOTATIONS = re.compile(r', !(?:alias\.scope|noalias) !\d+|"vector-function-abi-variant"="[^"]*"'
@@ -324,6 +326,11 @@ class _Body:
     def _arena(self, needed: Any) -> Any:
         """Return the workspace: on the stack if it is small."""
         b = self.builder
+        known = plan_dims(self.kernel)[-1]
+        if isinstance(known, int) and known <= STACK_ARENA:
+            place = cgutils.alloca_once(b, BYTE, size=known)
+            place.align = ALIGNMENT
+            return place
         place = cgutils.alloca_once(b, BYTE, size=STACK_ARENA + ALIGNMENT)
         start = b.and_(b.add(b.ptrtoint(place, WORD), WORD(ALIGNMENT - 1)), WORD(-ALIGNMENT))
         chosen = cgutils.alloca_once_value(b, b.inttoptr(start, POINTER))
