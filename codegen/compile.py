@@ -27,6 +27,7 @@ from numba.core import (
     untyped_passes,
 )
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from tracejit.codegen import intrinsics, vector_math
@@ -208,7 +209,7 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
     """Compile a kernel and an entry `symbol(ctx, pointers, sizes)` that takes its arguments from
     tables; `beside` is LLVM text to go with it, whose functions stay visible.
     """
-    with _LOCK:
+    with global_compiler_lock, _LOCK:  # in this order: callers in `@njit` code hold the first
         collecting = gc.isenabled()
         gc.disable()  # a collection in the middle of it costs as much as the compilation
         try:

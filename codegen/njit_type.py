@@ -17,7 +17,8 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import signature
 from numba.extending import NativeValue, models, register_model, unbox
 
-from tracejit.codegen.njit_call import NjitCall, emit_call
+from tracejit.codegen.njit_call import NjitCall
+from tracejit.codegen.njit_link import emit_call
 
 __all__ = ["FunctionType", "Resolver"]
 

@@ -31,6 +31,8 @@ from tracejit.tree import LEAF, Structure
 __all__ = ["numba_type"]
 
 LOG = logging.getLogger("tracejit")
+_HINT = (". Sizes and ints are not known when @njit code is compiled; an int that is written out "
+         "in the call is")
 
 
 def numba_type(function: Any) -> FunctionType:
@@ -67,7 +69,9 @@ class _Calls:
             except Exception as e:
                 notes = "".join(f"\n{note}" for note in getattr(e, "__notes__", ()))
                 text = str(e) if isinstance(e, Refusal) else f"{type(e).__name__}: {e}"
-                raise TypingError(f"{self.function!r} cannot be called here: {text}{notes}") from e
+                hint = _HINT if "run time" in text else ""
+                raise TypingError(
+                    f"{self.function!r} cannot be called here: {text}{hint}{notes}") from e
             self.known[args, names] = program, call
         return call
 
