@@ -109,6 +109,7 @@ CALLS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "complex": (tracejit.grad(lambda z: np.real(1j * z * z)), (1 + 2j,)),
     "while": (tracejit.value_and_grad(newton), (2.0,)),
     "loop of numbers": (tracejit.grad(steps), (2.0,)),
+    "sum of numbers": (tracejit.grad(lambda x: np.sum(np.sin(np.arange(50) * x))), (0.3,)),
     "branches": (tracejit.value_and_grad(branches), (2.5, 6)),
     "arrays": (tracejit.value_and_grad(dots, argnums=(0, 1)), (X, X[::-1].copy())),
     "recurrence": (tracejit.grad(recurrence, argnums=(0, 1)), (X, 0.3)),
