@@ -28,6 +28,7 @@ from numba.core import (
     untyped_passes,
 )
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from tracejit.codegen import intrinsics
@@ -205,7 +206,7 @@ def optimised_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Let one thread compile at a time, without collecting garbage meanwhile."""
-    with _LOCK:
+    with global_compiler_lock, _LOCK:  # in this order: callers in `@njit` code hold the first
         collecting = gc.isenabled()
         gc.disable()  # a collection in the middle of it costs as much as the compilation
         try:

@@ -192,6 +192,13 @@ class Function:
 
     # --- stages ---------------------------------------------------------------------------------
 
+    @functools.cached_property
+    def _numba_type_(self) -> Any:
+        """Return what Numba asks for where `@njit` code names the function."""
+        from tracejit.runtime.njit import numba_type
+
+        return numba_type(self)
+
     @hiding_frames
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Return the captured program for these arguments, or for specs of them.

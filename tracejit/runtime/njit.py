@@ -1,0 +1,255 @@
+"""Calls of transformed functions in `@njit` code: from Numba's types to a program, at typing time.
+
+What a program depends on besides its arguments is frozen when the caller is compiled, as Numba
+freezes globals; `tracejit/codegen/njit_call.py` emits the call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+from numba.core.errors import NumbaError, TypingError
+from numba.np.numpy_support import as_dtype
+
+from tracejit.codegen.intrinsics import NUMBA_TYPES
+from tracejit.codegen.njit_call import Machine, NjitCall, Raises
+from tracejit.codegen.njit_type import FunctionType
+from tracejit.codegen.plan import plan_dims
+from tracejit.configuration import config
+from tracejit.errors import RAISABLE, CompileError, Refusal
+from tracejit.ir.dims import Dim
+from tracejit.runtime.stages import Compiled, Program, Traced
+from tracejit.trace.paths import Leaf, Same, is_same_object
+from tracejit.trace.specs import ArgSpec
+from tracejit.tree import LEAF, Structure
+
+__all__ = ["numba_type"]
+
+LOG = logging.getLogger("tracejit")
+_HINT = (". Sizes and ints are not known when @njit code is compiled; an int that is written out "
+         "in the call is")
+
+
+def numba_type(function: Any) -> FunctionType:
+    """Return the Numba type of a transformed function."""
+    return FunctionType(function, _Calls(function))
+
+
+class _Calls:
+    """The calls of one function, by the types of their arguments."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.known: dict[Any, tuple[Program, NjitCall]] = {}
+
+    def resolve(self, args: Sequence[Any], names: Sequence[str]) -> NjitCall:
+        """Return the call for arguments of these Numba types; `TypingError` where there is none."""
+        plain = tuple(types.unliteral(t) if isinstance(t, (types.IntegerLiteral,
+                                                           types.BooleanLiteral)) else t
+                      for t in args)
+        try:
+            return self._call(plain, tuple(names))
+        except TypingError:
+            if plain == tuple(args):
+                raise
+        return self._call(tuple(args), tuple(names))  # numbers written out are known to a capture
+
+    def _call(self, args: tuple[Any, ...], names: tuple[str, ...]) -> NjitCall:
+        program, call = self.known.get((args, names), (None, None))
+        if program is None or call is None or not _is_current(program):
+            try:
+                program, call = self._new_call(args, names)
+            except (NumbaError, CompileError):
+                raise
+            except Exception as e:
+                notes = "".join(f"\n{note}" for note in getattr(e, "__notes__", ()))
+                text = str(e) if isinstance(e, Refusal) else f"{type(e).__name__}: {e}"
+                hint = _HINT if "run time" in text else ""
+                raise TypingError(
+                    f"{self.function!r} cannot be called here: {text}{hint}{notes}") from e
+            self.known[args, names] = program, call
+        return call
+
+    def _new_call(self, args: tuple[Any, ...],
+                  names: tuple[str, ...]) -> tuple[Program, NjitCall]:
+        specs: list[ArgSpec] = []
+        contents: list[Any] = []
+        parts = [_structure(t, specs, contents) for t in args]
+        count = len(args) - len(names)
+        structure = Structure(tuple, None, (
+            Structure(tuple, None, tuple(parts[:count])),
+            Structure(dict, names, tuple(parts[count:]))))
+        program = self.function.transform.make_program(specs, structure, contents)
+        _require_pure(program)
+        result = _result_type(program)
+        sources = [s if isinstance(s, int) else _frozen(s) for s in program.sources]
+        LOG.debug("%s is called from @njit code with (%s)", program.name, ", ".join(map(str, args)))
+        return program, NjitCall(args, result, program.constants, sources,
+                                 lambda: _machine(program))
+
+
+# --- arguments ----------------------------------------------------------------------------------
+
+
+def _structure(kind: Any, specs: list[ArgSpec], contents: list[Any]) -> Structure:
+    """Return the structure of an argument; append its leaves' specs, and numbers that are known."""
+    if isinstance(kind, types.BaseTuple):
+        parts = tuple(_structure(t, specs, contents) for t in kind.types)
+        return Structure(getattr(kind, "instance_class", tuple), None, parts)
+    if isinstance(kind, types.NoneType):
+        return Structure(type(None))
+    specs.append(_spec(kind))
+    contents.append(kind.literal_value if isinstance(kind, types.IntegerLiteral) else None)
+    return LEAF
+
+
+_KINDS = {types.float64: ArgSpec("float", np.dtype(np.float64)),
+          types.int64: ArgSpec("int", np.dtype(np.int64)),
+          types.complex128: ArgSpec("complex", np.dtype(np.complex128))}
+"""What stands for Python's numbers: Numba does not tell them from NumPy's."""
+
+_DTYPES = {kind: dtype for dtype, kind in NUMBA_TYPES.items()}
+
+
+def _spec(kind: Any) -> ArgSpec:
+    if isinstance(kind, (types.StringLiteral, types.BooleanLiteral)):
+        return ArgSpec("static", content=kind.literal_value)
+    if isinstance(kind, types.Dispatcher):
+        return ArgSpec("static", content=kind.dispatcher)
+    if isinstance(kind, FunctionType):
+        return ArgSpec("static", content=kind.function)
+    kind = types.unliteral(kind)
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if kind in _DTYPES:
+        return ArgSpec("scalar", _DTYPES[kind])
+    if isinstance(kind, types.Array) and kind.dtype in _DTYPES:
+        return ArgSpec("array", as_dtype(kind.dtype), kind.ndim)
+    raise Refusal(f"an argument is a {kind}, which tracejit cannot take from @njit code. Pass "
+                  "arrays, numbers and tuples of them")
+
+
+# --- what the program depends on ----------------------------------------------------------------
+
+
+def _require_pure(program: Program) -> None:
+    """Refuse what only a call from Python can do: to read or assign variables, to write."""
+    if program.capture.recorded or program.assigned:
+        paths = [*program.capture.recorded, *(path for path, _ in program.assigned)]
+        raise Refusal(f"{program.name} reads or assigns {paths[0]}, a variable or a tape's value, "
+                      "which @njit code cannot. Pass its value as an argument")
+    if program.written:
+        raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "
+                      "code. Let it work on a copy, x = x.copy(), and return that")
+
+
+def _is_current(program: Program) -> bool:
+    """Return whether what was frozen is as it was: else the next caller gets a program anew."""
+    try:
+        return all(_is_same(g.content, g.path.read()) for g in program.capture.guards) and all(
+            _is_same_leaf(s.content, s.path.read()) for s in program.sources
+            if isinstance(s, Leaf))
+    except (LookupError, AttributeError, ValueError):
+        return False
+
+
+def _is_same(old: Any, new: Any) -> bool:
+    return old.path.read() is new if isinstance(old, Same) else is_same_object(old, new)
+
+
+def _is_same_leaf(old: Any, new: Any) -> bool:
+    if old is new or type(old) is not type(new) or isinstance(old, np.ndarray):
+        return old is new
+    return np.asarray(old).tobytes() == np.asarray(new).tobytes()
+
+
+def _frozen(leaf: Leaf) -> np.generic | np.ndarray:
+    """Return a captured number as NumPy's, or the array, which the call then keeps alive."""
+    if isinstance(leaf.content, np.ndarray):
+        if not leaf.content.dtype.isnative:
+            raise Refusal(f"{leaf.path} is an array in another byte order. Make it "
+                          "x.astype(x.dtype.newbyteorder('='))")
+        return leaf.content
+    number: np.generic = leaf.value.aval.dtype.type(leaf.content)
+    return number
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+def _result_type(program: Program) -> Any:
+    """Return the Numba type of a program's result."""
+    outputs = iter(program.graph.outputs)
+    constants = iter(program.constants)
+
+    def type_of(s: Structure) -> Any:
+        if s.kind is type(None):
+            return types.none
+        if s.kind is not None:
+            if not issubclass(s.kind, tuple):
+                raise Refusal(f"{program.name} returns a {s.kind.__name__}, which @njit code "
+                              "cannot take. Return arrays, numbers and tuples of them")
+            pyclass = None if s.kind is tuple else s.kind
+            return types.BaseTuple.from_types(tuple(map(type_of, s.parts)), pyclass)
+        constant = next(constants)
+        if constant is None:
+            aval: Any = next(outputs).aval
+            kind = NUMBA_TYPES[aval.dtype]
+            return types.Array(kind, len(aval.shape), "C") if aval.shape else kind
+        try:
+            return numba.typeof(constant[0])
+        except ValueError:
+            raise Refusal(f"{program.name} returns a {type(constant[0]).__name__}, which @njit "
+                          "code cannot take. Return arrays, numbers and tuples of them") from None
+
+    return type_of(program.structure)
+
+
+# --- machine code -------------------------------------------------------------------------------
+
+
+def _machine(program: Program) -> Machine:
+    """Compile a program; `CompileError` where that is a defect of tracejit."""
+    with config(verify=False, disable_jit=False):
+        compiled = Traced(program).lower().compile()
+    kernel = compiled.lowered.kernel
+    entry, plan = compiled.addresses()
+    asks = program.capture.size_guards or program.capture.checks
+    is_fixed = not asks and not any(map(_shape, kernel.graph.inputs)) and all(
+        isinstance(d, int) for d in plan_dims(kernel))
+    shown = ", ".join(f"{v.name}: {v.aval}" for v in kernel.graph.inputs)
+    misfit = Raises(ValueError, _escaped(
+        f"{program.name} was compiled for ({shown}), and the sizes of these arguments are others. "
+        "Where sizes have one name they must agree; inside @njit code none is stretched from 1"))
+    no_room = Raises(MemoryError, _escaped(f"{program.name} needs ") + "{0:.0f}"
+                     " bytes for arrays and for what its loops store. tracejit.checkpoint stores "
+                     "less")
+    return Machine(kernel, compiled.symbol, entry, plan, compiled.llvm, is_fixed,
+                   tuple(_failures(compiled)), misfit, no_room)
+
+
+def _shape(value: Any) -> tuple[Dim, ...]:
+    shape: tuple[Dim, ...] = value.aval.shape
+    return shape
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _failures(compiled: Compiled) -> Iterator[Raises]:
+    """Yield what each status of a kernel raises."""
+    for failure in compiled.lowered.kernel.failures:
+        kind = np.linalg.LinAlgError if failure.error == "LinAlgError" else RAISABLE[failure.error]
+        site: Any = failure.site
+        if site is None:
+            yield Raises(kind, failure.message)
+        else:
+            file, line, _ = site.location
+            name = getattr(site.function, "name", "function").rpartition(".")[2]
+            yield Raises(kind, failure.message, file, line, name)
