@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = ["RAISABLE", "CompileError", "ExportError", "IRError", "MissingAttribute", "Refusal",
-           "Restart", "TracejitError", "UncapturedError"]
+           "Restart", "SnapshotError", "TracejitError", "UncapturedError"]
 
 
 class TracejitError(Exception):
@@ -32,6 +32,10 @@ class CompileError(TracejitError, RuntimeError):
 
 class ExportError(TracejitError, RuntimeError):
     """Raised when a compiled program cannot be exported; the message says why and what to do."""
+
+
+class SnapshotError(TracejitError, ValueError):
+    """Raised when a file that holds a compiled program cannot be loaded."""
 
 
 class UncapturedError(TracejitError, RuntimeError):

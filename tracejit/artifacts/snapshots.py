@@ -22,7 +22,7 @@ from tracejit.artifacts.manifest import InterfaceReader, interface_text, needs_o
 from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject
-from tracejit.errors import Refusal
+from tracejit.errors import SnapshotError
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.trace.paths import Holder, Leaf
@@ -120,8 +120,8 @@ def load(path: str | Path) -> Snapshot:
     path -- the file; it holds machine code, so load only files that you trust
 
     It is a snapshot of the function and of what that read from outside, and needs neither its
-    source nor Numba. Raises `tracejit.Refusal` where the file is damaged, or was made by other
-    versions or for another processor.
+    source nor Numba. Raises `SnapshotError`, a `ValueError`, where the file is damaged, or was
+    made by other versions or for another processor.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -141,7 +141,8 @@ def load(path: str | Path) -> Snapshot:
         specs = [ArgSpec(kind, np.dtype(dtype), ndim) for kind, dtype, ndim in m["arguments"]]
         structure = structure_of_text(m["structure"])
     except (zipfile.BadZipFile, BadObject, Missing, KeyError, ValueError, EOFError) as e:
-        raise Refusal(f"{path} cannot be loaded: {e}. Save it again from the function") from None
+        raise SnapshotError(
+            f"{path} cannot be loaded: {e}. Save it again from the function") from None
     held = Specialisation(interface, Invocation(interface, addresses), specs, structure, _nothing)
     return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode())
 

@@ -82,6 +82,12 @@ class Function:
     def __repr__(self) -> str:
         return f"<tracejit.{self.transform.name} of {getattr(self, '__qualname__', '?')}>"
 
+    def __reduce__(self) -> Any:
+        reduce = getattr(self.transform, "reduce", None)
+        if reduce is None:
+            raise TypeError(f"{self!r} belongs to this process and cannot be pickled")
+        return reduce(self)
+
     # --- calls ----------------------------------------------------------------------------------
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -47,6 +47,12 @@ class Deferred:
         program: Program = self.transform.make_program(specs, structure, leaves)
         return program
 
+    def reduce(self, function: Any) -> Any:
+        """Return what `__reduce__` is to return for the function of this transform."""
+        from tracejit.transforms.pickling import reduce_function
+
+        return reduce_function(function, self)
+
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Make a call part of the capture around it."""
         return self.transform.inline(args, kwargs)

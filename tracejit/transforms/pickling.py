@@ -1,0 +1,70 @@
+"""Transformed functions in other processes: by name where they have one, else made again."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tracejit.transforms.deferred import Deferred
+
+if TYPE_CHECKING:
+    from tracejit.runtime.function import Function
+
+__all__ = ["reduce_function"]
+
+
+def reduce_function(function: Function, transform: Deferred) -> Any:
+    """Return what `__reduce__` is to return for a transformed function.
+
+    One that decorates a module's function is found by name. A script's or a notebook's own module
+    is another one in a worker, so from there it goes by value as well, where `cloudpickle` is
+    installed; joblib and Dask have it.
+    """
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    parts = (transform.name, transform.home, transform.fn, transform.settings, transform.options)
+    if _find(module, name) is not function:
+        return _make_again, parts
+    if module != "__main__":
+        return name
+    return _find_or_make, (module, name, _by_value(parts))
+
+
+def _find(module: str | None, name: str) -> Any:
+    found: Any = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _by_value(parts: Any) -> bytes | None:
+    for home in ("cloudpickle", "joblib.externals.cloudpickle"):
+        try:
+            dumps = __import__(home, fromlist=["dumps"]).dumps
+        except ImportError:
+            continue
+        text: bytes = dumps(parts)
+        return text
+    return None
+
+
+def _make_again(name: str, home: str, fn: Any, settings: Any, options: Any) -> Function:
+    from tracejit.runtime.function import make_function
+
+    return make_function(Deferred(name, home, fn, settings, options))
+
+
+def _find_or_make(module: str, name: str, by_value: bytes | None) -> Any:
+    found = _find(module, name)
+    if by_value is None:
+        if found is None:
+            raise pickle.UnpicklingError(
+                f"{name} was defined in a script, which this process has not run. Define it in a "
+                "module, or install cloudpickle")
+        return found
+    parts = pickle.loads(by_value)
+    here = getattr(found, "transform", None)
+    if here is not None and (here.home, here.settings) == (parts[1], parts[3]) and (
+            getattr(here.fn, "__code__", None) == getattr(parts[2], "__code__", 0)):
+        return found
+    return _make_again(*parts)
