@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gallery.program import PROGRAMS
+from test_gallery import PROGRAMS
 
 import tracejit
 from tracejit.artifacts import environment, store
