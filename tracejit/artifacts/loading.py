@@ -20,7 +20,7 @@ from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_i
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_class
 from tracejit.artifacts.request import describe_request, slot_of
-from tracejit.artifacts.store import Artifact, find_store, warn_damaged
+from tracejit.artifacts.store import Artifact, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
@@ -54,7 +54,7 @@ def load_artifacts(call: Request) -> Iterator[Program]:
         except (Missing, Unstorable) as e:
             LOG.debug("the stored program %s does not serve: %s", artifact.key, e)
         except Exception as e:  # whatever is wrong with it: the program can be made again
-            warn_damaged(artifact.path, e)
+            store.drop(artifact.path, e)
 
 
 def reasons(call: Request) -> list[tuple[str, str]]:

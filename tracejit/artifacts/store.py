@@ -93,7 +93,12 @@ class Store:
             try:
                 yield Artifact(path)
             except (OSError, BadObject, ValueError) as e:
-                warn_damaged(path, e)
+                self.drop(path, e)
+
+    def drop(self, path: Path, error: Exception) -> None:
+        """Remove an artifact that cannot be used, for another one to take its place; say so."""
+        warn_damaged(path, error)
+        self.remove_path(path)
 
     def all(self) -> Iterator[Artifact]:
         """Yield all artifacts."""
@@ -117,8 +122,9 @@ class Store:
         new = folder / f"new-{os.getpid()}-{threading.get_ident()}-{key}"
         try:
             _make_folder(folder)
-            if (folder / key).exists():
+            if (folder / key / "manifest.json").exists():
                 return folder / key
+            self.remove_path(folder / key)
             new.mkdir(mode=0o700)
             for name, data in {**files, "manifest.json": text}.items():
                 _write(new / name, data)
