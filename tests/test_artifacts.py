@@ -98,8 +98,26 @@ def loss(w, x, power=2):
 HELPERS = """
 import numpy as np
 
+ORDER = [1, 2]
+
+class Settings:
+    scale = 2.0
+
+class Weights:
+    def __init__(self, values):
+        self.values = values
+
+    def __getitem__(self, k):
+        return self.values[k]
+
+WEIGHTS = Weights([1.0, 0.5])
+
+def largest(k):
+    return ORDER[k]
+
 def curve(x):
-    return np.exp(np.tanh(x))
+    k = max([0, 1], key=largest)
+    return np.exp(np.tanh(x)) * WEIGHTS[k] * Settings.scale
 
 def unrelated(x):
     return x
@@ -130,6 +148,13 @@ CHANGES: dict[str, tuple[dict[str, tuple[str, str]], str]] = {
     "a callee in another file": ({"helpers": ("np.tanh(x)", "np.tanh(2.0 * x)")}, "curve"),
     "a number that is no input": ({"model": ("COUNT = 3", "COUNT = 4")}, "COUNT"),
     "a default": ({"model": ("power=2", "power=3")}, "a default of model:loss"),
+    "a name that hides a builtin": ({"model": (
+        "RATE = 0.5", "RATE = 0.5\ndef range(n): return [0]")}, "the builtin"),
+    "what a function reads that runs unseen": (
+        {"helpers": ("ORDER = [1, 2]", "ORDER = [3, 2]")}, "largest"),
+    "what an object holds that has operators": (
+        {"helpers": ("Weights([1.0, 0.5])", "Weights([1.0, 0.25])")}, "WEIGHTS"),
+    "what a class holds": ({"helpers": ("scale = 2.0", "scale = 3")}, "Settings"),
     "the code": ({"model": ("total ** power", "total ** power * 2.0")}, "the code"),
 }
 KEPT: dict[str, dict[str, tuple[str, str]]] = {

@@ -858,3 +858,44 @@ def test_what_modules_hold_is_never_stale() -> None:
             np.testing.assert_allclose(g(x), f(x))
             setattr(module, name, content)
             np.testing.assert_allclose(g(x), f(x))
+
+
+class Settings:
+    count = 2
+    rate = 1.5
+
+    @staticmethod
+    def curve(x: Any) -> Any:
+        return np.sin(x)
+
+
+def with_attributes(x: Any) -> Any:
+    return x * with_attributes.rate  # type: ignore[attr-defined]
+
+
+KINDS = {"a", "b"}
+
+
+def test_what_classes_functions_and_sets_hold_is_never_stale(monkeypatch: Any) -> None:
+    monkeypatch.setattr(with_attributes, "rate", 2.0, raising=False)
+
+    def f(x: Any) -> Any:
+        y = Settings.curve(x) * Settings.rate + with_attributes(x)
+        for _ in range(Settings.count):
+            y = y * 2.0 if "c" in KINDS else y + 1.0
+        return np.sum(y)
+
+    x = np.array([0.5, 1.5])
+    with tracejit.config(disable_jit=True):
+        g = tracejit.jit(f)
+        np.testing.assert_allclose(g(x), f(x))
+        for owner, name, content in ((Settings, "count", 3), (Settings, "rate", 2.5),
+                                     (with_attributes, "rate", 7.0)):
+            monkeypatch.setattr(owner, name, content)
+            np.testing.assert_allclose(g(x), f(x))
+        monkeypatch.setattr(Settings, "curve", staticmethod(np.cos))
+        np.testing.assert_allclose(g(x), f(x))
+        KINDS.add("c")
+        np.testing.assert_allclose(g(x), f(x))
+        KINDS.remove("c")
+        np.testing.assert_allclose(g(x), f(x))

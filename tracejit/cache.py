@@ -142,7 +142,8 @@ def _explain_key(key: str) -> str:
                    "`python -m tracejit cache ls`")
 
 
-_KINDS = {"is": "what it is", "same": "that it is one array with another name",
+_KINDS = {"is": "what it is", "deep": "what it is, and what it reads",
+          "same": "that it is one array with another name",
           "shape": "its type, and its length or keys"}
 
 

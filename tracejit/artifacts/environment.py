@@ -29,7 +29,7 @@ def describe_environment() -> dict[str, str]:
         "format": str(FORMAT), "python": sys.version,
         "tracejit": sys.modules["tracejit"].__version__,
         "tracejit's source": source_digest(), "numba": _version("numba"),
-        "llvmlite": llvmlite.__version__, "numpy": np.__version__,
+        "llvmlite": llvmlite.__version__, "numpy": np.__version__, "scipy": _version("scipy"),
         "platform": f"{sys.platform} {platform.machine()} {sys.implementation.name}",
         "processor": llvm.get_host_cpu_name(),
         "processor features": features, "vector math": _libc(),

@@ -6,6 +6,7 @@ outside has guards of its own. Classes are known by their methods, modules by na
 
 from __future__ import annotations
 
+import builtins
 import enum
 import functools
 import hashlib
@@ -17,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Unstorable", "describe", "digest", "fingerprint", "functions_in", "is_users"]
+__all__ = ["Unstorable", "builtin_names", "describe", "describe_with_globals", "digest",
+           "fingerprint", "functions_in", "is_users"]
 
 
 class Unstorable(Exception):
@@ -58,7 +60,7 @@ def describe(x: Any, seen: tuple[int, ...] = ()) -> Any:
         options = sorted((k, str(v)) for k, v in x.targetoptions.items())
         return ["njit", options, describe(x.py_func, seen)]
     if is_users(type(x).__module__):
-        return ["instance", describe(type(x), seen)]
+        return ["instance", describe(type(x), seen), *_describe_state(x, seen)]
     if isinstance(x, type(str.join)) or type(x).__name__ in ("method-wrapper", "wrapper_descriptor",
                                                              "_ArrayFunctionDispatcher"):
         return ["builtin", _name_of(x)]
@@ -73,6 +75,54 @@ def _name_of(x: Any) -> str:
 
 def _name_of_type(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}".replace(":", ".", 1)
+
+
+_UNSEEN = frozenset((
+    "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__",
+    "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__pow__", "__rpow__",
+    "__matmul__", "__rmatmul__", "__neg__", "__pos__", "__abs__", "__lt__", "__le__", "__gt__",
+    "__ge__", "__eq__", "__ne__", "__bool__", "__len__", "__iter__", "__contains__", "__getitem__",
+    "__getattr__", "__getattribute__", "__float__", "__int__", "__index__", "__hash__"))
+"""Methods that Python calls by itself: what they read of an object no guard sees."""
+
+
+def _describe_state(x: Any, seen: Any) -> Any:
+    """Describe what an object holds, where its class has methods that run unseen."""
+    kinds = [k for k in type(x).__mro__ if is_users(k.__module__)]
+    if not any(isinstance(vars(k).get(name), FunctionType) for k in kinds for name in _UNSEEN):
+        return []
+    slots = [name for k in kinds for name in getattr(k, "__slots__", ()) if hasattr(x, name)]
+    state = {**getattr(x, "__dict__", {}), **{name: getattr(x, name) for name in slots}}
+    return [describe(state, seen)]
+
+
+def describe_with_globals(fn: FunctionType, seen: tuple[int, ...] = ()) -> Any:
+    """Return a function with what its global names stand for: it runs without being captured."""
+    if id(fn) in seen:
+        return ["again"]
+    seen = (*seen, id(fn))
+    found = []
+    for name in sorted(_names_in(fn.__code__)):
+        if name in fn.__globals__:
+            x = fn.__globals__[name]
+            deep = isinstance(x, FunctionType) and is_users(x.__module__)
+            found.append([name, describe_with_globals(x, seen) if deep else describe(x, seen)])
+    return ["with globals", describe(fn), found,
+            [describe(y, seen) for y in _contents(fn)]]
+
+
+def _names_in(code: CodeType) -> set[str]:
+    found = set(code.co_names)
+    for x in code.co_consts:
+        if isinstance(x, CodeType):
+            found |= _names_in(x)
+    return found
+
+
+def builtin_names(fn: FunctionType) -> set[str]:
+    """Return the names of builtins that a function may use, which a module could hide."""
+    return {name for name in _names_in(fn.__code__)
+            if hasattr(builtins, name) and name not in fn.__globals__}
 
 
 def _describe_sequence(x: Any, seen: Any) -> Any:

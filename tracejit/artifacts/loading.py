@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.artifacts.environment import describe_environment
-from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.fingerprints import (
+    Unstorable,
+    describe_with_globals,
+    digest,
+    fingerprint,
+    functions_in,
+)
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_class
 from tracejit.artifacts.request import describe_request, slot_of
@@ -98,6 +104,11 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     for name, known in m["functions"]:
         if fingerprint(find_class(name)) != known:
             raise Missing(f"the code of {name} has changed")
+    for module, names in m["builtins"].items():
+        here = vars(sys.modules[module]) if module in sys.modules else {}
+        for name in names:
+            if name in here:
+                raise Missing(f"{module}.{name} is there now, and was the builtin")
     _require_rules(m["rules"])
     reader = _Reader(m, call)
     reader.check()
@@ -160,6 +171,8 @@ class _Reader:
                 held = Shape(find_class(known[1]), known[2] if isinstance(known[2], int)
                              else tuple(known[2]))
                 good = type(content) is held.type and Shape.of(content) == held
+            elif known[0] == "deep":
+                good = digest([describe_with_globals(f) for f in functions_in(content)]) == known[1]
             else:
                 good = fingerprint(content) == known[1]
             if not good:

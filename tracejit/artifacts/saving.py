@@ -8,7 +8,15 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.environment import describe_environment
-from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.fingerprints import (
+    Unstorable,
+    builtin_names,
+    describe_with_globals,
+    digest,
+    fingerprint,
+    functions_in,
+    is_users,
+)
 from tracejit.artifacts.manifest import interface_text, needs_of
 from tracejit.artifacts.places import Missing, PlaceWriter, find_class, name_of_class
 from tracejit.artifacts.request import describe_request, function_name, slot_of
@@ -86,7 +94,11 @@ class _Writer:
             self._cover(functions_in(x), ["argument", k])
         for name, rule in dependencies.rules.items():
             self._cover(functions_in(rule), ["rule", name])
+        self.captured = dependencies.functions
         self.named = self._name_others(dependencies.functions)
+        self.builtins: dict[str, set[str]] = {}
+        for f in self.captured:
+            self.builtins.setdefault(f.__module__, set()).update(builtin_names(f))
 
     def parts(self) -> dict[str, Any]:
         """Return guards, captured state, other functions and interface."""
@@ -94,6 +106,7 @@ class _Writer:
                 "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
                            for x in self.leaves],
                 "functions": self.named,
+                "builtins": {k: sorted(names) for k, names in self.builtins.items()},
                 "interface": interface_text(self.interface, self.leaves, self.places.text,
                                             self.known.get)}
 
@@ -129,6 +142,9 @@ class _Writer:
             if not isinstance(items, int) and not all(type(k) in (str, int) for k in items):
                 raise Unstorable("a dict has keys that are neither strings nor numbers")
             return ["shape", name_of_class(x.type), items]
+        unseen = [f for f in functions_in(x) if is_users(f.__module__) and f not in self.captured]
+        if isinstance(x, FunctionType) and unseen:
+            return ["deep", digest([describe_with_globals(f) for f in functions_in(x)])]
         return ["is", fingerprint(x)]
 
 

@@ -86,7 +86,8 @@ def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
 _PURE = {"numpy", "scipy", "numba", "functools", "operator", "itertools", "collections", "math",
          "cmath", "dataclasses", "typing", "enum", "abc", "copy", "types", "numbers", "string",
-         "re", "warnings", "contextlib", "statistics", "fractions", "decimal", "bisect", "heapq"}
+         "re", "builtins", "warnings", "contextlib", "statistics", "fractions", "decimal",
+         "bisect", "heapq"}
 """The modules of the standard library that give the same in every process."""
 _IMPURE = {"random", "time", "secrets", "uuid", "datetime"}
 
@@ -151,7 +152,8 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     module = (getattr(fn, "__module__", None) or type(owner).__module__ or "")
     if module.partition(".")[0] in _IMPURE or module.startswith("numpy.random"):
         raise _impure(fn)
-    if any(owner is m for m in _READING_MODULES) or (fn.__self__ is builtins and name in _READING):
+    reads = any(owner is m for m in _READING_MODULES) or (owner is builtins and name in _READING)
+    if reads or module.partition(".")[0].lstrip("_") not in _PURE:
         note_impure(f"{module}.{name}")
     if fn is builtins.print and traced:
         current().note("print() shows traced values once, while the function is captured")

@@ -28,6 +28,10 @@ _FIXED = {"numpy", "scipy", "numba", "tracejit", *sys.stdlib_module_names} - {"_
 """Modules whose content never changes: `np.pi` is a constant of the program, not an input."""
 
 
+def _is_fixed(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _FIXED
+
+
 class Captures:
     """What one capture reads from outside."""
 
@@ -77,11 +81,15 @@ class Captures:
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
             return tracer
+        if type(content) is set:
+            self.guards.append(Guarded(path, Shape.of(content)))
+            return set(content)
         if type(content) in (list, tuple, dict) or (
                 isinstance(content, tuple) and hasattr(content, "_fields")):
             return self._container(path, content)
         self.guards.append(Guarded(path, content))
-        if not isinstance(content, (int, str, bytes, type, FunctionType, type(None))):
+        if not isinstance(content, (int, str, bytes, type(None))) and not (
+                isinstance(content, (type, FunctionType)) and _is_fixed(content.__module__)):
             self.paths[id(content)] = (content, path)
             self._own_bound(content, path)
         return content
@@ -153,10 +161,9 @@ class Captures:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
         content = getattr(owner, name)
         if isinstance(owner, ModuleType):
-            module = owner.__name__.partition(".")[0]
-            if module in ("os", "sys") and not callable(content):
-                note_impure(f"{module}.{name}")
-            if module in _FIXED or name not in vars(owner):
+            if owner.__name__ in ("os", "sys") and not callable(content):
+                note_impure(f"{owner.__name__}.{name}")
+            if _is_fixed(owner.__name__) or name not in vars(owner):
                 return content
             return self.read(Path(vars(owner), name))
         if id(owner) not in self.paths:

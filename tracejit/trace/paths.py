@@ -106,12 +106,13 @@ def is_same_object(old: Any, new: Any) -> bool:
     if isinstance(old, (int, str, bytes, bool, type(None), np.integer, np.bool_, np.dtype, slice,
                         range)):
         return type(old) is type(new) and bool(old == new)
-    return isinstance(old, Shape) and isinstance(new, (list, tuple, dict)) and old == Shape.of(new)
+    return isinstance(old, Shape) and isinstance(new, (list, tuple, dict, set)) and (
+        old == Shape.of(new))
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The structure of a container: its type, and its length or keys."""
+    """The structure of a container: its type, and its length, its keys, or a set's items."""
 
     type: type
     items: Any
@@ -119,6 +120,8 @@ class Shape:
     @staticmethod
     def of(x: Any) -> Shape:
         """Return the structure of a container."""
+        if isinstance(x, set):
+            return Shape(type(x), tuple(sorted(x, key=repr)))
         return Shape(type(x), tuple(x) if isinstance(x, dict) else len(x))
 
 
