@@ -899,3 +899,47 @@ def test_what_classes_functions_and_sets_hold_is_never_stale(monkeypatch: Any) -
         np.testing.assert_allclose(g(x), f(x))
         KINDS.remove("c")
         np.testing.assert_allclose(g(x), f(x))
+
+
+ORDER = [2, 1, 3]
+
+
+def place(k: int) -> int:
+    return ORDER[k]
+
+
+def test_what_functions_read_that_python_calls_is_never_stale(monkeypatch: Any) -> None:
+    def f(x: Any) -> Any:
+        first, *_ = sorted(range(3), key=place)
+        kept = list(filter(place, range(3)))
+        return x[first] + 10.0 * x[max(range(3), key=place)] + 100.0 * x[kept[0]]
+
+    x = np.array([0.5, 1.5, 2.5])
+    with tracejit.config(disable_jit=True):
+        g = tracejit.jit(f)
+        for order in ([2, 1, 3], [3, 2, 1], [0, 5, 1]):
+            monkeypatch.setitem(globals(), "ORDER", order)
+            assert g(x) == f(x)
+        ORDER[0] = 9
+        assert g(x) == f(x)
+
+
+class Row:
+    def __init__(self, items: list[int]) -> None:
+        self.items = items
+
+    def __getitem__(self, k: int) -> int:
+        return self.items[k]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def test_what_items_and_lengths_of_objects_read_is_never_stale() -> None:
+    row = Row([2, 1])
+    x = np.array([0.5, 1.5, 2.5])
+    with tracejit.config(disable_jit=True):
+        g = tracejit.jit(lambda x: x[row[0]] * len(row))
+        for items in ([2, 1], [1, 1], [1, 1, 1]):
+            row.items = items
+            assert g(x) == x[items[0]] * len(items)

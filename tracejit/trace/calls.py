@@ -33,7 +33,7 @@ from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, REWRITTEN
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
-__all__ = ["BUILTINS", "call_function", "convert", "known_container"]
+__all__ = ["BUILTINS", "call_function", "convert", "known_container", "special_method"]
 
 BUILTINS: dict[Any, Callable[..., Any]] = {
     range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
@@ -157,7 +157,16 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
         note_impure(f"{module}.{name}")
     if fn is builtins.print and traced:
         current().note("print() shows traced values once, while the function is captured")
-    return fn(*args, **kwargs)
+    return _call_natively(fn, args, kwargs)
+
+
+def _call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call what Python implements; functions that it calls back are captured, for their guards."""
+    return fn(*map(_captured, args), **{name: _captured(x) for name, x in kwargs.items()})
+
+
+def _captured(x: Any) -> Any:
+    return convert(x) if isinstance(x, FunctionType) else x
 
 
 _READING = {"open", "input", "id", "hash", "globals", "locals", "vars", "eval", "exec",
@@ -197,7 +206,18 @@ def _length(x: Any) -> Any:
         if not x.dims:
             raise TypeError("len() of unsized object")
         return of_dim(x.dims[0])
-    return of_dim(x.count) if isinstance(x, TracedIterable) else len(x)
+    if isinstance(x, TracedIterable):
+        return of_dim(x.count)
+    method = special_method(x, "__len__")
+    return len(x) if method is None else method(x)
+
+
+def special_method(x: Any, name: str) -> Callable[..., Any] | None:
+    """Return a method that Python calls by itself, captured, where a user's class has it."""
+    if type(x).__module__ == "builtins" or isinstance(x, Traced):
+        return None
+    method = getattr(type(x), name, None)
+    return convert(method) if isinstance(method, FunctionType) else None
 
 
 def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -205,7 +225,7 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("key") is not None or not any(map(holds_traced, args)):
-            return plain(*args, **kwargs)
+            return _call_natively(plain, args, kwargs)
         if len(args) == 1:
             if isinstance(args[0], Tracer):
                 return FUNCTIONS[np.max if ufunc is np.maximum else np.min](args[0])
@@ -356,7 +376,7 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
         return cast(lift(args[0]), cls)
-    return cls(*args, **kwargs)
+    return _call_natively(cls, args, kwargs)
 
 
 def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

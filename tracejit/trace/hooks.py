@@ -13,7 +13,7 @@ import numpy as np
 from tracejit.errors import RAISABLE, Refusal
 from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
-from tracejit.trace.calls import call_function, known_container
+from tracejit.trace.calls import call_function, known_container, special_method
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
     apply_ufunc,
@@ -102,7 +102,8 @@ class Hooks:
         if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
             raise refuse(f"a {type(container).__name__} is indexed by a traced value",
                          "Make it an array: np.array(...)[i]")
-        return container[key]
+        method = special_method(container, "__getitem__")
+        return container[key] if method is None else method(container, key)
 
     def setitem(self, container: Any, key: Any, content: Any) -> None:
         """Set an item."""
