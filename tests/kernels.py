@@ -13,6 +13,5 @@ def run_kernel(graph: Graph, *args: Any) -> list[Any]:
     """Compile a graph with every index checked and run it; unset memory is NaN."""
     with tracejit.config(verify=True):
         compiled = Traced(Program.of_graph(graph)).lower().compile()
-        plan = compiled.invocation.plan(args)
-        assert plan is not None, "the arguments do not fit the graph"
-        return compiled.invocation.run(args, plan)
+        assert compiled.invocation.fits(args), "the arguments do not fit the graph"
+        return compiled.invocation.run(args)

@@ -11,7 +11,6 @@ from tracejit.configuration import settings
 from tracejit.ir.core import Graph
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
-from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Runner
 from tracejit.runtime.stages import Traced
 from tracejit.trace.context import current
@@ -47,9 +46,7 @@ def make(call: Request) -> tuple[Interface, Runner]:
     compiled = lowered.compile()
     _log(call, program.name, program.graph, {"capture": captured - start, **compiled.times})
     save_artifact(call, compiled, dependencies)
-    kernel = compiled.lowered.kernel
-    return compiled.interface, Invocation(compiled.interface, compiled.addresses(),
-                                          kernel if kernel.is_checked else None)
+    return compiled.interface, compiled.invocation
 
 
 def _log(call: Request, name: str, graph: Graph, times: dict[str, float]) -> None:

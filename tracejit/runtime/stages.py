@@ -25,6 +25,7 @@ from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.interface import Interface
+from tracejit.runtime.invocation import Invocation
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture
 from tracejit.trace.specs import ArgSpec
@@ -193,6 +194,8 @@ class Compiled:
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
         self.interface = Interface.of(program, kernel)
+        self.invocation = Invocation(self.interface, self.addresses(),
+                                     kernel if kernel.is_checked else None)
 
     @property
     def graph(self) -> Graph:
