@@ -14,6 +14,8 @@ import importlib
 import io
 import linecache
 import re
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,7 +45,9 @@ def printed(source: str, path: Path, names: dict[str, Any]) -> str:
 
 def with_output(page: str, folder: Path) -> str:
     """Return a page with what its programs print now in the blocks of text behind them."""
-    names: dict[str, Any] = {"__name__": "example"}
+    module = types.ModuleType("example")
+    sys.modules["example"] = module
+    names: dict[str, Any] = vars(module)
     parts: list[str] = []
     end, output = 0, None
     for number, block in enumerate(BLOCK.finditer(page)):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import types
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from typing import Any
 
 import numpy as np
@@ -943,3 +943,57 @@ def test_what_items_and_lengths_of_objects_read_is_never_stale() -> None:
         for items in ([2, 1], [1, 1], [1, 1, 1]):
             row.items = items
             assert g(x) == x[items[0]] * len(items)
+
+
+W = "w"
+
+
+class Layer:
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+    def __call__(self, x: Any) -> Any:
+        return x * getattr(self, W) * getattr(self, "scale", 1.0)
+
+
+class Sequential:
+    def __init__(self, *layers: Layer) -> None:
+        self.layers = layers
+
+    def __iter__(self) -> Any:
+        return iter(self.layers)
+
+    @tracejit.jit
+    def half(self, x: Any) -> Any:
+        return x * 0.5
+
+    def loss(self, x: Any) -> Any:
+        return np.sum(self.half(x) * self.layers[0].w)
+
+
+def test_what_iteration_and_attributes_by_name_read_is_never_stale() -> None:
+    net, table = Sequential(Layer(2.0), Layer(np.ones(2))), defaultdict(int, {"k": 2})
+    kinds = {1, 2}
+
+    def f(x: Any, kinds: Any) -> Any:
+        for layer in net:
+            x = layer(x)
+        return np.sum(x) * table["k"] * getattr(table, "factor", 1.0) * len(kinds)
+
+    x = np.array([1.0, 2.0])
+    with tracejit.config(disable_jit=True):
+        g, h = tracejit.jit(f), tracejit.jit(net.loss)
+
+        def check() -> None:
+            assert g(x, kinds) == f(x, kinds)
+            assert h(x) == np.sum(x * 0.5 * net.layers[0].w)
+
+        check()
+        net.layers[0].w = 5.0
+        check()
+        net.layers[1].w = np.array([1.0, 7.0])
+        check()
+        table["k"] = 4
+        check()
+        kinds.add(3)
+        check()

@@ -87,9 +87,9 @@ def _function(args: Any) -> Any:
 
 def _compile(args: Any) -> int:
     function = _function(args)
-    log = logging.getLogger("tracejit")
-    log.addHandler(logging.StreamHandler(sys.stderr))
-    log.setLevel(logging.DEBUG)
+    progress = logging.getLogger("tracejit.progress")
+    progress.addHandler(logging.StreamHandler(sys.stderr))
+    progress.setLevel(logging.DEBUG)
     start = time.perf_counter()
     print(f"compiling {args.function} for ({', '.join(args.spec)}) ...", flush=True)
     function.warmup(tuple(map(tracejit.spec, args.spec)))

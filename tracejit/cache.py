@@ -77,15 +77,20 @@ def info() -> Info:
     True
     """
     store = _store()
-    found = [] if store is None else list(store.all())
-    return Info(None if store is None else str(store.path), len(found),
-                sum(a.size for a in found), settings().cache_size)
+    sizes = [] if store is None else store.sizes()
+    return Info(None if store is None else str(store.path), len(sizes), sum(sizes),
+                settings().cache_size)
 
 
 def ls() -> list[Entry]:
     """Return all programs in the store, the one that was used last first."""
     store = _store()
-    entries = [_entry(a) for a in (store.all() if store is not None else ())]
+    entries = []
+    for a in store.all() if store is not None else ():
+        try:
+            entries.append(_entry(a))
+        except FileNotFoundError:  # another process has removed it
+            continue
     return sorted(entries, key=lambda e: e.age)
 
 
@@ -142,8 +147,7 @@ def _explain_key(key: str) -> str:
                    "`python -m tracejit cache ls`")
 
 
-_KINDS = {"is": "what it is", "deep": "what it is, and what it reads",
-          "same": "that it is one array with another name",
+_KINDS = {"is": "what it is", "same": "that it is one array with another name",
           "shape": "its type, and its length or keys"}
 
 
@@ -161,7 +165,7 @@ def verify() -> list[str]:
     complaints = []
     for slot in [] if store is None else store.slots():
         assert store is not None
-        for path in sorted((store.path / slot).iterdir()):
+        for path in sorted((store.path / slot).glob("*")):
             if not path.is_dir() or path.name.startswith("new-"):
                 continue
             try:

@@ -36,6 +36,17 @@ class Settings:
     disable_jit: bool = False
 
 
+def _bytes(text: str) -> int:
+    """Return a number of bytes, which may end in K, M or G."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    number = text.upper().strip().removesuffix("B")
+    unit = units.get(number[-1:], 1)
+    try:
+        return int(number[:-1] if unit > 1 else number) * unit
+    except ValueError:
+        raise ValueError(f"TRACEJIT_CACHE_SIZE is {text!r}: give bytes, or 500M, or 2G") from None
+
+
 def _from_environment() -> Settings:
     def flag(name: str, default: str = "0") -> bool:
         return os.environ.get(name, default).lower() not in ("", "0", "false", "no")
@@ -43,7 +54,7 @@ def _from_environment() -> Settings:
     return Settings(debug=int(os.environ.get("TRACEJIT_DEBUG", "0") or 0),
                     dump=os.environ.get("TRACEJIT_DUMP") or None, verify=flag("TRACEJIT_VERIFY"),
                     cache=flag("TRACEJIT_CACHE", "1"),
-                    cache_size=int(os.environ.get("TRACEJIT_CACHE_SIZE") or 1 << 30),
+                    cache_size=_bytes(os.environ.get("TRACEJIT_CACHE_SIZE") or "1G"),
                     cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
                     disable_jit=flag("TRACEJIT_DISABLE_JIT"))
 
@@ -79,7 +90,7 @@ def cache_directory() -> Path:
     """Return the directory for files that can be made again."""
     given = settings().cache_dir
     if given is not None:
-        return Path(given)
+        return Path(given).expanduser()
     from platformdirs import user_cache_path
 
     return user_cache_path("tracejit", appauthor=False)

@@ -1,13 +1,15 @@
 """Fingerprints: what two processes must agree in for one's compiled program to be the other's.
 
 A function's is made of its code and defaults, without lines and comments; what it reads from
-outside has guards of its own. Classes are known by their methods, modules by name.
+outside has guards of its own. Only what is known for good has one: numbers, strings, nests of them,
+functions, modules by name. Objects of users' classes have none: their methods, properties and
+operators run where no guard sees what they read.
 """
 
 from __future__ import annotations
 
 import builtins
-import enum
+import dis
 import functools
 import hashlib
 import json
@@ -18,21 +20,28 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Unstorable", "builtin_names", "describe", "describe_with_globals", "digest",
-           "fingerprint", "functions_in", "is_users"]
+from tracejit.trace.modules import is_standard
+
+__all__ = ["Unstorable", "builtin_names", "describe", "digest", "fingerprint", "functions_in",
+           "is_users", "require_readable"]
 
 
 class Unstorable(Exception):
     """Something that another process cannot recognise, with the reason."""
 
 
-_OTHERS = frozenset(sys.stdlib_module_names) | {
-    "numpy", "scipy", "numba", "llvmlite", "tracejit", "builtins"} - {"__main__"}
+_LIBRARIES = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "builtins"}
 
 
 def is_users(module: str | None) -> bool:
     """Return whether a module is neither tracejit's nor one of those whose version is recorded."""
-    return (module or "__main__").partition(".")[0] not in _OTHERS
+    top = (module or "__main__").partition(".")[0]
+    return top not in _LIBRARIES and not is_standard(top)
+
+
+def is_users_function(fn: FunctionType) -> bool:
+    """Return whether a function is a user's, whatever name `functools.wraps` has given it."""
+    return is_users(fn.__globals__.get("__name__"))
 
 
 def digest(x: Any) -> str:
@@ -52,20 +61,30 @@ def describe(x: Any, seen: tuple[int, ...] = ()) -> Any:
         return ["again"]
     seen = (*seen, id(x))
     for kinds, how in _HOWS:
-        if isinstance(x, kinds):
+        if type(x) in kinds:
             return how(x, seen)
+    if isinstance(x, np.generic):
+        return ["scalar", x.dtype.str, x.tobytes().hex()]
+    if isinstance(x, np.dtype):
+        return ["dtype", str(x)]
+    if isinstance(x, type) and not is_users(x.__module__):
+        return ["type", _name_of(x)]
     if _name_of_type(type(x)).startswith("tracejit."):
         return _describe_own(x, seen)
     if hasattr(x, "py_func") and isinstance(x.py_func, FunctionType):  # Numba's dispatcher
         options = sorted((k, str(v)) for k, v in x.targetoptions.items())
         return ["njit", options, describe(x.py_func, seen)]
-    if is_users(type(x).__module__):
-        return ["instance", describe(type(x), seen), *_describe_state(x, seen)]
-    if isinstance(x, type(str.join)) or type(x).__name__ in ("method-wrapper", "wrapper_descriptor",
-                                                             "_ArrayFunctionDispatcher"):
+    if type(x).__name__ == "_ArrayFunctionDispatcher":
         return ["builtin", _name_of(x)]
-    raise Unstorable(f"a {_name_of_type(type(x))} is read, which another process would not know "
-                     "again")
+    raise Unstorable(f"it reads {_shown(x)}, and what that may read in turn no guard sees")
+
+
+def _shown(x: Any) -> str:
+    if isinstance(x, type):
+        return f"the class {x.__qualname__}"
+    if isinstance(x, MethodType):
+        return f"the method {x.__qualname__}"
+    return f"an object of type {type(x).__qualname__}"
 
 
 def _name_of(x: Any) -> str:
@@ -74,55 +93,7 @@ def _name_of(x: Any) -> str:
 
 
 def _name_of_type(kind: type) -> str:
-    return f"{kind.__module__}:{kind.__qualname__}".replace(":", ".", 1)
-
-
-_UNSEEN = frozenset((
-    "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__",
-    "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__pow__", "__rpow__",
-    "__matmul__", "__rmatmul__", "__neg__", "__pos__", "__abs__", "__lt__", "__le__", "__gt__",
-    "__ge__", "__eq__", "__ne__", "__bool__", "__len__", "__iter__", "__contains__", "__getitem__",
-    "__getattr__", "__getattribute__", "__float__", "__int__", "__index__", "__hash__"))
-"""Methods that Python calls by itself: what they read of an object no guard sees."""
-
-
-def _describe_state(x: Any, seen: Any) -> Any:
-    """Describe what an object holds, where its class has methods that run unseen."""
-    kinds = [k for k in type(x).__mro__ if is_users(k.__module__)]
-    if not any(isinstance(vars(k).get(name), FunctionType) for k in kinds for name in _UNSEEN):
-        return []
-    slots = [name for k in kinds for name in getattr(k, "__slots__", ()) if hasattr(x, name)]
-    state = {**getattr(x, "__dict__", {}), **{name: getattr(x, name) for name in slots}}
-    return [describe(state, seen)]
-
-
-def describe_with_globals(fn: FunctionType, seen: tuple[int, ...] = ()) -> Any:
-    """Return a function with what its global names stand for: it runs without being captured."""
-    if id(fn) in seen:
-        return ["again"]
-    seen = (*seen, id(fn))
-    found = []
-    for name in sorted(_names_in(fn.__code__)):
-        if name in fn.__globals__:
-            x = fn.__globals__[name]
-            deep = isinstance(x, FunctionType) and is_users(x.__module__)
-            found.append([name, describe_with_globals(x, seen) if deep else describe(x, seen)])
-    return ["with globals", describe(fn), found,
-            [describe(y, seen) for y in _contents(fn)]]
-
-
-def _names_in(code: CodeType) -> set[str]:
-    found = set(code.co_names)
-    for x in code.co_consts:
-        if isinstance(x, CodeType):
-            found |= _names_in(x)
-    return found
-
-
-def builtin_names(fn: FunctionType) -> set[str]:
-    """Return the names of builtins that a function may use, which a module could hide."""
-    return {name for name in _names_in(fn.__code__)
-            if hasattr(builtins, name) and name not in fn.__globals__}
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _describe_sequence(x: Any, seen: Any) -> Any:
@@ -132,7 +103,7 @@ def _describe_sequence(x: Any, seen: Any) -> Any:
 
 def _describe_array(x: np.ndarray, seen: Any) -> Any:
     if x.dtype.hasobject:
-        raise Unstorable("an array of objects is read")
+        raise Unstorable("it reads an array of objects")
     return ["array", x.dtype.str, list(x.shape), digest(np.ascontiguousarray(x).tobytes())]
 
 
@@ -145,43 +116,28 @@ def _describe_code(x: CodeType, seen: Any) -> Any:
 
 def _describe_function(x: FunctionType, seen: Any) -> Any:
     parts = [describe(y, seen) for y in (x.__defaults__, x.__kwdefaults__)]
-    if not is_users(x.__module__):  # its code has a version, what it closes over has not
-        return ["function", _name_of(x), *parts, *[describe(y, seen) for y in _contents(x)
-                                                   if callable(y) or isinstance(y, _PLAIN)]]
+    module = x.__globals__.get("__name__")
+    if not is_users(module):  # its code has a version, what it closes over has not
+        return ["function", module, x.__qualname__, *parts, *[describe(y, seen) for y in _contents(
+            x) if callable(y) or isinstance(y, _PLAIN)]]
+    if vars(sys.modules.get(module or "", object)) is not x.__globals__:
+        raise Unstorable(f"the module of {x.__qualname__} cannot be found by its name")
     wrapped = [describe(x.__wrapped__, seen)] if hasattr(x, "__wrapped__") else []
-    return ["function", describe(x.__code__, seen), *parts, *wrapped]
-
-
-def _parts_of(member: Any) -> Iterator[Any]:
-    """Yield a member of a class and what is in it: a property's functions, a classmethod's."""
-    yield member
-    for name in ("__func__", "fget", "fset", "func"):
-        yield getattr(member, name, None)
-
-
-def _describe_class(x: type, seen: Any) -> Any:
-    members = []
-    for kind in x.__mro__:
-        if is_users(kind.__module__):
-            for name, member in sorted(vars(kind).items()):
-                for inner in _parts_of(member):
-                    plain = isinstance(inner, _PLAIN) and not name.startswith("__")
-                    if plain or isinstance(inner, FunctionType):
-                        members.append([name, describe(inner, seen)])
-    return ["class", f"{x.__module__}:{x.__qualname__}", members]
+    return ["function", module, describe(x.__code__, seen), *parts, *wrapped]
 
 
 def _describe_own(x: Any, seen: Any) -> Any:
     """Describe an object of tracejit's: a transformed function, an op, a gradient of one's own."""
     settings = getattr(x, "transform", None)
-    parts = [] if settings is None else [
-        settings.name, *[describe(y, seen) for y in getattr(settings, "settings", ())],
-        repr(getattr(settings, "options", None))]
     inner = getattr(x, "__wrapped__", getattr(x, "fn", None))
+    if inner is None or (settings is not None and not hasattr(settings, "home")):
+        raise Unstorable(f"it reads {_shown(x)}, which belongs to a process")
+    parts = [] if settings is None else [
+        settings.home, *[describe(y, seen) for y in settings.settings], repr(settings.options)]
     if hasattr(x, "num_outputs"):
         parts += [x.op.name, str(x.num_outputs)]
-    return ["tracejit", _name_of_type(type(x)), *parts,
-            *([] if inner is None else [describe(inner, seen)])]
+    kind = "Function" if settings is not None else _name_of_type(type(x))
+    return ["tracejit", kind, *parts, describe(inner, seen)]
 
 
 def _plain(x: Any, seen: Any) -> Any:
@@ -189,24 +145,44 @@ def _plain(x: Any, seen: Any) -> Any:
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range)
-_HOWS: list[tuple[Any, Callable[[Any, Any], Any]]] = [
-    (enum.Enum, lambda x, seen: ["enum", _name_of_type(type(x)), x.name]),
-    (np.generic, lambda x, seen: ["scalar", x.dtype.str, x.tobytes().hex()]),
+_HOWS: list[tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = [
     (_PLAIN, _plain),
-    (np.dtype, lambda x, seen: ["dtype", str(x)]),
     ((list, tuple, set, frozenset), _describe_sequence),
-    (dict, lambda x, seen: ["dict", *[[describe(k, seen), describe(v, seen)]
-                                      for k, v in x.items()]]),
-    (np.ndarray, _describe_array),
-    (CodeType, _describe_code),
-    (FunctionType, _describe_function),
-    (type, _describe_class),
-    (ModuleType, lambda x, seen: ["module", x.__name__]),
-    (MethodType, lambda x, seen: ["method", describe(x.__func__, seen)]),
-    (functools.partial, lambda x, seen: ["partial", describe(x.func, seen), describe(x.args, seen),
-                                         describe(x.keywords, seen)]),
+    ((dict,), lambda x, seen: ["dict", *[[describe(k, seen), describe(v, seen)]
+                                         for k, v in x.items()]]),
+    ((np.ndarray,), _describe_array),
+    ((CodeType,), _describe_code),
+    ((FunctionType,), _describe_function),
+    ((ModuleType,), lambda x, seen: ["module", x.__name__]),
+    ((functools.partial,), lambda x, seen: [
+        "partial", describe(x.func, seen), describe(x.args, seen), describe(x.keywords, seen)]),
     ((BuiltinFunctionType, np.ufunc), lambda x, seen: ["builtin", _name_of(x)]),
 ]
+"""By exact type: a subclass may do anything."""
+
+
+# --- functions ----------------------------------------------------------------------------------
+
+
+def _names_in(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_names_in(x) for x in code.co_consts
+                                      if isinstance(x, CodeType)))
+
+
+def builtin_names(fn: FunctionType) -> set[str]:
+    """Return the names of builtins that a function may use, which a module could hide."""
+    return {name for name in _names_in(fn.__code__)
+            if hasattr(builtins, name) and name not in fn.__globals__}
+
+
+def require_readable(fn: FunctionType) -> None:
+    """Raise `Unstorable` for a function that imports: what it finds no guard sees."""
+    def imports(code: CodeType) -> bool:
+        return any(i.opname == "IMPORT_NAME" for i in dis.get_instructions(code)) or any(
+            imports(x) for x in code.co_consts if isinstance(x, CodeType))
+
+    if imports(fn.__code__):
+        raise Unstorable(f"{fn.__qualname__} imports, and what it finds no guard sees")
 
 
 def _contents(fn: FunctionType) -> Iterator[Any]:
@@ -231,23 +207,12 @@ def functions_in(x: Any) -> list[FunctionType]:
                 visit(getattr(y, "__wrapped__", None), depth + 1)
                 for content in _contents(y):
                     visit(content, depth + 1)
-        elif isinstance(y, MethodType):
-            visit(y.__func__, depth + 1)
-            visit(type(y.__self__), depth + 1)
         elif isinstance(y, functools.partial):
             for part in (y.func, *y.args, *y.keywords.values()):
                 visit(part, depth + 1)
-        elif isinstance(y, type):
-            if is_users(y.__module__):
-                for kind in y.__mro__:
-                    for member in vars(kind).values() if is_users(kind.__module__) else ():
-                        for inner in _parts_of(member):
-                            if isinstance(inner, FunctionType):
-                                visit(inner, depth + 1)
-        elif callable(y) or is_users(type(y).__module__):
+        elif callable(y) and not isinstance(y, type):
             for name in ("fn", "py_func", "__wrapped__"):
                 visit(getattr(y, name, None), depth + 1)
-            visit(type(y), depth + 1)
 
     visit(x, 0)
     return list(found)

@@ -16,21 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.artifacts.environment import describe_environment
-from tracejit.artifacts.fingerprints import (
-    Unstorable,
-    describe_with_globals,
-    digest,
-    fingerprint,
-    functions_in,
-)
+from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_class
 from tracejit.artifacts.request import describe_request, slot_of
+from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import Artifact, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
-from tracejit.trace.paths import Guarded, Leaf, Same, Shape, bound_objects
+from tracejit.trace.paths import Guarded, Leaf, Same, Shape
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -144,7 +139,7 @@ class _Reader:
         self.manifest, self.call = manifest, call
         self.contents: dict[int, Any] = {}
         fn = call.function.transform.fn
-        self.places = PlaceReader(fn, self._content, [*call.leaves, *bound_objects(fn)])
+        self.places = PlaceReader(fn, self._content, call.leaves)
         self.guards: list[Guarded] = []
         self.leaves: list[Leaf] = []
 
@@ -163,21 +158,25 @@ class _Reader:
         """Raise `Missing` unless everything is as the capture found it."""
         for k, (text, known) in enumerate(self.manifest["guards"]):
             path, content = self.places.path(text), self._content(k)
-            held: Any = content
+            kept: Any = content
             if known[0] == "same":
-                held = Same(self.places.path(known[1]))
-                good = self._read(held.path) is content
+                kept = Same(self.places.path(known[1]))
+                good = self._read(kept.path) is content
             elif known[0] == "shape":
-                held = Shape(find_class(known[1]), known[2] if isinstance(known[2], int)
+                kept = Shape(find_class(known[1]), known[2] if isinstance(known[2], int)
                              else tuple(known[2]))
-                good = type(content) is held.type and Shape.of(content) == held
-            elif known[0] == "deep":
-                good = digest([describe_with_globals(f) for f in functions_in(content)]) == known[1]
+                good = type(content) is kept.type and Shape.of(content) == kept
             else:
                 good = fingerprint(content) == known[1]
             if not good:
                 raise Missing(f"{path} has changed")
-            self.guards.append(Guarded(path, held))
+            self.guards.append(Guarded(path, kept))
+        held = [self.call.function.transform.fn, *self.call.leaves,
+                *[g.content for g in self.guards]]
+        if alike(held) != self.manifest["alike"]:
+            raise Missing("other names stand for one object")
+        if chains(held) != self.manifest["chains"]:
+            raise Missing("a closure leads to other functions")
         for text, (kind, dtype, ndim) in self.manifest["leaves"]:
             path = self.places.path(text)
             content = self._read(path)

@@ -51,7 +51,10 @@ def structure_text(s: Structure) -> Any:
     """Return a structure as nested lists; `Unstorable` for classes that no name leads to."""
     if s == LEAF:
         return []
-    kind = "None" if s.kind is type(None) else name_of_class(s.kind)  # type: ignore[arg-type]
+    if s.kind not in (list, tuple, dict, type(None)):
+        raise Unstorable(f"an argument or result is a {getattr(s.kind, '__qualname__', s.kind)}, "
+                         "whose methods may read what no guard sees")
+    kind = "None" if s.kind is type(None) else name_of_class(s.kind)
     return [kind, _keys(s.aux), *[structure_text(p) for p in s.parts]]
 
 

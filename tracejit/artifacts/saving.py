@@ -11,19 +11,19 @@ from tracejit.artifacts.environment import describe_environment
 from tracejit.artifacts.fingerprints import (
     Unstorable,
     builtin_names,
-    describe_with_globals,
-    digest,
     fingerprint,
     functions_in,
     is_users,
+    require_readable,
 )
 from tracejit.artifacts.manifest import interface_text, needs_of
 from tracejit.artifacts.places import Missing, PlaceWriter, find_class, name_of_class
 from tracejit.artifacts.request import describe_request, function_name, slot_of
+from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.paths import Guarded, Leaf, Same, Shape, bound_objects
+from tracejit.trace.paths import Guarded, Leaf, Same, Shape
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def artifact_of(call: Request, compiled: Compiled,
         raise Unstorable("it calls " + ", ".join(dependencies.impure) + " while it is captured, "
                          "whose result may be another one in another process")
     fn, interface = call.function.transform.fn, compiled.interface
+    if interface.recorded or interface.assigned:
+        raise Unstorable("it reads variables or tape values, which belong to a process")
     object_code = compiled.code.object_code
     manifest = {
         "request": request, "environment": describe_environment(), "function": fingerprint(fn),
@@ -84,7 +86,7 @@ class _Writer:
         self.fn, self.interface = fn, interface
         self.guards = interface.guards
         contents = [g.content for g in self.guards]
-        self.places = PlaceWriter(fn, contents, [*leaves, *bound_objects(fn)])
+        self.places = PlaceWriter(fn, contents, leaves)
         self.leaves = [s for s in interface.sources if isinstance(s, Leaf)]
         self.known: dict[CodeType, Any] = {}
         """By code, how the function is found that the code is of."""
@@ -95,14 +97,19 @@ class _Writer:
         for name, rule in dependencies.rules.items():
             self._cover(functions_in(rule), ["rule", name])
         self.captured = dependencies.functions
+        self.held = [fn, *leaves, *contents]
         self.named = self._name_others(dependencies.functions)
         self.builtins: dict[str, set[str]] = {}
         for f in self.captured:
-            self.builtins.setdefault(f.__module__, set()).update(builtin_names(f))
+            require_readable(f)
+            fingerprint(f)  # or `Unstorable`
+            module = f.__globals__["__name__"]
+            self.builtins.setdefault(module, set()).update(builtin_names(f))
 
     def parts(self) -> dict[str, Any]:
         """Return guards, captured state, other functions and interface."""
-        return {"guards": [[self.places.text(g.path), self._guard(g)] for g in self.guards],
+        return {"alike": alike(self.held), "chains": chains(self.held),
+                "guards": [[self.places.text(g.path), self._guard(g)] for g in self.guards],
                 "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
                            for x in self.leaves],
                 "functions": self.named,
@@ -138,13 +145,17 @@ class _Writer:
         if isinstance(x, Same):
             return ["same", self.places.text(x.path)]
         if isinstance(x, Shape):
+            if x.type not in (list, tuple, dict, set):
+                raise Unstorable(f"it reads a {x.type.__qualname__}, whose methods may read what "
+                                 "no guard sees")
             items = x.items if isinstance(x.items, int) else list(x.items)
             if not isinstance(items, int) and not all(type(k) in (str, int) for k in items):
                 raise Unstorable("a dict has keys that are neither strings nor numbers")
             return ["shape", name_of_class(x.type), items]
-        unseen = [f for f in functions_in(x) if is_users(f.__module__) and f not in self.captured]
-        if isinstance(x, FunctionType) and unseen:
-            return ["deep", digest([describe_with_globals(f) for f in functions_in(x)])]
+        for f in functions_in(x):
+            if is_users(f.__globals__.get("__name__")) and f not in self.captured:
+                raise Unstorable(f"it reads the function {f.__qualname__} without going through "
+                                 "it, and what that may read no guard sees")
         return ["is", fingerprint(x)]
 
 

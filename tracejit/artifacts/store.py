@@ -85,11 +85,11 @@ class Store:
         """Yield the artifacts of a slot, the one that was used last first."""
         folder = self.path / slot
         try:
-            found = [(p.stat().st_mtime, p.parent) for p in folder.glob("*/manifest.json")
-                     if not p.parent.name.startswith("new-")]
+            found = [use for p in folder.glob("*/manifest.json")
+                     if not p.parent.name.startswith("new-") and (use := _use_of(p))]
         except OSError:
             return
-        for _, path in sorted(found, reverse=True):
+        for _, _, path in sorted(found, reverse=True):
             try:
                 yield Artifact(path)
             except (OSError, BadObject, ValueError) as e:
@@ -104,6 +104,11 @@ class Store:
         """Yield all artifacts."""
         for slot in self.slots():
             yield from self.candidates(slot)
+
+    def sizes(self) -> list[int]:
+        """Return the bytes of each artifact."""
+        uses = map(_use_of, self.path.glob("*/*/manifest.json"))
+        return [use[1] for use in uses if use is not None]
 
     def slots(self) -> list[str]:
         """Return the names of all slots."""
@@ -171,18 +176,12 @@ class Store:
             removed += sum(map(self.remove, list(self.candidates(slot))[MOST:]))
             if not _is_due(self.path):
                 return removed
-        found = []
-        for artifact in self.all():
-            try:
-                found.append((artifact.used, artifact.size, artifact))
-            except OSError:  # another process removes it
-                continue
-        found.sort(key=lambda each: each[0])
+        found = sorted(filter(None, map(_use_of, self.path.glob("*/*/manifest.json"))))
         total = sum(size for _, size, _ in found)
-        for _, size, artifact in found:
+        for _, size, path in found:
             if total <= settings().cache_size:
                 break
-            removed += self.remove(artifact)
+            removed += self.remove_path(path)
             total -= size
         for path in self.path.glob("*/new-*"):
             try:
@@ -214,13 +213,22 @@ class Store:
         return count
 
 
+def _use_of(manifest: Path) -> tuple[float, int, Path] | None:
+    """Return when an artifact was last used, its bytes and its folder; None if it is gone."""
+    try:
+        size = sum(e.stat().st_size for e in os.scandir(manifest.parent))
+        return manifest.stat().st_mtime, size, manifest.parent
+    except OSError:
+        return None
+
+
 _PRUNED: dict[Path, int] = {}
 
 
 def _is_due(path: Path) -> bool:
-    """Whether to look at the whole store: at every 32nd artifact of a process, and its first."""
-    _PRUNED[path] = _PRUNED.get(path, -1) + 1
-    return _PRUNED[path] % 32 == 0
+    """Whether to look at the whole store: at about every 16th artifact, over all processes."""
+    _PRUNED[path] = _PRUNED.get(path, os.getpid()) + 1
+    return _PRUNED[path] % 16 == 0
 
 
 # --- files --------------------------------------------------------------------------------------

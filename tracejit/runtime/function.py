@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import settings
+from tracejit.errors import Refusal
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
@@ -113,7 +114,15 @@ class Function:
             result = candidate.attempt(leaves)
             if result is not NotImplemented:
                 return result
-        return self._find(key, specs, structure, leaves).attempt(leaves)
+        return self._attempted(self._find(key, specs, structure, leaves), leaves)
+
+    def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
+        result = chosen.attempt(leaves)
+        if result is NotImplemented:
+            raise Refusal(f"{chosen.interface.name} reads something from outside that is another "
+                          "object at every reading, a property's result perhaps. Pass it as an "
+                          "argument, or keep it in a variable")
+        return result
 
     def _recorded(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
                   leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
@@ -124,7 +133,7 @@ class Function:
                             "cannot be written to. Let it work on a copy: x = x.copy()")
         if chosen.interface.recorded:
             return WithStates(self, chosen).record(args, kwargs)
-        return record_call(self, args, kwargs) if held else chosen.attempt(leaves)
+        return record_call(self, args, kwargs) if held else self._attempted(chosen, leaves)
 
     def _find(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
               leaves: Sequence[Any]) -> Specialisation:
@@ -260,6 +269,8 @@ def _spec_key(spec: ArgSpec) -> Any:
     """Return what two leaves must agree in to share specialisations."""
     if spec.kind != "static":
         return (spec.kind, spec.dtype, spec.ndim)
+    if type(spec.content) is set:
+        return ("static", set, frozenset(spec.content))
     try:
         hash(spec.content)
     except TypeError:

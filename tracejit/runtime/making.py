@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["make"]
 
 LOG = logging.getLogger("tracejit")
+PROGRESS = logging.getLogger("tracejit.progress")
+PROGRESS.propagate = False
 
 
 def make(call: Request) -> tuple[Interface, Runner]:
@@ -30,7 +32,7 @@ def make(call: Request) -> tuple[Interface, Runner]:
     if any(isinstance(x, TracedValue) for x in call.leaves):
         current()  # a traced value outside of a capture
     name = getattr(call.function, "__name__", call.function.transform.name)
-    LOG.debug("%s: capturing", name)
+    PROGRESS.debug("%s: capturing", name)
     start = perf_counter()
     with collecting() as dependencies:
         program = call.function.transform.make_program(
@@ -39,10 +41,10 @@ def make(call: Request) -> tuple[Interface, Runner]:
     traced = Traced(program, (call.specs, call.structure))
     if settings().disable_jit:
         return Interface.of(program), Interpreted(traced)
-    LOG.debug("%s: captured after %.2f s, making loops of %d equations", name, captured - start,
-              len(program.graph.eqns))
+    PROGRESS.debug("%s: captured after %.2f s, making loops of %d equations", name,
+                   captured - start, len(program.graph.eqns))
     lowered = traced.lower()
-    LOG.debug("%s: compiling %d lines of source", name, lowered.source.count("\n"))
+    PROGRESS.debug("%s: compiling %d lines of source", name, lowered.source.count("\n"))
     compiled = lowered.compile()
     _log(call, program.name, program.graph, {"capture": captured - start, **compiled.times})
     save_artifact(call, compiled, dependencies)

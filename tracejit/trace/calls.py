@@ -9,6 +9,7 @@ import operator
 import os
 import sys
 from collections.abc import Callable
+from inspect import CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -89,6 +90,8 @@ _PURE = {"numpy", "scipy", "numba", "functools", "operator", "itertools", "colle
          "re", "builtins", "warnings", "contextlib", "statistics", "fractions", "decimal",
          "bisect", "heapq"}
 """The modules of the standard library that give the same in every process."""
+_QUIET = {"numpy", "scipy", "numba", "tracejit"}
+"""Whose callable objects do the same in every process."""
 _IMPURE = {"random", "time", "secrets", "uuid", "datetime"}
 
 
@@ -108,11 +111,14 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
         if (module not in _PURE or reads) and not file.startswith(PACKAGE):
             note_impure(f"{fn.__module__}.{fn.__qualname__}")
         return fn
-    note_function(fn)
     from tracejit.trace.hooks import Hooks
 
     rewritten = rewrite_function(fn, Hooks(fn))
-    return fn if rewritten is None else rewritten
+    if rewritten is None:
+        note_impure(f"{fn.__qualname__}, whose source is not there,")
+        return fn
+    note_function(fn)
+    return rewritten
 
 
 def _or_plain(capture: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -152,7 +158,7 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     module = (getattr(fn, "__module__", None) or type(owner).__module__ or "")
     if module.partition(".")[0] in _IMPURE or module.startswith("numpy.random"):
         raise _impure(fn)
-    reads = any(owner is m for m in _READING_MODULES) or (owner is builtins and name in _READING)
+    reads = any(owner is m for m in _READING_MODULES) or name in _READING
     if reads or module.partition(".")[0].lstrip("_") not in _PURE:
         note_impure(f"{module}.{name}")
     if fn is builtins.print and traced:
@@ -170,7 +176,8 @@ def _captured(x: Any) -> Any:
 
 
 _READING = {"open", "input", "id", "hash", "globals", "locals", "vars", "eval", "exec",
-            "__import__", "dir", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
+            "__import__", "dir", "hasattr", "load", "loadtxt", "genfromtxt", "fromfile",
+            "memmap"}
 _READING_MODULES = tuple(sys.modules[name] for name in ("sys", "posix", "nt", "_io", "_socket")
                          if name in sys.modules)
 """What may give something else in another process."""
@@ -217,7 +224,12 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
     if type(x).__module__ == "builtins" or isinstance(x, Traced):
         return None
     method = getattr(type(x), name, None)
-    return convert(method) if isinstance(method, FunctionType) else None
+    if not isinstance(method, FunctionType):
+        return None
+    if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
+        note_impure(method.__qualname__)
+        return None
+    return convert(method)
 
 
 def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -348,8 +360,22 @@ def _each_of(iterable: Any) -> Any:
     return result
 
 
+def _getattr(owner: Any, name: str, *default: Any) -> Any:
+    """Read an attribute by its name, as `owner.name` does."""
+    if isinstance(owner, Traced):
+        return getattr(owner, name, *default)
+    try:
+        return current().captured.attribute(owner, name)
+    except AttributeError:
+        if not default:
+            raise
+        note_impure(f"the missing attribute {name}")
+        return default[0]
+
+
 BUILTINS.update({
-    len: _length, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum, int: _int,
+    getattr: _getattr, len: _length, max: _fold(np.maximum, max), min: _fold(np.minimum, min),
+    sum: _sum, int: _int,
     float: _float, bool: _bool, round: _round, isinstance: _isinstance, list: _list_of(list),
     dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any, all: _all,
     abs: operator.abs, pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
@@ -385,4 +411,6 @@ def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     call = type(fn).__call__ if callable(fn) else None
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         return convert(call)(fn, *args, **kwargs)
+    if type(fn).__module__.partition(".")[0] not in _QUIET:
+        note_impure(f"a {type(fn).__qualname__}")
     return fn(*args, **kwargs)

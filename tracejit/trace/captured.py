@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Container
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -18,18 +19,23 @@ from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.eager import Recorded, State
+from tracejit.trace.modules import is_standard
 from tracejit.trace.paths import Guarded, Holder, Leaf, Path, Same, Shape
 from tracejit.trace.tracer import Traced, Tracer
 
 __all__ = ["Captures", "FixedCaptures"]
 
 
-_FIXED = {"numpy", "scipy", "numba", "tracejit", *sys.stdlib_module_names} - {"__main__"}
-"""Modules whose content never changes: `np.pi` is a constant of the program, not an input."""
+_LIBRARIES = {"numpy", "scipy", "numba", "tracejit"}
+"""Modules whose content never changes, as the standard library's: `np.pi` is a constant."""
+
+
+_CONSTANTS = {"pi", "e", "tau", "inf", "nan", "euler_gamma", "newaxis", "__version__"}
 
 
 def _is_fixed(module: str | None) -> bool:
-    return (module or "").partition(".")[0] in _FIXED
+    top = (module or "").partition(".")[0]
+    return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
 
 
 class Captures:
@@ -55,6 +61,7 @@ class Captures:
             return self.read(Path(cell, name))
         if name in fn.__globals__:
             return self.read(Path(fn.__globals__, name))
+        note_impure(f"the missing name {name}")
         raise NameError(f"name {name!r} is not defined")
 
     def read(self, path: Path) -> Any:
@@ -77,14 +84,14 @@ class Captures:
             return self.recorded_value(content, path)
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)
-        if isinstance(content, (float, complex, np.inexact)):
+        if type(content) in (float, complex) or isinstance(content, np.inexact):
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
             return tracer
         if type(content) is set:
             self.guards.append(Guarded(path, Shape.of(content)))
             return set(content)
-        if type(content) in (list, tuple, dict) or (
+        if type(content) in (list, tuple, dict, OrderedDict, defaultdict) or (
                 isinstance(content, tuple) and hasattr(content, "_fields")):
             return self._container(path, content)
         self.guards.append(Guarded(path, content))
@@ -150,7 +157,8 @@ class Captures:
     def _container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))
         if isinstance(content, dict):
-            copy: Any = {k: self.read(path.step("item", k)) for k in content}
+            copy: Any = content.copy()  # of its kind
+            copy.update({k: self.read(path.step("item", k)) for k in content})
         else:
             items = [self.read(path.step("item", k)) for k in range(len(content))]
             copy = type(content)(*items) if hasattr(content, "_fields") else type(content)(items)
@@ -161,7 +169,9 @@ class Captures:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
         content = getattr(owner, name)
         if isinstance(owner, ModuleType):
-            if owner.__name__ in ("os", "sys") and not callable(content):
+            plain = isinstance(content, (int, float, str)) and name not in _CONSTANTS
+            if (owner.__name__ in ("os", "sys") and not callable(content)) or (
+                    _is_fixed(owner.__name__) and plain) or name not in vars(owner):
                 note_impure(f"{owner.__name__}.{name}")
             if _is_fixed(owner.__name__) or name not in vars(owner):
                 return content

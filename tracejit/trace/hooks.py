@@ -344,7 +344,9 @@ class Hooks:
             except loops.Unroll as e:
                 current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
         elements: Any = iterable if items is None or isinstance(iterable, range) else items
-        self._run(iter(elements), body, stop, changes[0])
+        method = special_method(elements, "__iter__")
+        self._run(iter(elements) if method is None else iter(method(elements)), body, stop,
+                  changes[0])
 
     def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
              names: tuple[str, ...]) -> None:

@@ -80,7 +80,7 @@ def bound_objects(fn: Any) -> list[Any]:
 _DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Leaf:
     """A float or array that is read at every call; within a capture, with the input for it."""
 
@@ -89,7 +89,7 @@ class Leaf:
     value: Any = None
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Guarded:
     """Something that must be the same at every call."""
 
@@ -103,6 +103,10 @@ def is_same_object(old: Any, new: Any) -> bool:
         return True
     if isinstance(old, MethodType) and isinstance(new, MethodType):
         return old.__func__ is new.__func__ and old.__self__ is new.__self__
+    if isinstance(old, functools.partial) and isinstance(new, functools.partial):
+        return old.keywords.keys() == new.keywords.keys() and len(old.args) == len(new.args) and (
+            all(map(is_same_object, (old.func, *old.args, *old.keywords.values()),
+                    (new.func, *new.args, *new.keywords.values()))))
     if isinstance(old, (int, str, bytes, bool, type(None), np.integer, np.bool_, np.dtype, slice,
                         range)):
         return type(old) is type(new) and bool(old == new)

@@ -63,8 +63,17 @@ def _find_or_make(module: str, name: str, by_value: bytes | None) -> Any:
                 "module, or install cloudpickle")
         return found
     parts = pickle.loads(by_value)
+    again = _make_again(*parts)
     here = getattr(found, "transform", None)
-    if here is not None and (here.home, here.settings) == (parts[1], parts[3]) and (
-            getattr(here.fn, "__code__", None) == getattr(parts[2], "__code__", 0)):
+    if isinstance(here, Deferred) and _is_same(here, again.transform):
         return found
-    return _make_again(*parts)
+    return again
+
+
+def _is_same(a: Deferred, b: Deferred) -> bool:
+    """Whether two transforms do the same, as far as code, defaults and settings tell."""
+    settings = [(t.home, t.settings, t.options, getattr(t.fn, "__defaults__", None),
+                 getattr(t.fn, "__kwdefaults__", None)) for t in (a, b)]
+    closed = any(getattr(t.fn, "__closure__", None) for t in (a, b))
+    codes = [getattr(t.fn, "__code__", None) for t in (a, b)]
+    return settings[0] == settings[1] and codes[0] == codes[1] and not closed
