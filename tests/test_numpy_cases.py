@@ -560,6 +560,7 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     list: [(lambda x: list((x, x * x)), 0.5)], dict: [(lambda x: dict(a=x, b=2.0 * x), 0.5)],
     set: [(lambda x: x * len(set([1, 2])), 0.5)],
     divmod: [(lambda x, y: divmod(x, y), 5.3, 2.0), (lambda x: divmod(x, 2), INTS)],
+    getattr: [(lambda x, name="T": getattr(x, name) * getattr(x, "factor", 2.0), A)],
     any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]),
                                                             0.5)],
     abs: [(lambda x: abs(x), A), (lambda x: abs(x), -0.5), (lambda x: abs(x), Z)],
