@@ -584,6 +584,7 @@ def test_warmup_and_command_line(project: Project) -> None:
     assert "0 programs removed" in command("cache", "prune")
     assert "1 programs removed" in command("cache", "clear")
     assert "no stored program" in command("cache", "explain", "0", status=1)
+    assert "did you mean loss?" in command("compile", "model:los", status=1)
     assert "MODULE:FUNCTION" in command("compile", "model", status=1)
     assert "no spec" in command("compile", "model:loss", "--spec", "f99", status=1)
 

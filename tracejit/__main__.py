@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import logging
 import os
@@ -76,6 +77,10 @@ def _function(args: Any) -> Any:
         sys.path.insert(0, "")
     found: Any = importlib.import_module(module)
     for part in path.split("."):
+        if not hasattr(found, part):
+            near = difflib.get_close_matches(part, dir(found), 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"{args.function}: there is no {part} in {found.__name__}{hint}")
         found = getattr(found, part)
     if args.transform is None:
         return found if hasattr(found, "warmup") else tracejit.jit(found)
