@@ -9,7 +9,6 @@ operators run where no guard sees what they read.
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
 import hashlib
 import json
@@ -177,6 +176,8 @@ def builtin_names(fn: FunctionType) -> set[str]:
 
 def require_readable(fn: FunctionType) -> None:
     """Raise `Unstorable` for a function that imports: what it finds no guard sees."""
+    import dis
+
     def imports(code: CodeType) -> bool:
         return any(i.opname == "IMPORT_NAME" for i in dis.get_instructions(code)) or any(
             imports(x) for x in code.co_consts if isinstance(x, CodeType))
