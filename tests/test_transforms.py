@@ -809,6 +809,10 @@ BOUND = {
     "a method that is read": lambda m: (lambda loss: lambda x: loss(x))(m.loss),
     "a partial that is read": lambda m: (lambda loss: lambda x: loss(x))(
         functools.partial(loss_of, m)),
+    "a transformed method that is read": lambda m: (lambda g: lambda x: np.sum(g(x)))(
+        tracejit.jit(m.loss)),
+    "a checkpointed method that is read": lambda m: (lambda g: lambda x: np.sum(g(x)))(
+        tracejit.checkpoint(m.loss)),
 }
 TRANSFORMS = {
     "grad": lambda f: tracejit.grad(f), "jit": lambda f: tracejit.jit(f),

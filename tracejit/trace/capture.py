@@ -24,7 +24,7 @@ from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
-from tracejit.trace.paths import Guarded, Leaf, Path, bound_objects
+from tracejit.trace.paths import Guarded, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
@@ -121,8 +121,7 @@ class _Attempt:
         """Run the function and close the graph."""
         trace = self.trace
         with active(trace):
-            for x in bound_objects(self.fn):
-                trace.captured.own(x, Path({"self": x}, "self"))
+            trace.captured.own_bound(self.fn, Path({"self": self.fn}, "self"))
             tracers = self._argument_tracers()
             args, kwargs = unflatten(self.structure, iter(tracers))
             try:

@@ -10,7 +10,7 @@ import functools
 import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Container
-from types import FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,10 @@ _LIBRARIES = {"numpy", "scipy", "numba", "tracejit"}
 
 
 _CONSTANTS = {"pi", "e", "tau", "inf", "nan", "euler_gamma", "newaxis", "__version__"}
+
+
+_DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
+_CODE = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 
 
 def _is_fixed(module: str | None) -> bool:
@@ -98,19 +102,27 @@ class Captures:
         if not isinstance(content, (int, str, bytes, type(None))) and not (
                 isinstance(content, (type, FunctionType)) and _is_fixed(content.__module__)):
             self.paths[id(content)] = (content, path)
-            self._own_bound(content, path)
+            self.own_bound(content, path)
         return content
 
-    def _own_bound(self, content: Any, path: Path) -> None:
-        """Note the objects that a method or a partial holds, which are read without a name."""
+    def own_bound(self, content: Any, path: Path) -> None:
+        """Note the objects that calls of something reach without a name: a method's, a partial's.
+
+        What is read of them is captured state like what globals hold.
+        """
         if isinstance(content, MethodType):
+            self.own_bound(content.__func__, path.step("attr", "__func__"))
             self.own(content.__self__, path.step("attr", "__self__"))
         elif isinstance(content, functools.partial):
-            self._own_bound(content.func, path.step("attr", "func"))
+            self.own_bound(content.func, path.step("attr", "func"))
             for k, x in enumerate(content.args):
-                self.own(x, path.step("attr", "args").step("item", k))
+                self.own_bound(x, path.step("attr", "args").step("item", k))
             for name, x in content.keywords.items():
-                self.own(x, path.step("attr", "keywords").step("item", name))
+                self.own_bound(x, path.step("attr", "keywords").step("item", name))
+        elif "__wrapped__" in getattr(content, "__dict__", ()):
+            self.own_bound(content.__wrapped__, path.step("attr", "__wrapped__"))
+        elif not isinstance(content, (*_DATA, *_CODE)):
+            self.own(content, path)
 
     def _array(self, path: Path, content: np.ndarray) -> Tracer:
         if id(content) not in self.arrays:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType
+from types import CellType, MethodType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Guarded", "Holder", "Leaf", "Path", "Same", "Shape", "bound_objects", "is_same_object"]
+__all__ = ["Guarded", "Holder", "Leaf", "Path", "Same", "Shape", "is_same_object"]
 
 
 class Holder:
@@ -59,25 +59,6 @@ class Path:
         for kind, key in self.steps:
             text += f".{key}" if kind == "attr" else f"[{key!r}]"
         return text
-
-
-def bound_objects(fn: Any) -> list[Any]:
-    """Return the objects that calls of a function reach without a name: a method's, a partial's.
-
-    What is read of them is captured state like what globals hold.
-    """
-    if isinstance(fn, functools.partial):
-        parts = [x for x in (*fn.args, *fn.keywords.values()) if not isinstance(x, _DATA)]
-        return [*bound_objects(fn.func), *parts]
-    if isinstance(fn, MethodType):
-        return [*bound_objects(fn.__func__), fn.__self__]
-    inner = getattr(fn, "__wrapped__", None)
-    if inner is not None:
-        return bound_objects(inner)
-    return [] if isinstance(fn, (FunctionType, BuiltinFunctionType, type, np.ufunc)) else [fn]
-
-
-_DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
 
 
 @dataclass(eq=False, slots=True)
