@@ -77,10 +77,10 @@ def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: Inter
     _run(module, machine, "add_global_dead_code_eliminate_pass", "add_strip_dead_prototype_pass")
     _rename_blas(module)
     outside = [f for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    libraries = _libraries(f.name for f in outside)
+    needed = _libraries(f.name for f in outside)
     for function in outside:  # they are called without a detour by the linker's table
         function.add_function_attribute("nonlazybind")
-    return ExportedCode(machine.emit_object(module), libraries)
+    return ExportedCode(machine.emit_object(module), needed)
 
 
 def _run(module: Any, machine: Any, *passes: str) -> None:

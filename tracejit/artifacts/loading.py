@@ -18,8 +18,8 @@ import numpy as np
 from tracejit.artifacts.environment import describe_environment
 from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
 from tracejit.artifacts.manifest import InterfaceReader
-from tracejit.artifacts.places import Missing, PlaceReader, find_class
-from tracejit.artifacts.request import describe_request, slot_of
+from tracejit.artifacts.places import Missing, PlaceReader, find_named
+from tracejit.artifacts.request import KINDS, describe_request, slot_of
 from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import Artifact, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
@@ -97,7 +97,7 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     if m["function"] != fingerprint(call.function.transform.fn):
         raise Missing(f"the code or a default of {m['request']['function']} has changed")
     for name, known in m["functions"]:
-        if fingerprint(find_class(name)) != known:
+        if fingerprint(find_named(name)) != known:
             raise Missing(f"the code of {name} has changed")
     for module, names in m["builtins"].items():
         here = vars(sys.modules[module]) if module in sys.modules else {}
@@ -163,7 +163,7 @@ class _Reader:
                 kept = Same(self.places.path(known[1]))
                 good = self._read(kept.path) is content
             elif known[0] == "shape":
-                kept = Shape(find_class(known[1]), known[2] if isinstance(known[2], int)
+                kept = Shape(KINDS[known[1]], known[2] if isinstance(known[2], int)
                              else tuple(known[2]))
                 good = type(content) is kept.type and Shape.of(content) == kept
             else:
@@ -188,7 +188,7 @@ class _Reader:
     def interface(self) -> Interface:
         """Return the interface; guards and captured state have been checked."""
         return InterfaceReader(self.manifest["interface"], self.leaves, self.guards,
-                               self.places.path, self.function).interface()
+                               self.function).interface()
 
     def function(self, where: Any) -> Any:
         """Return the Python function that a line is in, or None."""
@@ -200,7 +200,7 @@ class _Reader:
         elif kind == "argument":
             x = self.call.leaves[owner]
         elif kind == "named":
-            x = find_class(owner)
+            x = find_named(owner)
         else:
             x = sys.modules["tracejit.ops.calls"].GRADIENTS[owner]
         return functions_in(x)[k]

@@ -11,19 +11,20 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.runtime.interface import Interface, Kind
-from tracejit.trace.paths import Guarded, Leaf, Path
+from tracejit.trace.paths import Guarded, Leaf
 
 __all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
 
 
 def interface_text(i: Interface, leaves: Sequence[Leaf],
-                   path: Callable[[Path], Any] | None = None,
                    where: Callable[[Any], Any] | None = None) -> dict[str, Any]:
     """Return an interface as lists of strings and numbers; `Unstorable` where that cannot be.
 
-    path  -- writes a path to a variable
     where -- says in which function a code is, for lines to be found when the source has moved
     """
+    if i.recorded or i.assigned:
+        raise Unstorable("it reads variables or tape values, which belong to a process")
+
     def site(x: Any) -> Any:
         if x is None:
             return None
@@ -31,18 +32,13 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         found = None if where is None else where(getattr(x.function, "code", None))
         return [found, x.statement, x.function.name, file, line]
 
-    def text(p: Path) -> Any:
-        assert path is not None
-        return path(p)
-
     return {
         "name": i.name, "inputs": [[d.str, n] for d, n in i.inputs],
         "outputs": [[d.str, n] for d, n in i.outputs],
         "sources": [s if isinstance(s, int) else ["leaf", leaves.index(s)] for s in i.sources],
         "structure": structure_text(i.structure),
         "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
-        "weak": i.weak, "written": i.written, "assigned": [[text(p), k] for p, k in i.assigned],
-        "recorded": [text(p) for p in i.recorded], "sizes": i.sizes, "logs": i.logs,
+        "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
         "releases": i.releases,
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
     }
@@ -76,20 +72,13 @@ class InterfaceReader:
     """Reads an interface from text.
 
     leaves, guards -- captured state, and what must be as it was, which have been found
-    path           -- reads a path to a variable
     function       -- finds the function that `where` named, or None
     """
 
     def __init__(self, text: dict[str, Any], leaves: Sequence[Leaf], guards: list[Guarded],
-                 path: Callable[[Any], Path] | None = None,
                  function: Callable[[Any], Any] | None = None) -> None:
         self.text, self.leaves, self.guards = text, leaves, guards
-        self._path, self.function = path, function
-
-    def path(self, text: Any) -> Path:
-        """Return the path to a variable."""
-        assert self._path is not None
-        return self._path(text)
+        self.function = function
 
     def interface(self) -> Interface:
         """Return the interface."""
@@ -99,9 +88,8 @@ class InterfaceReader:
             tuple([s if isinstance(s, int) else self.leaves[s[1]] for s in i["sources"]]),
             self.guards, structure_of_text(i["structure"]),
             [None if c is None else (c[0],) for c in i["constants"]], i["weak"],
-            [(k, output) for k, output in i["written"]],
-            [(self.path(p), k) for p, k in i["assigned"]], [self.path(p) for p in i["recorded"]],
-            i["sizes"], i["logs"], i["releases"],
+            [(k, output) for k, output in i["written"]], [], [], i["sizes"], i["logs"],
+            i["releases"],
             [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
              for error, message, site in i["failures"]])
 

@@ -14,7 +14,7 @@ from typing import Any
 from tracejit.artifacts.fingerprints import Unstorable, functions_in
 from tracejit.trace.paths import Path
 
-__all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_class", "name_of_class"]
+__all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named"]
 
 
 class Missing(Exception):
@@ -93,18 +93,7 @@ class PlaceReader:
         return cells[found[k].__code__.co_freevars.index(name)]
 
 
-def name_of_class(kind: type) -> str:
-    """Return the name by which a class is found again; `Unstorable` if there is none."""
-    name = f"{kind.__module__}:{kind.__qualname__}"
-    try:
-        if find_class(name) is kind:
-            return name
-    except Missing:
-        pass
-    raise Unstorable(f"the class {kind.__qualname__} cannot be found by its name")
-
-
-def find_class(name: str) -> Any:
+def find_named(name: str) -> Any:
     """Return what `module:qualname` names; `Missing` if nothing is."""
     module, _, path = name.partition(":")
     if module not in sys.modules:

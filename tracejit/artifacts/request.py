@@ -8,11 +8,11 @@ from types import MethodType
 from typing import Any
 
 from tracejit.artifacts.fingerprints import Unstorable, describe, digest
-from tracejit.artifacts.places import find_class, name_of_class
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
-__all__ = ["describe_request", "function_name", "slot_of", "structure_of_text", "structure_text"]
+__all__ = ["KINDS", "describe_request", "function_name", "kind_text", "slot_of", "spec_text",
+           "structure_of_text", "structure_text"]
 
 
 def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Structure) -> Any:
@@ -26,7 +26,7 @@ def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Struct
             "name": transform.name,
             "settings": [describe(x) for x in transform.settings],
             "options": repr(transform.options),
-            "arguments": [_describe_spec(s) for s in specs],
+            "arguments": [spec_text(s) for s in specs],
             "structure": structure_text(structure)}
 
 
@@ -40,7 +40,8 @@ def function_name(fn: Any) -> str:
     return f"{fn.__module__}:{fn.__qualname__}"
 
 
-def _describe_spec(spec: ArgSpec) -> Any:
+def spec_text(spec: ArgSpec) -> Any:
+    """Return a spec as a list of strings and numbers."""
     if spec.kind == "static":
         return ["static", digest(describe(spec.content))]
     assert spec.dtype is not None
@@ -48,14 +49,23 @@ def _describe_spec(spec: ArgSpec) -> Any:
 
 
 def structure_text(s: Structure) -> Any:
-    """Return a structure as nested lists; `Unstorable` for classes that no name leads to."""
+    """Return a structure as nested lists; `Unstorable` for users' classes."""
     if s == LEAF:
         return []
-    if s.kind not in (list, tuple, dict, type(None)):
-        raise Unstorable(f"an argument or result is a {getattr(s.kind, '__qualname__', s.kind)}, "
+    return [kind_text(s.kind), _keys(s.aux), *[structure_text(p) for p in s.parts]]
+
+
+KINDS: dict[str, type] = {k.__name__: k for k in (list, tuple, dict, set, type(None))}
+"""The containers that hold nothing but their items, by name."""
+
+
+def kind_text(kind: type | None) -> str:
+    """Return the name of a container's type; `Unstorable` for a user's, which may do anything."""
+    if kind not in KINDS.values():
+        raise Unstorable(f"it takes, reads or returns a {getattr(kind, '__qualname__', kind)}, "
                          "whose methods may read what no guard sees")
-    kind = "None" if s.kind is type(None) else name_of_class(s.kind)
-    return [kind, _keys(s.aux), *[structure_text(p) for p in s.parts]]
+    assert kind is not None
+    return kind.__name__
 
 
 def _keys(aux: Any) -> Any:
@@ -67,12 +77,12 @@ def _keys(aux: Any) -> Any:
 
 
 def structure_of_text(text: Any) -> Structure:
-    """Return a structure again; `Missing` where a class is not here."""
+    """Return a structure again."""
     if not text:
         return LEAF
     kind, aux, *parts = text
-    return Structure(type(None) if kind == "None" else find_class(kind),
-                     None if aux is None else tuple(aux), tuple(map(structure_of_text, parts)))
+    return Structure(KINDS[kind], None if aux is None else tuple(aux),
+                     tuple(map(structure_of_text, parts)))
 
 
 def slot_of(request: Any) -> str:

@@ -17,14 +17,20 @@ from tracejit.artifacts.fingerprints import (
     require_readable,
 )
 from tracejit.artifacts.manifest import interface_text, needs_of
-from tracejit.artifacts.places import Missing, PlaceWriter, find_class, name_of_class
-from tracejit.artifacts.request import describe_request, function_name, slot_of
+from tracejit.artifacts.places import Missing, PlaceWriter, find_named
+from tracejit.artifacts.request import (
+    describe_request,
+    function_name,
+    kind_text,
+    slot_of,
+    spec_text,
+)
 from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
 from tracejit.trace.paths import Guarded, Leaf, Same, Shape
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
     from tracejit.runtime.function import Request
@@ -62,8 +68,6 @@ def artifact_of(call: Request, compiled: Compiled,
         raise Unstorable("it calls " + ", ".join(dependencies.impure) + " while it is captured, "
                          "whose result may be another one in another process")
     fn, interface = call.function.transform.fn, compiled.interface
-    if interface.recorded or interface.assigned:
-        raise Unstorable("it reads variables or tape values, which belong to a process")
     object_code = compiled.code.object_code
     manifest = {
         "request": request, "environment": describe_environment(), "function": fingerprint(fn),
@@ -114,8 +118,7 @@ class _Writer:
                            for x in self.leaves],
                 "functions": self.named,
                 "builtins": {k: sorted(names) for k, names in self.builtins.items()},
-                "interface": interface_text(self.interface, self.leaves, self.places.text,
-                                            self.known.get)}
+                "interface": interface_text(self.interface, self.leaves, self.known.get)}
 
     def _cover(self, functions: Sequence[FunctionType], where: list[Any]) -> None:
         for k, f in enumerate(functions):
@@ -130,7 +133,7 @@ class _Writer:
                 continue
             name = function_name(f)
             try:
-                found = find_class(name)
+                found = find_named(name)
                 k = functions_in(found).index(f)
             except (Missing, ValueError):
                 raise Unstorable(f"it goes through the function {f.__qualname__}, which no name "
@@ -145,13 +148,10 @@ class _Writer:
         if isinstance(x, Same):
             return ["same", self.places.text(x.path)]
         if isinstance(x, Shape):
-            if x.type not in (list, tuple, dict, set):
-                raise Unstorable(f"it reads a {x.type.__qualname__}, whose methods may read what "
-                                 "no guard sees")
             items = x.items if isinstance(x.items, int) else list(x.items)
             if not isinstance(items, int) and not all(type(k) in (str, int) for k in items):
                 raise Unstorable("a dict has keys that are neither strings nor numbers")
-            return ["shape", name_of_class(x.type), items]
+            return ["shape", kind_text(x.type), items]
         for f in functions_in(x):
             if is_users(f.__globals__.get("__name__")) and f not in self.captured:
                 raise Unstorable(f"it reads the function {f.__qualname__} without going through "
@@ -164,11 +164,3 @@ def _codes_in(code: CodeType) -> Iterable[CodeType]:
         if isinstance(x, CodeType):
             yield x
             yield from _codes_in(x)
-
-
-def spec_text(spec: ArgSpec) -> Any:
-    """Return the spec of captured state."""
-    assert spec.dtype is not None
-    return [spec.kind, spec.dtype.str, spec.ndim]
-
-

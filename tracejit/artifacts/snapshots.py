@@ -20,11 +20,11 @@ from tracejit.artifacts.fingerprints import Unstorable, digest
 from tracejit.artifacts.loading import load_object_code, require_environment
 from tracejit.artifacts.manifest import InterfaceReader, interface_text, needs_of
 from tracejit.artifacts.places import Missing
-from tracejit.artifacts.request import structure_of_text, structure_text
+from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject
 from tracejit.errors import SnapshotError
 from tracejit.runtime.invocation import Invocation
-from tracejit.runtime.specialisation import Specialisation
+from tracejit.runtime.specialisation import Specialisation, not_here
 from tracejit.trace.paths import Holder, Leaf
 from tracejit.trace.paths import Path as StatePath
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
@@ -44,9 +44,6 @@ def save_snapshot(compiled: Compiled, path: Path) -> Path:
                         "with, and cannot be saved")
     specs, structure = arguments
     interface = compiled.interface
-    if interface.assigned or interface.recorded:
-        raise TypeError(f"{interface.name} reads or assigns to variables, which a file of its own "
-                        "cannot. The store of compiled programs keeps it")
     leaves = [s for s in interface.sources if isinstance(s, Leaf)]
     contents = io.BytesIO()
     np.savez(contents, *[x.path.read() for x in leaves])  # arrays alone, never pickled objects
@@ -55,7 +52,7 @@ def save_snapshot(compiled: Compiled, path: Path) -> Path:
         if static:
             raise Unstorable("an argument is neither an array nor a number")
         manifest = {
-            "environment": describe_environment(), "arguments": [_spec_text(s) for s in specs],
+            "environment": describe_environment(), "arguments": [spec_text(s) for s in specs],
             "structure": structure_text(structure), "needs": needs_of(compiled.code.object_code),
             "interface": interface_text(interface, leaves), "symbol": compiled.symbol,
             "kinds": [type(x.path.read()).__name__ for x in leaves],
@@ -73,11 +70,6 @@ def save_snapshot(compiled: Compiled, path: Path) -> Path:
             archive.writestr(name, data)
     os.replace(new, path)
     return path
-
-
-def _spec_text(spec: ArgSpec) -> Any:
-    assert spec.dtype is not None
-    return [spec.kind, spec.dtype.str, spec.ndim]
 
 
 class Snapshot:
@@ -143,7 +135,7 @@ def load(path: str | Path) -> Snapshot:
     except (zipfile.BadZipFile, BadObject, Missing, KeyError, ValueError, EOFError) as e:
         raise SnapshotError(
             f"{path} cannot be loaded: {e}. Save it again from the function") from None
-    held = Specialisation(interface, Invocation(interface, addresses), specs, structure, _nothing)
+    held = Specialisation(interface, Invocation(interface, addresses), specs, structure, not_here)
     return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode())
 
 
@@ -151,8 +143,3 @@ def _as_kind(x: np.ndarray, kind: str) -> Any:
     if kind in ("float", "int", "complex"):
         return x.item()
     return x if x.ndim or kind == "ndarray" else x[()]
-
-
-def _nothing(*args: Any) -> Any:
-    """Say that a call is not for the entry that was asked."""
-    return NotImplemented

@@ -11,7 +11,6 @@ written beside its place and moved there, so that it is there whole or not at al
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import logging
 import os
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tracejit.artifacts.environment import environment_digest
+from tracejit.artifacts.fingerprints import digest
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
@@ -45,14 +45,14 @@ class Artifact:
     def __init__(self, path: Path) -> None:
         self.path, self.key = path, path.name
         text = _read(path / "manifest.json")
-        if hashlib.blake2b(text, digest_size=16).hexdigest() != self.key:
+        if digest(text) != self.key:
             raise BadObject("its manifest is damaged")
         self.manifest: dict[str, Any] = json.loads(text)
 
     def file(self, name: str) -> bytes:
         """Return the content of a file; `BadObject` if it is not what was written."""
         data = _read(self.path / name)
-        if hashlib.blake2b(data, digest_size=16).hexdigest() != self.manifest["files"][name]:
+        if digest(data) != self.manifest["files"][name]:
             raise BadObject(f"its {name} is damaged")
         return data
 
@@ -119,10 +119,9 @@ class Store:
 
     def put(self, slot: str, manifest: dict[str, Any], files: dict[str, bytes]) -> Path | None:
         """Store an artifact, whole or not at all; None where that fails."""
-        manifest["files"] = {name: hashlib.blake2b(data, digest_size=16).hexdigest()
-                             for name, data in files.items()}
+        manifest["files"] = {name: digest(data) for name, data in files.items()}
         text = json.dumps(manifest, indent=1, sort_keys=True).encode()
-        key = hashlib.blake2b(text, digest_size=16).hexdigest()
+        key = digest(text)
         folder = self.path / slot
         new = folder / f"new-{os.getpid()}-{threading.get_ident()}-{key}"
         try:
@@ -299,7 +298,7 @@ def shared_object(name: str, make: Callable[[], bytes]) -> bytes:
     path = store.path / "shared" / f"{name}-{environment_digest()}"
     try:
         data = _read(path)
-        if hashlib.blake2b(data[32:], digest_size=16).hexdigest().encode() == data[:32]:
+        if digest(data[32:]).encode() == data[:32]:
             undefined_symbols(data[32:])
             return data[32:]
     except (OSError, BadObject) as e:
@@ -309,7 +308,7 @@ def shared_object(name: str, make: Callable[[], bytes]) -> bytes:
     new = path.with_name(f"new-{os.getpid()}-{threading.get_ident()}-{name}")
     try:
         _make_folder(path.parent)
-        _write(new, hashlib.blake2b(data, digest_size=16).hexdigest().encode() + data)
+        _write(new, digest(data).encode() + data)
         os.replace(new, path)
     except OSError:
         pass

@@ -17,7 +17,7 @@ from tracejit.trace.paths import Guarded, Same, Shape, is_same_object
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
-__all__ = ["Specialisation"]
+__all__ = ["Runner", "Specialisation", "not_here"]
 
 
 class Runner(Protocol):
@@ -171,7 +171,7 @@ class Specialisation:
         leaves = [self._leaf_record((Words.FROM_ARGUMENT, k, 0), spec)
                   for k, spec in enumerate(specs)]
         grouping = Words.ONE if len(self.interface.weak) == 1 else Words.TUPLE
-        return self._words(runner, _not_here, len(leaves), [], leaves, grouping)
+        return self._words(runner, not_here, len(leaves), [], leaves, grouping)
 
     def _words(self, runner: Invocation, following: Callable[..., Any], args: int,
                guards: Sequence[Any], leaves: Sequence[Any], grouping: int) -> np.ndarray | None:
@@ -244,7 +244,7 @@ class Specialisation:
         return (0, 0, 0, Words.AS_SCALAR, self._hold(dtype), 0)
 
 
-def _not_here(*args: Any) -> Any:
+def not_here(*args: Any) -> Any:
     """Say that a call is not for the entry that was asked."""
     return NotImplemented
 
