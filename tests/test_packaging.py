@@ -39,9 +39,10 @@ LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "runtime"}
 LAYERS["runtime"] = set(LAYERS) | {"artifacts"}
 LAYERS["cache"] = BASE | {"artifacts"}
 LAYERS["transforms"] = set(LAYERS)
+LAYERS["inspection"] = set(LAYERS)
 LAYERS["tape"] = set(LAYERS)
 LAYERS["api"] = set(LAYERS)
-LAYERS["__main__"] = BASE | {"cache", ""}
+LAYERS["__main__"] = BASE | {"cache", "inspection", ""}
 LAYERS[""] = set(LAYERS)  # tracejit/__init__.py
 
 

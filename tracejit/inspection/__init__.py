@@ -1,0 +1,1 @@
+"""Seeing programs: reports for notebooks and terminals, pictures, explanations, debugging."""

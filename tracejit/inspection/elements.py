@@ -1,0 +1,101 @@
+"""What reports are made of: sections of tables, code and pictures; `html.py` and `text.py` draw them.
+
+Elements are plain data: nothing here knows of graphs, and a renderer needs to know nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Code", "Element", "Line", "Paragraph", "Picture", "Role", "Row", "Section", "Table"]
+
+Role = str
+"""What a row or line is a part of: one of "", "forward", "backward", "pruned", "added", "removed".
+
+Renderers tell roles apart by a mark and a word as well as by colour.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A sentence or more."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table.
+
+    cells  -- a text per column
+    role   -- what it is a part of
+    depth  -- how far the first cell is indented: the regions that it is in
+    anchor -- what links lead here, unique in the report
+    link   -- the anchor that its first cell leads to
+    """
+
+    cells: tuple[str, ...]
+    role: Role = ""
+    depth: int = 0
+    anchor: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings. Columns named in `code` are set in a fixed width, those in `numbers`
+    to the right.
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[Row]
+    code: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of code, with its number, or 0 for none, and what it leads to."""
+
+    text: str
+    number: int = 0
+    role: Role = ""
+    anchor: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    """Further texts behind the line, each with the anchor that it leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Lines of code under a caption."""
+
+    lines: Sequence[Line]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG image, and what stands for it in text."""
+
+    svg: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Elements under a title.
+
+    name    -- the section's name in the report: `report["loops"]`
+    summary -- what is said beside the title, seen when it is folded, too
+    is_open -- whether it begins unfolded
+    """
+
+    title: str
+    name: str
+    elements: Sequence[Element]
+    summary: str = ""
+    is_open: bool = False
+
+
+Element = Paragraph | Table | Code | Picture | Section
