@@ -1,4 +1,4 @@
-"""What reports are made of: sections of tables, code and pictures; `html.py` and `text.py` draw them.
+"""What reports are made of: tables, code, pictures; `html.py` and `text.py` draw them.
 
 Elements are plain data: nothing here knows of graphs, and a renderer needs to know nothing else.
 """
