@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tracejit.ir.cells import cell_name
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
 from tracejit.ir.types import Aval, LogType, Type
@@ -98,7 +99,7 @@ class Site:
 
     def __str__(self) -> str:
         file, line, _ = self.location
-        return f"{file.rsplit('/', 1)[-1]}:{line}"
+        return f"{cell_name(file) or file.rsplit('/', 1)[-1]}:{line}"
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.errors import RAISABLE
+from tracejit.ir.cells import line_name
 
 __all__ = ["raise_at"]
 
@@ -19,7 +20,7 @@ def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Any) ->
     if site is None:
         raise exception
     file, line, _ = site.location
-    exception.add_note(f"raised by captured code at {file}:{line}")
+    exception.add_note(f"raised by captured code at {line_name(file, line)}")
     code = compile("\n" * (line - 1) + "raise _error", file, "exec")
     code = _named(code, getattr(site.function, "name", "function"))
     exec(code, {"_error": exception})

@@ -7,6 +7,7 @@ import threading
 from types import CodeType, FrameType
 from typing import Any
 
+from tracejit.ir.cells import line_name
 from tracejit.trace.source import is_user_code
 
 __all__ = ["ACTIVE", "Event", "Line", "line_text", "note_event", "user_line"]
@@ -51,7 +52,7 @@ def line_text(line: Line) -> str:
     for start, end, number in code.co_lines():
         if start <= last < end and number is not None:
             found = number
-    return f"{code.co_filename}:{found}"
+    return line_name(code.co_filename, found)
 
 
 class Event:

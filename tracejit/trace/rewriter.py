@@ -22,6 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from tracejit.errors import Refusal
+from tracejit.ir.cells import line_name
 from tracejit.trace.jumps import VALUE, lower_jumps, stop_flags
 from tracejit.trace.liveness import Changes, analyse, local_names, own_nodes, stored_names
 from tracejit.trace.source import REWRITTEN, FunctionSource, find_source
@@ -43,7 +44,8 @@ def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
     """
     code = fn.__code__
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        raise Refusal(f"{code.co_filename}:{code.co_firstlineno}: async code cannot be captured. "
+        where = line_name(code.co_filename, code.co_firstlineno)
+        raise Refusal(f"{where}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
     with _SYNTAX_TREES:
         if code not in _CODES:
@@ -156,7 +158,8 @@ class _Rewriter(ast.NodeTransformer):
         for n in own_nodes(node.body):
             for kinds, what, remedy in _REFUSED:
                 if isinstance(n, kinds):
-                    raise Refusal(f"{self.file}:{n.lineno}: {what} cannot be captured. {remedy}")
+                    where = line_name(self.file, n.lineno)
+                    raise Refusal(f"{where}: {what} cannot be captured. {remedy}")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         node.decorator_list = [self.visit(d) for d in node.decorator_list]

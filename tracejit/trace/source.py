@@ -11,6 +11,7 @@ import textwrap
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
 
 __all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source",
@@ -110,18 +111,20 @@ def describe_line(site: Site | None) -> str:
     if site is None:
         return "<unknown line>"
     file, line, _ = site.location
-    return f"{file}:{line}"
+    return line_name(file, line)
 
 
 def line_of_error(error: BaseException, fn: Any) -> str:
     """Return `file:line` of the user's line that raised an error; else where `fn` is defined."""
     code = getattr(fn, "__code__", None)
-    where = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "<unknown line>"
+    where = "<unknown line>"
+    if code is not None:
+        where = line_name(code.co_filename, code.co_firstlineno)
     tb = error.__traceback__
     while tb is not None:
         code = tb.tb_frame.f_code
         if is_user_code(code):
-            where = f"{code.co_filename}:{tb.tb_lineno}"
+            where = line_name(code.co_filename, tb.tb_lineno)
         tb = tb.tb_next
     return where
 

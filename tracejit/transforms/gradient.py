@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.autodiff.transforms import gradient_block, gradient_graph
+from tracejit.ir.cells import line_name
 from tracejit.ir.core import Block, Graph
 from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
@@ -60,7 +61,7 @@ class Gradient:
     def _where(self) -> str:
         """Return the line on which the function is defined."""
         code = getattr(inspect.unwrap(self.fn), "__code__", None)
-        return self.name if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+        return self.name if code is None else line_name(code.co_filename, code.co_firstlineno)
 
     def _require_scalar(self, aval: Any, fn_name: str) -> None:
         if not isinstance(aval, Aval) or aval.shape or aval.dtype.kind != "f":
