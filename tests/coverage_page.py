@@ -1,11 +1,9 @@
-"""The text of `docs/coverage.md`: from the tables that capture reads, and the refusals it makes."""
+"""The text of `docs/coverage.md`: from the tables that capture reads."""
 
 from __future__ import annotations
 
-import ast
 import importlib
 import math
-import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -71,14 +69,7 @@ All others (`print`, `getattr`, `sorted` and so on) run in Python while the func
 
 {scipy}.
 
-## What is refused
-
-Each refusal is a `tracejit.Refusal`, which is a `TypeError`; its message begins with the user's
-file and line where there is one. `…` stands for a name, a type or a number.
-
-| what | what to do instead |
-|---|---|
-{refusals}
+What is refused, and what to write instead, is [on a page of its own](refusals.md).
 """
 
 
@@ -88,10 +79,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _filled(page: str) -> str:
-    """Return a page with its paragraphs in lines of 100 characters; tables stay."""
-    parts = page.split("\n\n")
-    return "\n\n".join(p if p.startswith("|") else textwrap.fill(
-        p, 100, break_long_words=False, break_on_hyphens=False) for p in parts)
+    """Return a page with its paragraphs in lines of 100 characters."""
+    return "\n\n".join(textwrap.fill(p, 100, break_long_words=False, break_on_hyphens=False)
+                       for p in page.split("\n\n"))
 
 
 def _numpy_names(linalg: bool) -> Iterator[str]:
@@ -140,52 +130,6 @@ def _builtin_names() -> Iterator[str]:
         yield function.__name__ if module == "builtins" else f"{module}.{function.__name__}"
 
 
-# --- refusals -----------------------------------------------------------------------------------
-
-
-def _text(node: ast.expr) -> str:
-    """Return a string expression with `…` for what is put in."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) for part in node.values)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _text(node.left) + _text(node.right)
-    return "…"
-
-
-def _refusals_in(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id == "refuse" and len(node.args) == 2:
-                yield _text(node.args[0]), _text(node.args[1])
-            elif node.func.id == "Refusal" and node.args:
-                what, _, remedy = _text(node.args[0]).removeprefix("…: ").removeprefix(
-                    "…:…: ").partition(". ")
-                yield what, remedy
-
-
-def _refusals() -> list[tuple[str, str]]:
-    """Return every refusal of the package: what, and the remedy."""
-    from tracejit.trace.rewriter import _REFUSED
-
-    found = {(f"{what} cannot be captured", remedy) for _, what, remedy in _REFUSED}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if "codegen" not in path.parts:
-            found.update(_refusals_in(ast.parse(path.read_text(encoding="utf-8"))))
-    rows = {(_joined(what), _joined(remedy.rstrip("."))) for what, remedy in found if remedy != "…"}
-    return sorted(rows, key=lambda row: (row[0].lower().strip("`'…"), row))
-
-
-def _joined(text: str) -> str:
-    """Return a text with neighbouring `…` as one."""
-    return re.sub(r"…(?:[. ]…)+", "…", text)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
-
-
 def _is_marked(ufunc: Any) -> bool:
     op = dispatch.UFUNCS.get(ufunc)
     return op is not None and op.marked
@@ -206,5 +150,5 @@ def coverage_page() -> str:
         numpy=_listed(_numpy_names(False)), linalg=_listed(_numpy_names(True)),
         methods=_listed(methods), attributes=_listed(attributes),
         operators=_listed(_operators(Traced)), inplace=_listed(_operators(Tracer, "i", "=")),
-        math=_listed(math_names), builtins=_listed(_builtin_names()), scipy=_listed(_scipy_names()),
-        refusals="\n".join(map(_row, _refusals())))) + "\n"
+        math=_listed(math_names), builtins=_listed(_builtin_names()),
+        scipy=_listed(_scipy_names()))) + "\n"

@@ -3,11 +3,12 @@
 In README.md and docs/*.md a block of ```python is run, in the order of the page, each as a file
 `example.py` of its own with the names of those before it; not if its fence says `python no-run`. A
 block of ```text that follows it is what it prints. `--golden` writes those blocks, the figures of
-the README, and docs/coverage.md again.
+the README, docs/api.md, docs/coverage.md and the end of docs/refusals.md again.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import importlib
@@ -21,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from api_page import api_page
 from coverage_page import PACKAGE, coverage_page
+from refusals_page import messages, refusals, refusals_in, with_others
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -106,6 +109,37 @@ def test_the_figures_are_those_of_the_benchmarks(expect_text: Expect) -> None:
 
 def test_what_is_captured_is_what_the_page_lists(expect_text: Expect) -> None:
     expect_text(ROOT / "docs" / "coverage.md", coverage_page())
+
+
+def test_every_refusal_is_on_its_page(expect_text: Expect) -> None:
+    page = ROOT / "docs" / "refusals.md"
+    expect_text(page, with_others(page.read_text(encoding="utf-8")))
+
+
+def test_a_refusal_that_the_page_lacks_is_found() -> None:
+    page = ("```text\nline 1: a generator cannot be captured. Fill an array in\n"
+            "    a loop and return it.\n```\n")
+    page += "<!-- refusals without a program -->\n<!-- end -->\n"
+    assert messages(page) == ["line 1: a generator cannot be captured. Fill an array in a loop and "
+                              "return it"]
+    listed = with_others(page)
+    assert "a generator" not in listed.partition("<!--")[2]
+    assert listed.count("\n| ") == len(refusals()) - 1 + 2
+
+
+def test_what_a_refusal_says_is_read_from_the_source() -> None:
+    source = """
+REMEDY = "Do " + "this"
+def f(x):
+    raise refuse(f"a {x} thing", REMEDY)
+def g(x):
+    raise Refusal(f"{x}: no {x}. Write y")
+"""
+    assert list(refusals_in(ast.parse(source))) == [("a … thing", "Do this"), ("no …", "Write y")]
+
+
+def test_the_reference_is_what_the_docstrings_say(expect_text: Expect) -> None:
+    expect_text(ROOT / "docs" / "api.md", api_page())
 
 
 # --- the rest of it -----------------------------------------------------------------------------
