@@ -7,16 +7,18 @@ PY     := $(VENV)/bin/python
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 COUNT  ?= 5000
 
-.PHONY: help demo test check fuzz bench golden
+.PHONY: help demo test check fuzz bench golden docs notebooks
 
 help:
-	@echo 'make demo    fit three models with compiled gradients; print fits, errors, times, source'
-	@echo 'make test    run the test suite                             (JOBS=$(JOBS))'
-	@echo 'make check   lint, types, packages and layers'
-	@echo 'make fuzz    random programs against differences            (COUNT=$(COUNT), SEED=...)'
-	@echo 'make bench   times beside hand-written, JAX, PyTorch, autograd'
-	@echo 'make golden  write golden sources and the pages of docs/ again; review the diff'
-	@echo 'PYTHON=...   the Python, 3.11 or newer, that .venv is made with'
+	@echo 'make demo       fit three models with compiled gradients; print fits, errors, times, source'
+	@echo 'make test       run the test suite                          (JOBS=$(JOBS))'
+	@echo 'make check      lint, types, packages and layers'
+	@echo 'make fuzz       random programs against differences         (COUNT=$(COUNT), SEED=...)'
+	@echo 'make bench      times beside hand-written, JAX, PyTorch, autograd'
+	@echo 'make golden     write golden sources and the pages of docs/ again; review the diff'
+	@echo 'make docs       the documentation as a site, in build/site'
+	@echo 'make notebooks  run the notebooks and write their outputs again; review the diff'
+	@echo 'PYTHON=...      the Python, 3.11 or newer, that .venv is made with'
 
 demo: $(VENV)/demo.stamp
 	$(PY) -m examples
@@ -37,6 +39,13 @@ bench: $(VENV)/bench.stamp
 
 golden: $(VENV)/dev.stamp
 	$(PY) -m pytest -q -p no:randomly tests/test_golden.py tests/test_docs.py --golden
+
+docs: $(VENV)/docs.stamp
+	$(PY) -m sphinx -W --keep-going -n -q -c docs . build/site
+	@echo 'build/site/docs/index.html'
+
+notebooks: $(VENV)/dev.stamp
+	$(PY) -m pytest -q -p no:randomly tests/test_notebooks.py --golden
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
