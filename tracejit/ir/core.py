@@ -26,12 +26,14 @@ class Value:
     meet Logs ask `is_log` first, and a Log's is its `LogType`.
     """
 
-    __slots__ = ("__weakref__", "aval", "is_size", "name", "uid")
+    __slots__ = ("__weakref__", "aval", "is_size", "name", "origin", "uid")
 
     def __init__(self, aval: Type, name: str | None = None, *, is_size: bool = False) -> None:
         self.retype(aval)
         self.name = name
         self.is_size = is_size
+        self.origin: Value | None = None
+        """The value that this one stands for since a pass has rebuilt the graph."""
         self.uid = next(_UIDS)
 
     def retype(self, aval: Type) -> None:
@@ -189,9 +191,12 @@ class Graph:
     name: str
     sizes: tuple[Value, ...]
     block: Block
-    notes: tuple[str, ...] = ()
+    notes: tuple[object, ...] = ()
+    """What is worth knowing about how it was made; `str` of each says it."""
     reasons: tuple[tuple[Eqn, str], ...] = ()
     """Why each pruned equation has no backward part."""
+    primal: Block | None = None
+    """Of a gradient, the block that was differentiated, with what nothing reads any more."""
 
     @property
     def inputs(self) -> tuple[Value, ...]:

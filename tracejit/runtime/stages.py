@@ -85,6 +85,8 @@ class Traced:
         self.arguments = arguments
         """The specs of the arguments, and how these make up a call; None for a bare graph."""
         self.times: dict[str, float] = {}
+        self.history: list[tuple[str, Graph]] = []
+        """What each pass has made, by its name, since `graph` was asked for."""
 
     @functools.cached_property
     def graph(self) -> Graph:
@@ -95,6 +97,7 @@ class Traced:
         for apply_pass in PASSES:
             before = graph
             graph = apply_pass(graph)
+            self.history.append((apply_pass.__name__, graph))
             if settings().verify:
                 verify_graph(graph)
             if settings().debug >= 2 and str(graph) != str(before):
@@ -105,7 +108,7 @@ class Traced:
 
     def why(self) -> str:
         """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
-        lines = list(self.program.graph.notes)
+        lines = list(map(str, self.program.graph.notes))
         for eqn, reason in self.program.graph.reasons:
             if eqn.outputs:
                 where = f" ({eqn.site})" if eqn.site is not None else ""
