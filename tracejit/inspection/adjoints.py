@@ -8,26 +8,34 @@ from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
 from tracejit.inspection.subject import Subject, applied_text, line_text, names_of, origins
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.printer import Names, format_type
+from tracejit.ir.walk import all_eqns
 
 __all__ = ["adjoints_section"]
 
-COLUMNS = ("line", "primal", "adjoint, or why there is none")
+COLUMNS = ("line", "primal", "after passes", "adjoint, or why there is none")
+
+PASSED_ON = "(its cotangent goes on as it is)"
+FOLDED = "(folded into other lines by the passes)"
 
 
 def adjoints_section(subject: Subject, limit: int) -> Section:
     """Return a table of what was differentiated: each equation with what differentiates it."""
     primal = subject.graph.primal or subject.graph.block
-    backward = _adjoints_by_primal(subject)
+    backward = _adjoints(subject, primal)
+    before = set() if subject.traced is None else {
+        v for e in all_eqns(subject.traced.program.graph.block) if e.of is not None
+        for v in origins(e.of)}
     names = _names(subject, primal)
     rows: list[Row] = []
     for eqn, depth in _walk(primal):
         if eqn.of is not None and subject.graph.primal is None:
             continue
         adjoint = [e for v in eqn.outputs for e in backward.pop(v, ())]
-        rows.append(_row(subject, eqn, depth, adjoint, names))
+        rows.append(_row(subject, eqn, depth, adjoint, names, FOLDED if any(
+            v in before for v in eqn.outputs) else PASSED_ON))
     rest = [e for eqns in backward.values() for e in eqns]
     if rest:
-        rows.append(Row(("", "(the start of the way back)", _adjoint_text(subject, rest)),
+        rows.append(Row(("", "", "", _adjoint_text(subject, rest)),
                         "backward"))
     elements: list[Element] = [Table(COLUMNS, tuple(rows[:limit]), frozenset(COLUMNS[1:]))]
     if len(rows) > limit:
@@ -45,13 +53,14 @@ def _walk(block: Block, depth: int = 0) -> Iterator[tuple[Eqn, int]]:
             yield from _walk(region, depth + 1)
 
 
-def _adjoints_by_primal(subject: Subject) -> dict[Value, list[Eqn]]:
-    """Return the backward equations by the value before the passes that they differentiate."""
-    found: dict[Value, list[Eqn]] = {}
+def _adjoints(subject: Subject, primal: Block) -> dict[Value | None, list[Eqn]]:
+    """Return the backward equations by the primal value that they differentiate."""
+    values = {v for eqn, _ in _walk(primal) for v in eqn.outputs}
+    found: dict[Value | None, list[Eqn]] = {}
     for eqn in subject.eqns:
         if eqn.of is not None:
-            *_, first = origins(eqn.of)
-            found.setdefault(first, []).append(eqn)
+            of = next((v for v in origins(eqn.of) if v in values), None)
+            found.setdefault(of, []).append(eqn)
     return found
 
 
@@ -65,24 +74,16 @@ def _names(subject: Subject, primal: Block) -> Names:
     return names_of(Graph("", subject.graph.sizes, primal), names)
 
 
-def _row(subject: Subject, eqn: Eqn, depth: int, adjoint: list[Eqn], names: Names) -> Row:
+def _row(subject: Subject, eqn: Eqn, depth: int, adjoint: list[Eqn], names: Names,
+         otherwise: str) -> Row:
     outputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in eqn.outputs)
     text = f"{'  ' * depth}{outputs} = {applied_text(eqn, names)}"
-    if not any(v in subject.by_origin for v in eqn.outputs):
-        text += "   (nothing reads it any more)"
+    now = ", ".join(dict.fromkeys(names.ref(subject.by_origin[v]) for v in eqn.outputs
+                                  if v in subject.by_origin)) or "dropped"
     reason = next((subject.reasons[v] for v in eqn.outputs if v in subject.reasons), "")
-    if adjoint:
-        return Row((line_text(eqn.site), text, _adjoint_text(subject, adjoint)), "forward", depth)
-    if reason:
-        return Row((line_text(eqn.site), text, reason), "pruned", depth)
-    return Row((line_text(eqn.site), text, _why_empty(subject, eqn)), "forward", depth)
-
-
-def _why_empty(subject: Subject, eqn: Eqn) -> str:
-    """Return why an equation that was differentiated has left no equations."""
-    if not subject.has_backward:
-        return "nothing is differentiated"
-    return "its cotangent goes on as it is, or folds into what follows"
+    role, right = ("pruned", reason) if reason and not adjoint else (
+        "forward", _adjoint_text(subject, adjoint) or otherwise)
+    return Row((line_text(eqn.site), text, now, right), role, depth)
 
 
 def _adjoint_text(subject: Subject, eqns: list[Eqn]) -> str:

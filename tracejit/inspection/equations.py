@@ -38,12 +38,11 @@ def equations_section(subject: Subject, limit: int) -> Section:
     """Return the table of a graph, regions as sections in it, with no more than `limit` rows."""
     writer = _Writer(subject, limit)
     elements = writer.block(subject.graph.block, "return", "")
-    inputs = inputs_text(subject.graph.block, subject.names)
     if writer.left_out:
         elements.append(Paragraph(f"{writer.left_out} equations are left out here: "
                                   "print(graph) shows all"))
     count = len(subject.eqns)
-    return Section("IR", "ir", [Paragraph(f"takes {inputs}"), *elements],
+    return Section("IR", "ir", elements,
                    f"{count} equation{'s' * (count != 1)} after all passes", is_open=True)
 
 
@@ -97,7 +96,8 @@ class _Writer:
             body = self.block(region, "yield", role)
             name = region_name(eqn, k)
             elements.append(Section(f"{name} ({inputs})", "", body, is_open=True))
-        title = f"{results} = {applied}" if len(applied) <= 60 else f"{results} = {eqn.op.name}(...)"
+        shown = applied if len(applied) <= 60 else f"{eqn.op.name}(...)"
+        title = f"{results} = {shown}"
         summary = ", ".join(filter(None, (types, line, part, f"{inside} equations inside")))
         return Section(title, "", elements, summary, is_open=len(self.subject.eqns) <= FEW)
 

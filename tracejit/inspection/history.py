@@ -56,7 +56,7 @@ def _names_after(graph: Graph, before: Names) -> Names:
     names.next = before.next
     names.taken.update(before.given.values())
     given: set[str] = set()
-    for v in _values(graph.block):
+    for v in (*graph.sizes, *_values(graph.block)):
         old = next((before.given[w] for w in origins(v) if w in before.given), None)
         if old is not None and old not in given:
             names.given[v] = old

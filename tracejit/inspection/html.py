@@ -89,9 +89,11 @@ def _elements(elements: Sequence[Element], key: str) -> Iterator[str]:
 
 def _table(table: Table, key: str) -> Iterator[str]:
     used = [k for k in range(len(table.columns)) if any(row.cells[k] for row in table.rows)]
-    yield '<div class="x"><table><thead><tr>' + "".join(
-        f"<th{_number_class(table, k)}>{escape(table.columns[k])}</th>" for k in used)
-    yield "</tr></thead><tbody>"
+    yield '<div class="x"><table>'
+    if any(table.columns):
+        heads = (f"<th{_number_class(table, k)}>{escape(table.columns[k])}</th>" for k in used)
+        yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+    yield "<tbody>"
     for row in table.rows:
         role = CLASSES.get(row.role)
         yield (f'<tr class="{role}">' if role else "<tr>") + "".join(

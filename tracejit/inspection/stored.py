@@ -1,4 +1,4 @@
-"""What is kept: residuals for the way back per loop, and the arrays that get memory, with reasons."""
+"""What is kept, and why: residuals of loops for the way back, and arrays that get memory."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Subject:
             shown if isinstance(shown, Lowered) else None)
         self.traced = self.lowered.traced if self.lowered is not None else (
             shown if isinstance(shown, Traced) else None)
-        self.graph: Graph = shown.graph
+        self.graph: Graph = shown if isinstance(shown, Graph) else shown.graph
 
     @functools.cached_property
     def names(self) -> Names:

@@ -86,7 +86,8 @@ def _table(table: Table, depth: int) -> Iterator[Styled]:
     has_marks = any(row.role in ("backward", "pruned") for row in table.rows)
     margin = "  " if has_marks else ""
     names = [table.columns[k] for k in used]
-    yield indent + margin + _joined(names, widths, table.numbers, names), "title"
+    if any(names):
+        yield indent + margin + _joined(names, widths, table.numbers, names), "title"
     for row, cells in zip(table.rows, rows, strict=True):
         height = max(len(cells[k]) for k in used) if used else 0
         for j in range(height):

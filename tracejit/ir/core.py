@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tracejit.display import Displayed
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
 from tracejit.ir.types import Aval, LogType, Type
@@ -185,7 +186,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Graph:
+class Graph(Displayed):
     """A whole program: a named block, the sizes that its input shapes bind, and what was noted."""
 
     name: str
@@ -217,6 +218,9 @@ class Graph:
         from tracejit.ir.printer import format_graph
 
         return format_graph(self)
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def type_dims(t: Type) -> tuple[Dim, ...]:
