@@ -6,12 +6,13 @@ This is the one place where lower parts call up, by name, and only when somethin
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracejit.inspection.report import Report
 
-__all__ = ["Displayed"]
+__all__ = ["Displayed", "Drawn"]
 
 
 def _inspection(module: str) -> Any:
@@ -41,3 +42,31 @@ class Displayed:
 
     def _repr_html_(self) -> str:
         return self.report().to_html()
+
+
+class Drawn(Displayed):
+    """A graph, which has a picture as well."""
+
+    __slots__ = ()
+
+    def to_svg(self, path: str | Path | None = None, *, max_nodes: int = 300) -> str:
+        """Return a picture of the graph as SVG; with a path, also write it there.
+
+        max_nodes -- where the graph has more equations, its regions are drawn as one box each
+
+        >>> import numpy as np, tracejit
+        >>> graph = tracejit.grad(lambda x: np.sum(np.sin(x))).trace("f64[n]").graph
+        >>> graph.to_svg().startswith("<svg")
+        True
+        """
+        return _written(_inspection("picture").graph_svg(self, max_nodes=max_nodes), path)
+
+    def to_dot(self, path: str | Path | None = None) -> str:
+        """Return the graph in the DOT language of Graphviz; with a path, also write it there."""
+        return _written(_inspection("dot").graph_dot(self), path)
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
+from tracejit.inspection.elements import Row, Section, count_text, table_of
 from tracejit.inspection.subject import Subject, applied_text, line_text, names_of, origins
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.printer import Names, format_type
@@ -37,13 +37,10 @@ def adjoints_section(subject: Subject, limit: int) -> Section:
     if rest:
         rows.append(Row(("", "", "", _adjoint_text(subject, rest)),
                         "backward"))
-    elements: list[Element] = [Table(COLUMNS, tuple(rows[:limit]), frozenset(COLUMNS[1:]))]
-    if len(rows) > limit:
-        elements.append(Paragraph(f"{len(rows) - limit} rows are left out: "
-                                  f"report(limit={len(rows)}) shows all"))
     pruned = sum(row.role == "pruned" for row in rows)
-    return Section("Adjoints", "adjoints", elements,
-                   f"{len(rows)} primal equations, {pruned} without a backward part")
+    count = count_text(len(rows) - bool(rest), "primal equation")
+    return Section("Adjoints", "adjoints", table_of(COLUMNS, rows, limit, COLUMNS[1:]),
+                   f"{count}, {pruned} without a backward part")
 
 
 def _walk(block: Block, depth: int = 0) -> Iterator[tuple[Eqn, int]]:

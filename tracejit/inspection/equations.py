@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tracejit.inspection.elements import Element, Paragraph, Role, Row, Section, Table
+from tracejit.inspection.elements import Element, Paragraph, Role, Row, Section, Table, count_text
 from tracejit.inspection.subject import Subject, inputs_text, line_text
 from tracejit.ir.core import Block, Eqn
 from tracejit.ir.walk import all_eqns
@@ -39,11 +39,10 @@ def equations_section(subject: Subject, limit: int) -> Section:
     writer = _Writer(subject, limit)
     elements = writer.block(subject.graph.block, "return", "")
     if writer.left_out:
-        elements.append(Paragraph(f"{writer.left_out} equations are left out here: "
+        elements.append(Paragraph(f"{count_text(writer.left_out, 'equation')} left out here: "
                                   "print(graph) shows all"))
-    count = len(subject.eqns)
     return Section("IR", "ir", elements,
-                   f"{count} equation{'s' * (count != 1)} after all passes", is_open=True)
+                   f"{count_text(len(subject.eqns), 'equation')} after all passes", is_open=True)
 
 
 class _Writer:
@@ -98,7 +97,8 @@ class _Writer:
             elements.append(Section(f"{name} ({inputs})", "", body, is_open=True))
         shown = applied if len(applied) <= 60 else f"{eqn.op.name}(...)"
         title = f"{results} = {shown}"
-        summary = ", ".join(filter(None, (types, line, part, f"{inside} equations inside")))
+        facts = (types, line, part, f"{count_text(inside, 'equation')} inside")
+        summary = ", ".join(filter(None, facts))
         return Section(title, "", elements, summary, is_open=len(self.subject.eqns) <= FEW)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from tracejit.inspection.elements import Code, Element, Line, Paragraph, Section
+from tracejit.inspection.elements import Element, Line, Paragraph, Section, code_of
 from tracejit.inspection.subject import Subject, origins
 from tracejit.ir.core import Block, Graph, Value
 from tracejit.ir.printer import Names, format_graph
@@ -34,20 +34,13 @@ def history_section(subject: Subject, limit: int) -> Section:
             continue
         added = sum(line.startswith("+") for line in lines)
         removed = sum(line.startswith("-") for line in lines)
-        elements.append(Section(name, "", _shown(lines, limit), f"-{removed} +{added} lines"))
+        shown = code_of([Line(line, role=ROLES.get(line[:1], "")) for line in lines], limit)
+        elements.append(Section(name, "", shown, f"-{removed} +{added} lines"))
     if unchanged:
         elements.append(Paragraph(f"changed nothing: {', '.join(unchanged)}"))
     changed = sum(isinstance(e, Section) for e in elements)
     return Section("Passes", "passes", elements, f"{changed} of {len(subject.traced.history)} "
                    "changed something")
-
-
-def _shown(lines: list[str], limit: int) -> list[Element]:
-    code = Code(tuple(Line(line, role=ROLES.get(line[:1], "")) for line in lines[:limit]))
-    if len(lines) <= limit:
-        return [code]
-    return [code, Paragraph(f"{len(lines) - limit} lines are left out: "
-                            f"report(limit={len(lines)}) shows all")]
 
 
 def _names_after(graph: Graph, before: Names) -> Names:

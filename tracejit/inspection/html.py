@@ -18,7 +18,7 @@ from tracejit.inspection.elements import (
     Table,
 )
 
-__all__ = ["render_html"]
+__all__ = ["PAGE", "render_html"]
 
 STYLE = """
 .tracejit{font:13px/1.5 system-ui,sans-serif;max-width:78em}
@@ -48,6 +48,15 @@ padding:0;color:inherit}
 .tracejit img{max-width:100%;height:auto}
 .tracejit a{color:inherit}
 """
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width,initial-scale=1"></head>
+<body>
+{body}
+</body></html>
+"""
+"""A page around a piece of HTML."""
 
 CLASSES: dict[Role, str] = {"forward": "f", "backward": "b", "pruned": "p"}
 LONG = 60

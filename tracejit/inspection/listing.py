@@ -6,7 +6,15 @@ import linecache
 import re
 from collections.abc import Iterator
 
-from tracejit.inspection.elements import Code, Element, Line, Paragraph, Row, Section, Table
+from tracejit.inspection.elements import (
+    Line,
+    Paragraph,
+    Row,
+    Section,
+    code_of,
+    count_text,
+    table_of,
+)
 from tracejit.inspection.subject import Subject
 
 __all__ = ["listing_section", "source_section"]
@@ -32,11 +40,7 @@ def listing_section(subject: Subject, limit: int) -> Section:
                  "\n".join(equations.get((file, line), ())),
                  "\n".join(emitted.get((file.rsplit("/", 1)[-1], line), ()))))
             for file, line in _lines(equations)]
-    elements: list[Element] = [Table(COLUMNS, tuple(rows[:limit]), frozenset(COLUMNS[1:]),
-                                     frozenset(("line",)))]
-    if len(rows) > limit:
-        elements.append(Paragraph(f"{len(rows) - limit} lines are left out: "
-                                  f"report(limit={len(rows)}) shows all"))
+    elements = table_of(COLUMNS, rows, limit, COLUMNS[1:], ("line",))
     files = sorted({file.rsplit("/", 1)[-1] for file, _ in equations})
     if any(text.startswith("← ") for texts in equations.values() for text in texts):
         elements.append(Paragraph("← is the way back"))
@@ -78,9 +82,6 @@ def source_section(subject: Subject, limit: int) -> Section:
     """Return the emitted code."""
     assert subject.lowered is not None
     lines = _kernel_lines(subject.lowered.source)
-    code = Code(tuple(Line(line, k + 1) for k, line in enumerate(lines[:limit])))
-    elements: list[Element] = [code]
-    if len(lines) > limit:
-        elements.append(Paragraph(f"{len(lines) - limit} lines are left out: print(lowered.source) "
-                                  "shows all"))
-    return Section("Emitted code", "source", elements, f"{len(lines)} lines for Numba")
+    numbered = [Line(line, k + 1) for k, line in enumerate(lines)]
+    return Section("Emitted code", "source", code_of(numbered, limit),
+                   f"{count_text(len(lines), 'line')} for Numba")

@@ -16,7 +16,7 @@ from tracejit.tree import Structure, leaf_names, unflatten
 __all__ = ["known_sizes", "overview_section"]
 
 
-def overview_section(subject: Subject) -> Section:
+def overview_section(subject: Subject, limit: int = 0) -> Section:
     """Return the facts about a program, and what was noted while it was captured."""
     rows = [Row((name, text)) for name, text in _facts(subject) if text]
     elements: list[Element] = [Table(("", ""), tuple(rows))]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
+from tracejit.inspection.elements import Paragraph, Row, Section, count_text, table_of
 from tracejit.inspection.subject import Subject, line_text
 from tracejit.ir.dims import Dim, format_dim, product
 
 __all__ = ["memory_section", "stored_section"]
 
 
-def stored_section(subject: Subject) -> Section:
+def stored_section(subject: Subject, limit: int) -> Section:
     """Return, for each loop nest and branch, what it keeps for its way back."""
     kept = [note for note in subject.graph.notes if isinstance(note, Kept)]
     count = sum(len(k.stored) for k in kept)
     if not kept:
         return Section("Stored", "stored", [Paragraph(_why_nothing(subject))], "nothing")
-    return Section("Stored", "stored", [_of_loop(k) for k in kept],
-                   f"{count} value{'s' * (count != 1)} for the way back")
+    return Section("Stored", "stored", [_of_loop(k, limit) for k in kept],
+                   f"{count_text(count, 'value')} for the way back")
 
 
 def _why_nothing(subject: Subject) -> str:
@@ -27,7 +27,7 @@ def _why_nothing(subject: Subject) -> str:
             "program has a way back that reads what is inside of it.")
 
 
-def _of_loop(kept: Kept) -> Section:
+def _of_loop(kept: Kept, limit: int) -> Section:
     rows = [Row((r.name, f"{r.bytes}" + (" each time, in a Log" if r.in_log else ""), r.why,
                  ", ".join(r.read_by)), "forward") for r in kept.stored]
     rows += [Row((w, "none", f"read from where the next iteration has {v}", ""), "forward")
@@ -35,8 +35,7 @@ def _of_loop(kept: Kept) -> Section:
     rows += [Row((name, "none", "computed again from what is stored", ""), "backward")
              for name in kept.again]
     columns = ("value", "bytes", "why", "read by")
-    elements: list[Element] = [Table(columns, tuple(rows))] if rows else [
-        Paragraph("nothing is stored")]
+    elements = table_of(columns, rows, limit) if rows else [Paragraph("nothing is stored")]
     total = _total(kept)
     return Section(f"{kept.what}, {line_text(kept.site)}", "", elements, total, is_open=True)
 
@@ -50,7 +49,7 @@ def _total(kept: Kept) -> str:
     return " and ".join(parts) or "nothing"
 
 
-def memory_section(subject: Subject) -> Section:
+def memory_section(subject: Subject, limit: int) -> Section:
     """Return which arrays get memory of their own, how much, and why; all others are virtual."""
     assert subject.lowered is not None
     kernel = subject.lowered.kernel
@@ -61,10 +60,9 @@ def memory_section(subject: Subject) -> Section:
         size = format_dim(product((buffer.size, buffer.dtype.itemsize)), names.ref)
         why = dict.fromkeys(kernel.reasons[v] for v in buffer.values if kernel.reasons.get(v))
         rows.append(Row((buffer.name, labels, size, "; ".join(why))))
-    count = len(rows)
-    elements: list[Element] = [Table(("buffer", "holds", "bytes", "why"), tuple(rows),
-                                     frozenset(("buffer", "holds")))] if rows else [
+    columns = ("buffer", "holds", "bytes", "why")
+    elements = table_of(columns, rows, limit, columns[:2]) if rows else [
         Paragraph("No array but arguments and results gets memory: each element is computed where "
                   "it is used.")]
     return Section("Memory", "memory", elements,
-                   f"{count} array{'s' * (count != 1)} beside arguments and results")
+                   f"{count_text(len(rows), 'array')} beside arguments and results")

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tracejit.display import Displayed
+from tracejit.display import Drawn
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
 from tracejit.ir.types import Aval, LogType, Type
@@ -186,7 +186,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Graph(Displayed):
+class Graph(Drawn):
     """A whole program: a named block, the sizes that its input shapes bind, and what was noted."""
 
     name: str

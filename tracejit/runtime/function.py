@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import settings
+from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation
@@ -58,7 +59,7 @@ class Request:
     is_actual: bool = True
 
 
-class Function:
+class Function(Displayed):
     """A transformed function. Call it like the function that it came from.
 
     Each instance has a class of its own, whose `__call__` is the C-level entry of the newest
@@ -171,6 +172,7 @@ class Function:
             found = Specialisation(interface, Invocation(interface, addresses), call.specs,
                                    call.structure, self._slow)
             if not call.is_actual or found.fits(call.leaves):
+                found.is_stored = True
                 LOG.debug("%s was found in the store", interface.name)
                 return found
         return None
