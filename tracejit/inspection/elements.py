@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Code", "Element", "Line", "Paragraph", "Picture", "Role", "Row", "Section", "Table"]
+__all__ = ["Code", "Element", "Line", "Paragraph", "Picture", "Role", "Row", "Section", "Table",
+           "code_of", "count_text", "table_of"]
 
 Role = str
 """What a row or line is a part of: one of "", "forward", "backward", "pruned", "added", "removed".
@@ -99,3 +100,27 @@ class Section:
 
 
 Element = Paragraph | Table | Code | Picture | Section
+
+
+def table_of(columns: tuple[str, ...], rows: Sequence[Row], limit: int, code: Sequence[str] = (),
+             numbers: Sequence[str] = ()) -> list[Element]:
+    """Return a table of the first `limit` rows, and a remark where that leaves out some."""
+    table = Table(columns, tuple(rows[:limit]), frozenset(code), frozenset(numbers))
+    return [table, *_left_out(len(rows), limit, "row")]
+
+
+def code_of(lines: Sequence[Line], limit: int) -> list[Element]:
+    """Return the first `limit` lines of code, and a remark where that leaves out some."""
+    return [Code(tuple(lines[:limit])), *_left_out(len(lines), limit, "line")]
+
+
+def _left_out(count: int, limit: int, what: str) -> list[Element]:
+    if count <= limit:
+        return []
+    return [Paragraph(f"{count_text(count - limit, what)} left out here: "
+                      f".report(limit={count}) shows all")]
+
+
+def count_text(count: int, what: str) -> str:
+    """Return a number of things in words: "1 row", "3 rows"."""
+    return f"{count} {what}{'s' * (count != 1)}"

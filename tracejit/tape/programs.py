@@ -211,7 +211,7 @@ def _site(line: Line) -> Site | None:
 
 
 def with_gradient(request: Request, c: Capture, stand: dict[int, Atom]
-                  ) -> tuple[Block, list[Value], list[bool], tuple[str, ...]]:
+                  ) -> tuple[Block, list[Value], list[bool], tuple[object, ...]]:
     """Return the captured calls with their way back: the cotangents of the sources that have one.
 
     Also the cotangents that are inputs, and which sources have one.
