@@ -24,7 +24,7 @@ gradient = tracejit.value_and_grad(loss)
 # a name for each size. Sizes that NumPy needs to agree become one.
 
 # %%
-traced = gradient.trace(tracejit.spec("f64[n]"), tracejit.spec("f64[m, n]"), tracejit.spec("f64[m]"))
+traced = gradient.trace("f64[n]", "f64[m, n]", "f64[m]")
 print(traced.graph)
 
 # %% [markdown]
@@ -74,7 +74,7 @@ def filtered(x, a):
     return np.sum(y * y)
 
 
-loop = tracejit.grad(filtered).trace(tracejit.spec("f64[n]"), tracejit.spec("float"))
+loop = tracejit.grad(filtered).trace("f64[n]", "float")
 print(loop.graph)
 
 # %% [markdown]
@@ -82,7 +82,7 @@ print(loop.graph)
 # the loop has to be stored, since it is linear. By `a` its states are needed, and `.why()` says so:
 
 # %%
-by_both = tracejit.grad(filtered, argnums=(0, 1)).trace(tracejit.spec("f64[n]"), tracejit.spec("float"))
+by_both = tracejit.grad(filtered, argnums=(0, 1)).trace("f64[n]", "float")
 print(by_both.why())
 
 # %% [markdown]
@@ -92,7 +92,7 @@ print(by_both.why())
 # are put in place. They leave every bit of every result as it was.
 
 # %%
-before = tracejit.grad(filtered).trace(tracejit.spec("f64[n]"), tracejit.spec("float")).program.graph
+before = tracejit.grad(filtered).trace("f64[n]", "float").program.graph
 len(str(before).splitlines()), len(str(loop.graph).splitlines())
 
 # %% [markdown]

@@ -29,7 +29,7 @@ f"{slope(1.0, 1000):.6f}"
 # `.why()` says what the loop keeps, why, and how many bytes it takes, as a formula in the sizes and ints.
 
 # %%
-traced = slope.trace(1.0, tracejit.spec("int"))
+traced = slope.trace(1.0, "int")
 print(traced.why())
 
 # %% [markdown]
@@ -53,7 +53,7 @@ def averaged(x):
     return np.sum(y)
 
 
-print(tracejit.grad(averaged).trace(tracejit.spec("f64[n]")).why())
+print(tracejit.grad(averaged).trace("f64[n]").why())
 
 # %% [markdown]
 # ## `while`: a trip count that data decides
@@ -69,7 +69,7 @@ def square_root(a):
     return x
 
 
-newton = tracejit.grad(square_root).trace(tracejit.spec("float"))
+newton = tracejit.grad(square_root).trace("float")
 print(newton.graph)
 
 # %%
@@ -101,7 +101,7 @@ value, (by_heights, by_limit) = topple(heights, 1.2)
 print(round(value, 6), by_heights.round(6), round(by_limit, 6))
 
 # %%
-print(topple.trace(tracejit.spec("f64[n]"), tracejit.spec("float")).why())
+print(topple.trace("f64[n]", "float").why())
 
 # %% [markdown]
 # ## Less memory: `checkpoint`
@@ -119,7 +119,7 @@ def checkpointed(angle, steps):
     return angle
 
 
-print(tracejit.grad(checkpointed).trace(1.0, tracejit.spec("int")).why())
+print(tracejit.grad(checkpointed).trace(1.0, "int").why())
 
 # %% [markdown]
 # With s snapshots and every step run at most r more times a loop may have C(s + r, s) steps:
@@ -130,7 +130,7 @@ print(tracejit.grad(checkpointed).trace(1.0, tracejit.spec("int")).why())
 # %%
 kept, recomputed = slope(1.0, 10_000), tracejit.grad(checkpointed)(1.0, 10_000)
 assert "8*max(steps, 0) bytes" in traced.why()
-assert "nothing is stored" in tracejit.grad(averaged).trace(tracejit.spec("f64[n]")).why()
+assert "nothing is stored" in tracejit.grad(averaged).trace("f64[n]").why()
 assert "push" in str(newton.graph) and "pop" in str(newton.graph)
 assert np.isclose(tracejit.grad(square_root)(9.0), 1 / 6)
 assert np.isclose(kept, recomputed, rtol=1e-12)

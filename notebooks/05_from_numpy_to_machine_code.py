@@ -17,7 +17,7 @@ def f(x, k):
 
 
 gradient = tracejit.grad(f)
-specs = tracejit.spec("f64[n]"), tracejit.spec("float")
+specs = "f64[n]", "float"
 
 # %% [markdown]
 # ## The graph: what is computed
@@ -95,7 +95,7 @@ def spread(x):
     return np.sum(np.exp(x - np.mean(x)))
 
 
-source = tracejit.grad(spread).trace(tracejit.spec("f64[n]")).lower().source
+source = tracejit.grad(spread).trace("f64[n]").lower().source
 print(source[source.index("def kernel"):])
 
 # %%

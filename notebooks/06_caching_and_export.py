@@ -85,7 +85,7 @@ print(why)
 # Numba.
 
 # %%
-compiled = gradient.trace(tracejit.spec("f64[n]"), tracejit.spec("f64[m, n]")).lower().compile()
+compiled = gradient.trace("f64[n]", "f64[m, n]").lower().compile()
 path = compiled.save(folder / "slope.tracejit")
 loaded = tracejit.load(path)
 loaded(np.array([0.1, 0.2]), x)

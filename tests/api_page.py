@@ -14,6 +14,8 @@ import tracejit.cache
 from tracejit import __main__ as command_line
 from tracejit import errors
 from tracejit.configuration import Settings
+from tracejit.display import Displayed, Drawn
+from tracejit.inspection.report import Report
 from tracejit.ir.core import Graph
 from tracejit.ops.calls import Operation
 from tracejit.runtime.cfunction import CFunction
@@ -48,6 +50,9 @@ HELD: dict[str, tuple[type, str]] = {
     "Lowered": (Lowered, "What `traced.lower()` returns."),
     "Compiled": (Compiled, "What `lowered.compile()` returns."),
     "Graphs": (Graph, "What `traced.graph` is."),
+    "All of these": (Displayed, "What transformed functions, staged objects and graphs have."),
+    "Pictures": (Drawn, "What graphs have besides."),
+    "Reports": (Report, "What `.report()` and `tracejit.explain` return."),
     "C functions": (CFunction, "What `compiled.cfunc()` returns."),
     "Operations": (Operation, "What a registered gradient gets as its first argument."),
 }

@@ -66,8 +66,9 @@ def shown(cell: Any) -> str:
     """Return the text that a cell shows, but for what its tag says varies."""
     if "varies" in cell.metadata.get("tags", []):
         return "varies"
-    return "".join(out.get("text", "") or out.get("data", {}).get("text/plain", "")
+    text = "".join(out.get("text", "") or out.get("data", {}).get("text/plain", "")
                    for out in cell.outputs)
+    return re.sub(r"\b[\d.]+ (?:ns|µs|ms|s)\b", "TIME", text)
 
 
 def code_cells(notebook: Any) -> list[Any]:
@@ -194,6 +195,9 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 def test_lines_of_cells_are_named_as_the_notebook_names_them(cell: SimpleNamespace) -> None:
     assert "# In[7]:3" in str(tracejit.grad(cell.f).trace(tracejit.spec("f64[n]")).graph)
+    lowered = tracejit.grad(cell.f).trace("f64[n]").lower()
+    row = next(line for line in str(lowered.report()["lines"]).splitlines() if "np.sin" in line)
+    assert "out0[i]" in row  # what is emitted stands beside the cell's line
     with pytest.raises(tracejit.Refusal, match=r"^In\[7\]:6: numpy\.fft\.fft cannot be captured"):
         tracejit.jit(cell.g)(np.ones(3))
     with pytest.raises(IndexError) as caught:

@@ -16,6 +16,7 @@ from tracejit.inspection.elements import (
     table_of,
 )
 from tracejit.inspection.subject import Subject
+from tracejit.ir.cells import short_name
 
 __all__ = ["listing_section", "source_section"]
 
@@ -38,10 +39,10 @@ def listing_section(subject: Subject, limit: int) -> Section:
     emitted = _emitted(subject)
     rows = [Row((str(line), linecache.getline(file, line).rstrip(),
                  "\n".join(equations.get((file, line), ())),
-                 "\n".join(emitted.get((file.rsplit("/", 1)[-1], line), ()))))
+                 "\n".join(emitted.get((short_name(file), line), ()))))
             for file, line in _lines(equations)]
     elements = table_of(COLUMNS, rows, limit, COLUMNS[1:], ("line",))
-    files = sorted({file.rsplit("/", 1)[-1] for file, _ in equations})
+    files = sorted({short_name(file) for file, _ in equations})
     if any(text.startswith("← ") for texts in equations.values() for text in texts):
         elements.append(Paragraph("← is the way back"))
     return Section("Line by line", "lines", elements, ", ".join(files))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["cell_name", "line_name"]
+__all__ = ["cell_name", "line_name", "short_name"]
 
 
 def cell_name(file: str) -> str | None:
@@ -23,3 +23,8 @@ def cell_name(file: str) -> str | None:
 def line_name(file: str, line: int) -> str:
     """Return `file:line`, or `In[3]:line`, as messages name a place."""
     return f"{cell_name(file) or file}:{line}"
+
+
+def short_name(file: str) -> str:
+    """Return the name of a file without folders, or `In[3]`, as listings name a place."""
+    return cell_name(file) or file.rsplit("/", 1)[-1]

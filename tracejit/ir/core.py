@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from tracejit.display import Drawn
-from tracejit.ir.cells import cell_name
+from tracejit.ir.cells import short_name
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
 from tracejit.ir.types import Aval, LogType, Type
@@ -102,7 +102,7 @@ class Site:
 
     def __str__(self) -> str:
         file, line, _ = self.location
-        return f"{cell_name(file) or file.rsplit('/', 1)[-1]}:{line}"
+        return f"{short_name(file)}:{line}"
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
