@@ -35,6 +35,7 @@ LAYERS = {
     "structured": BASE | {"ir", "trace"},
     "versions": set(),
 }
+LAYERS["display"] = {"inspection"}  # by name, and only when something is looked at
 LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "runtime"}
 LAYERS["runtime"] = set(LAYERS) | {"artifacts"}
 LAYERS["cache"] = BASE | {"artifacts"}

@@ -77,7 +77,7 @@ def _row(subject: Subject, eqn: Eqn, depth: int, adjoint: list[Eqn], names: Name
     text = f"{'  ' * depth}{outputs} = {applied_text(eqn, names)}"
     now = ", ".join(dict.fromkeys(names.ref(subject.by_origin[v]) for v in eqn.outputs
                                   if v in subject.by_origin)) or "dropped"
-    reason = next((subject.reasons[v] for v in eqn.outputs if v in subject.reasons), "")
+    reason = subject.reasons_by_eqn.get(eqn, "")
     role, right = ("pruned", reason) if reason and not adjoint else (
         "forward", _adjoint_text(subject, adjoint) or otherwise)
     return Row((line_text(eqn.site), text, now, right), role, depth)

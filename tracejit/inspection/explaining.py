@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.costs import costs_of
+from tracejit.inspection.costs import Numbers, costs_of
 from tracejit.inspection.elements import Paragraph, Section, count_text
-from tracejit.inspection.overview import known_sizes
+from tracejit.inspection.overview import known_sizes, numbers_of
 from tracejit.inspection.report import Report
 from tracejit.inspection.subject import Subject, line_text
 from tracejit.ir.core import Block, Eqn, Graph
@@ -129,27 +129,27 @@ def _work(subject: Subject) -> list[str]:
     sentences = [sentence + (f" and calls {_and(calls)}" if calls else "") + "."]
     sentences += [f"Here {name} is {meaning}." for name, meaning in costs.unknowns.items()]
     sentences += [f"{note[0].upper()}{note[1:]}." for note in costs.notes]
-    if all(subject.names.of(v) in sizes for v in subject.graph.sizes):
-        sentences += _shares(subject, sizes)
+    numbers = numbers_of(costs, sizes)
+    if numbers is not None:
+        sentences += _shares(subject, numbers, sizes)
     else:
         sentences.append("With arguments in place of texts for them, this says in which lines.")
     return sentences
 
 
-def _shares(subject: Subject, sizes: dict[str, int]) -> list[str]:
+def _shares(subject: Subject, numbers: Numbers, sizes: dict[str, int]) -> list[str]:
     """Say which lines, and how much of the way back, the work is in."""
     graph = subject.graph
     work: dict[tuple[str, bool], float] = {}
     for eqn in graph.eqns:
-        numbers = costs_of(_alone(graph, eqn)).at(sizes)
+        alone = costs_of(_alone(graph, eqn)).at(sizes)
         key = (line_text(eqn.site), eqn.of is not None)
-        flops = numbers.flops + CALL_FLOPS * sum(numbers.calls.values())
+        flops = alone.flops + CALL_FLOPS * sum(alone.calls.values())
         work[key] = work.get(key, 0.0) + flops
     total = sum(work.values())
     if not total:
         return []
     back = sum(w for (_, is_back), w in work.items() if is_back)
-    numbers = costs_of(graph).at(sizes)
     where = _and([f"{name} = {size}" for name, size in sizes.items()])
     sentence = f"For {where} that is" if where else "That is"
     calls = sum(numbers.calls.values())

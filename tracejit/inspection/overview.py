@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.costs import Costs, costs_of
+from tracejit.inspection.costs import Costs, Numbers, costs_of
 from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
 from tracejit.inspection.subject import Subject, inputs_text
 from tracejit.ir.core import Value
@@ -13,7 +13,7 @@ from tracejit.ir.printer import format_type
 from tracejit.ir.walk import all_eqns
 from tracejit.tree import Structure, leaf_names, unflatten
 
-__all__ = ["known_sizes", "overview_section"]
+__all__ = ["known_sizes", "numbers_of", "overview_section"]
 
 
 def overview_section(subject: Subject, limit: int = 0) -> Section:
@@ -90,13 +90,21 @@ def _costs(subject: Subject) -> list[tuple[str, str]]:
     facts += [("", f"{name} is {meaning}") for name, meaning in costs.unknowns.items()]
     facts += [("", note) for note in costs.notes]
     sizes = known_sizes(subject)
-    if all(subject.names.of(v) in sizes for v in subject.graph.sizes):
-        facts.append(("as numbers", _numbers(costs, sizes)))
+    numbers = numbers_of(costs, sizes)
+    if numbers is not None:
+        facts.append(("as numbers", _numbers_text(numbers, sizes)))
     return facts
 
 
-def _numbers(costs: Costs, sizes: Mapping[str, int]) -> str:
-    numbers = costs.at(sizes)
+def numbers_of(costs: Costs, sizes: Mapping[str, int]) -> Numbers | None:
+    """Return costs as numbers; None where a size that they depend on is not known."""
+    try:
+        return costs.at(sizes)
+    except ValueError:
+        return None
+
+
+def _numbers_text(numbers: Numbers, sizes: Mapping[str, int]) -> str:
     where = ", ".join(f"{name} = {size}" for name, size in sizes.items())
     calls = "".join(f", {count:,} of {name}" for name, count in numbers.calls.items())
     least = max(numbers.least_bytes, 1)

@@ -45,6 +45,11 @@ class Subject:
         return {v: why for eqn, why in self.graph.reasons for v in eqn.outputs}
 
     @functools.cached_property
+    def reasons_by_eqn(self) -> dict[Eqn, str]:
+        """Return why equations of what was differentiated have no backward part."""
+        return dict(self.graph.reasons)
+
+    @functools.cached_property
     def by_origin(self) -> dict[Value, Value]:
         """Return what stands now for the values that there were before the passes."""
         found: dict[Value, Value] = {}
@@ -57,6 +62,8 @@ class Subject:
         """Return why an equation has no backward part; nothing where it has one."""
         if eqn.of is not None:
             return ""
+        if not eqn.outputs:
+            return "a check, not a value" if self.graph.reasons else ""
         return next((self.reasons[old] for v in eqn.outputs for old in origins(v)
                      if old in self.reasons), "")
 
