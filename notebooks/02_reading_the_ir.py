@@ -1,8 +1,9 @@
 # %% [markdown]
 # # What did tracejit make of my function?
 #
-# A function becomes a graph of operations, the gradient appends its own, and the whole becomes one
-# loop. Every step can be read, and every line of it names yours.
+# A function becomes a graph of operations; the gradient appends its own; the whole becomes loops. All of it
+# can be read, and every line of it names yours. The objects show themselves: write their name at the end of a
+# cell.
 
 # %%
 import numpy as np
@@ -11,6 +12,7 @@ import tracejit
 
 
 def loss(w, x, y):
+    """Logistic regression."""
     score = x @ w
     return np.mean(np.logaddexp(0.0, -y * score))
 
@@ -18,102 +20,116 @@ def loss(w, x, y):
 gradient = tracejit.value_and_grad(loss)
 
 # %% [markdown]
-# ## The graph
+# ## All of it
 #
-# `trace` captures without compiling. A `spec` stands for an argument that is not there: its dtype, and
-# a name for each size. Sizes that NumPy needs to agree become one.
+# `trace` captures without compiling. A text such as `"f64[m, n]"` stands for an argument that is not there: its
+# dtype, and a name for each size. Sizes that NumPy needs to agree become one.
 
 # %%
 traced = gradient.trace("f64[n]", "f64[m, n]", "f64[m]")
+traced
+
+# %% [markdown]
+# `In[1]:9` is your line: line 9 of the cell that was run first. In a file it would be `model.py:9`.
+#
+# ## In sentences
+#
+# `tracejit.explain` says it in words: what the function has become, and where its time and memory will go. With
+# arguments it has numbers; with texts for them it has formulas in their sizes.
+
+# %%
+tracejit.explain(gradient, "f64[n]", "f64[m, n]", "f64[m]")
+
+# %% [markdown]
+# ## As text
+#
+# The printed graph is the whole program. An equation is a line: results and their types, the operation, its
+# operands and parameters. What follows `-- backward` is what the gradient added; `of %3` is the equation whose
+# derivative it belongs to.
+
+# %%
 print(traced.graph)
 
 # %% [markdown]
-# How to read it:
+# ## One part of it
 #
-# - a line is an equation: results and their types, the operation, its operands, its parameters;
-# - behind `-- backward` stands what the gradient added; `of %3` is the equation that it belongs to;
-# - `In[1]:7` is your line, here line 7 of the cell numbered 1; in a file it is `model.py:7`.
-#
-# A graph is data: equations can be counted and asked.
+# A report has parts, which can be shown alone: here each operation of the function beside what the way back
+# makes of it.
 
 # %%
-graph = traced.graph
-{eqn.op.name: str(eqn.outputs[0].aval) for eqn in graph.eqns[:4]}
+traced.report()["adjoints"]
 
 # %% [markdown]
-# ## Why has this no gradient?
+# Three operations have no backward part, each for a reason. The mean divides by a size, and no gradient flows
+# through sizes; `y` was not asked for.
 #
-# Every operation without a backward part has a reason.
-
-# %%
-print(traced.why())
-
-# %% [markdown]
-# ## From the graph to the loop
+# ## Beside your source
 #
-# The emitted source is Python for Numba. Its lines name equations (`%3`) and your lines. Between the
-# two matrix products there is one loop: the forward part, the loss and the cotangents of the scores
-# need no arrays of their own but those that the products read.
+# `lower` emits the loops. Now your lines, the IR and the emitted code stand side by side.
 
 # %%
 lowered = traced.lower()
-print(lowered.source[lowered.source.index("def kernel"):])
+lowered.report()["lines"]
+
+# %%
+lowered.report()["source"]
 
 # %% [markdown]
-# ## Regions
+# Between the two products there is one loop: loss, and cotangents of the scores. Only two of all those arrays
+# get memory:
+
+# %%
+lowered.report()["memory"]
+
+# %% [markdown]
+# ## Loops and writes
 #
 # Loops and branches are equations with blocks of their own. A write to an element is a new value of the
-# array, `update(x, v) {at=(i,)}`; on the way back it takes that element's cotangent and clears it.
+# array; on the way back it takes the element's cotangent and clears it.
 
 
 # %%
 def filtered(x, a):
     y = np.zeros(len(x))
     for i in range(1, len(x)):
-        y[i] = a * y[i - 1] + x[i]
+        y[i] = a * y[i - 1] + np.tanh(x[i])
     return np.sum(y * y)
 
 
-loop = tracejit.grad(filtered).trace("f64[n]", "float")
-print(loop.graph)
+loop = tracejit.grad(filtered, argnums=(0, 1)).trace("f64[n]", "float")
+loop.report()["ir"]
 
 # %% [markdown]
-# The backward loop runs `reversed=True`, and reads what it needs by its index. By `x` alone nothing of
-# the loop has to be stored, since it is linear. By `a` its states are needed, and `.why()` says so:
+# What the loop has to keep for its way back, why, and how many bytes of it:
 
 # %%
-by_both = tracejit.grad(filtered, argnums=(0, 1)).trace("f64[n]", "float")
-print(by_both.why())
+loop.report()["stored"]
 
 # %% [markdown]
 # ## The passes
 #
-# Between capture and codegen run exact rewrites: dead code goes, constants are folded, bodies of op types
-# are put in place. They leave every bit of every result as it was.
+# Between gradient and codegen run exact rewrites, which leave every bit of every result as it was. The report
+# shows those that changed something.
 
 # %%
-before = tracejit.grad(filtered).trace("f64[n]", "float").program.graph
-len(str(before).splitlines()), len(str(loop.graph).splitlines())
+traced.report()["passes"]
 
 # %% [markdown]
-# ## A graph is text
-#
-# What is printed can be read back, and a graph can be run in an interpreter on NumPy: it is what the
-# program means, and what compiled code is tested against.
+# Next: [what a loop costs](03_control_flow_and_what_is_stored.ipynb), and
+# [what becomes of it below the source](05_from_numpy_to_machine_code.ipynb).
 
 # %%
-with tracejit.config(disable_jit=True):
-    interpreted = tracejit.grad(filtered)(np.array([1.0, 2.0, 3.0]), 0.5)
-interpreted
+from tracejit.ir.parser import parse_graph
 
-# %% [markdown]
-# [Control flow](03_control_flow_and_what_is_stored.ipynb) has more loops,
-# [from NumPy to machine code](05_from_numpy_to_machine_code.ipynb) goes on below the source.
 
-# %%
-compiled = tracejit.grad(filtered)(np.array([1.0, 2.0, 3.0]), 0.5)
-assert np.array_equal(interpreted, compiled)
-assert str(graph).count("-- backward") == 1
-assert "for_(" in str(loop.graph) and "reversed=True" in str(loop.graph)
-assert "is stored," in by_both.why() and "is stored," not in loop.why()
-assert len(str(loop.graph)) <= len(str(before))
+def equations(graph):
+    """The lines of a graph without the comments behind them."""
+    lines = [line.partition("  # ")[0].rstrip() for line in str(graph).splitlines()]
+    return [line for line in lines if line != "  -- backward"]
+
+
+assert equations(parse_graph(str(loop.graph))) == equations(loop.graph)  # what is printed is read back
+assert str(traced.graph).count("-- backward") == 1
+assert traced.why().count("has no backward part") == 3
+assert "reversed=True" in str(loop.graph) and "is stored," in loop.why()
+assert "(2 arrays beside arguments and results)" in str(lowered.report()["memory"])

@@ -26,18 +26,25 @@ f"{slope(1.0, 1000):.6f}"
 # %% [markdown]
 # ## What is stored
 #
-# `.why()` says what the loop keeps, why, and how many bytes it takes, as a formula in the sizes and ints.
+# A report says what the loop keeps, why, and how many bytes it takes, as a formula in the sizes and ints.
+# `.why()` is the same as plain lines.
 
 # %%
 traced = slope.trace(1.0, "int")
-print(traced.why())
+traced.report()["stored"]
 
 # %% [markdown]
 # One number per step: not the angle, nor the speed, but the cosine of which the derivative is made. A
 # minimum cut through the loop chooses between storing and computing again.
 
 # %%
-print(traced.graph)
+traced.report()["ir"]
+
+# %% [markdown]
+# With arguments in place of texts, `explain` says what that will be:
+
+# %%
+tracejit.explain(slope, 1.0, 1000)
 
 # %% [markdown]
 # ## Linear loops store nothing
@@ -53,7 +60,7 @@ def averaged(x):
     return np.sum(y)
 
 
-print(tracejit.grad(averaged).trace("f64[n]").why())
+tracejit.grad(averaged).trace("f64[n]").report()["stored"]
 
 # %% [markdown]
 # ## `while`: a trip count that data decides
@@ -70,7 +77,7 @@ def square_root(a):
 
 
 newton = tracejit.grad(square_root).trace("float")
-print(newton.graph)
+newton.report()["ir"]
 
 # %%
 tracejit.value_and_grad(square_root)(9.0)
@@ -101,7 +108,7 @@ value, (by_heights, by_limit) = topple(heights, 1.2)
 print(round(value, 6), by_heights.round(6), round(by_limit, 6))
 
 # %%
-print(topple.trace("f64[n]", "float").why())
+topple.trace("f64[n]", "float").report()["stored"]
 
 # %% [markdown]
 # ## Less memory: `checkpoint`

@@ -26,7 +26,7 @@ specs = "f64[n]", "float"
 
 # %%
 traced = gradient.trace(*specs)
-print(traced.graph)
+traced.report()["ir"]
 
 # %% [markdown]
 # ## The source: in which loops
@@ -36,8 +36,7 @@ print(traced.graph)
 
 # %%
 lowered = traced.lower()
-kernel = lowered.source[lowered.source.index("def kernel"):]
-print(kernel)
+lowered.report()["source"]
 
 # %% [markdown]
 # This is Python for Numba, over typed pointers, and kept as a file, so that a debugger or profiler can
@@ -95,10 +94,10 @@ def spread(x):
     return np.sum(np.exp(x - np.mean(x)))
 
 
-source = tracejit.grad(spread).trace("f64[n]").lower().source
-print(source[source.index("def kernel"):])
+tracejit.grad(spread).trace("f64[n]").lower().report()["source"]
 
 # %%
+kernel = lowered.source[lowered.source.index("def kernel"):]
 assert kernel.count("for ") == 1 and "out0[i]" in kernel
 assert "define" in compiled.llvm and "ret" in compiled.asm
 assert calls and all(name.endswith("exp") for name in calls)

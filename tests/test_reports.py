@@ -298,3 +298,10 @@ def test_the_command_line_writes_a_folder(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "index.html").read_text()
     Checker(page.partition("<body>")[2].partition("</body>")[0])
     assert "LLVM" in page and "model.py:3" in page
+
+
+def test_a_part_that_is_asked_for_is_unfolded() -> None:
+    traced = tracejit.grad(lambda x: np.sum(np.sin(x))).trace("f64[n]")
+    whole, alone = traced.report().to_html(), traced.report()["passes"].to_html()
+    assert "<details><summary><b>Passes" in whole
+    assert "<details open><summary><b>Passes" in alone

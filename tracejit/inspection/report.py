@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tracejit.inspection.elements import Element, Paragraph, Section
@@ -43,13 +44,14 @@ class Report:
         return tuple(self._parts)
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Report:
-        """Return some parts alone; `KeyError` for a part that there is not at this stage."""
+        """Return some parts alone, unfolded; `KeyError` for one that there is not at this stage."""
         names = (names,) if isinstance(names, str) else names
         for name in names:
             if name not in self._parts:
                 raise KeyError(f"there is no part {name!r} here; there are "
                                f"{', '.join(self._parts)}")
-        return Report(self.title, self._parts, names)
+        opened = {name: _opened(self._parts[name]) for name in names}
+        return Report(self.title, {**self._parts, **opened}, names)
 
     def elements(self) -> list[Element]:
         """Return the parts that are shown, and what others there are."""
@@ -81,6 +83,11 @@ class Report:
         if path is not None:
             Path(path).write_text(PAGE.format(title=self.title, body=text), encoding="utf-8")
         return text
+
+
+def _opened(part: Part) -> Part:
+    """Return a part that is not folded where it is shown."""
+    return lambda: replace(part(), is_open=True)
 
 
 def report_of(shown: Graph | Traced | Lowered | Compiled | Function, limit: int) -> Report:
