@@ -38,7 +38,8 @@ def listing_section(subject: Subject, limit: int) -> Section:
     emitted = _emitted(subject)
     rows = [Row((str(line), linecache.getline(file, line).rstrip(),
                  "\n".join(equations.get((file, line), ())),
-                 "\n".join(emitted.get((file.rsplit("/", 1)[-1], line), ()))))
+                 "\n".join(emitted.get((file.rsplit("/", 1)[-1], line), ()))),
+                anchor=f"{file.rsplit('/', 1)[-1]}:{line}")
             for file, line in _lines(equations)]
     elements = table_of(COLUMNS, rows, limit, COLUMNS[1:], ("line",))
     files = sorted({file.rsplit("/", 1)[-1] for file, _ in equations})
