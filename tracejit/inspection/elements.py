@@ -33,7 +33,7 @@ class Row:
     role   -- what it is a part of
     depth  -- how far the first cell is indented: the regions that it is in
     anchor -- what links lead here, unique in the report
-    link   -- the anchor that its first cell leads to
+    link   -- the anchor that its cell in the table's column for links leads to
     """
 
     cells: tuple[str, ...]
@@ -46,25 +46,23 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows under headings. Columns named in `code` are set in a fixed width, those in `numbers`
-    to the right.
+    to the right; cells of the column `linked` lead to what their rows are linked to.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[Row]
     code: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    linked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of code, with its number, or 0 for none, and what it leads to."""
+    """A line of code, with its number, or 0 for none."""
 
     text: str
     number: int = 0
     role: Role = ""
-    anchor: str = ""
-    links: tuple[tuple[str, str], ...] = ()
-    """Further texts behind the line, each with the anchor that it leads to."""
 
 
 @dataclass(frozen=True, slots=True)

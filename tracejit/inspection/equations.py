@@ -58,7 +58,7 @@ class _Writer:
 
         def flush() -> None:
             if rows:
-                elements.append(Table(COLUMNS, tuple(rows), CODE))
+                elements.append(Table(COLUMNS, tuple(rows), CODE, linked="line"))
                 rows.clear()
 
         for eqn in block.eqns:
@@ -83,13 +83,14 @@ class _Writer:
         subject = self.subject
         return Row((subject.results(eqn), subject.types(eqn), subject.applied(eqn),
                     line_text(eqn.site), part_of(subject, eqn, role)), role,
-                   anchor=subject.results(eqn).partition(",")[0])
+                   anchor=subject.results(eqn).partition(",")[0], link=line_text(eqn.site))
 
     def _region(self, eqn: Eqn, row: Row, role: Role) -> Section:
         """Return an equation with regions as a section: one for each of several regions."""
         results, types, applied, line, part = row.cells
         inside = sum(1 for r in eqn.regions for _ in all_eqns(r))
-        elements: list[Element] = [Table(COLUMNS, (row,), CODE)] if len(applied) > 60 else []
+        elements: list[Element] = [
+            Table(COLUMNS, (row,), CODE, linked="line")] if len(applied) > 60 else []
         for k, region in enumerate(eqn.regions):
             inputs = inputs_text(region, self.subject.names)
             body = self.block(region, "yield", role)

@@ -21,7 +21,7 @@ from tracejit.inspection.elements import (
 __all__ = ["PAGE", "render_html"]
 
 STYLE = """
-.tracejit{font:13px/1.5 system-ui,sans-serif;max-width:78em}
+.tracejit{font:13px/1.5 system-ui,sans-serif}
 .tracejit details{margin:2px 0 2px 2px;padding-left:8px;border-left:1px solid #8884}
 .tracejit details details{margin-left:10px}
 .tracejit summary{cursor:pointer}
@@ -66,67 +66,85 @@ LONG = 60
 def render_html(elements: Sequence[Element], key: str) -> str:
     """Return elements as a piece of HTML; `key` begins its anchors, unique in a document."""
     style = STYLE.strip().replace("\n", "")
-    body = "\n".join(_elements(elements, key))
+    anchors = set(_anchors(elements))
+    body = "\n".join(_Writer(key, anchors).elements(elements))
     return f'<div class="tracejit"><style>{style}</style>\n{body}\n</div>'
 
 
-def _elements(elements: Sequence[Element], key: str) -> Iterator[str]:
+def _anchors(elements: Sequence[Element]) -> Iterator[str]:
     for element in elements:
         if isinstance(element, Section):
-            summary = f' <span class="s">{escape(element.summary)}</span>' if (
-                element.summary) else ""
-            is_open = " open" if element.is_open else ""
-            title = f"<b>{escape(element.title)}</b>" if element.name else (
-                f"<code>{escape(element.title)}</code>")
-            yield f"<details{is_open}><summary>{title}{summary}</summary>"
-            yield from _elements(element.elements, key)
-            yield "</details>"
+            yield from _anchors(element.elements)
         elif isinstance(element, Table):
-            yield from _table(element, key)
-        elif isinstance(element, Code):
-            if element.caption:
-                yield f"<p>{escape(element.caption)}</p>"
-            lines = "\n".join(_line(line, key) for line in _numbered(element.lines))
-            yield f'<div class="x"><pre>{lines}</pre></div>'
-        elif isinstance(element, Paragraph):
-            yield f"<p>{escape(element.text)}</p>"
-        elif isinstance(element, Picture):
-            data = base64.b64encode(element.svg.encode()).decode()
-            yield (f'<div class="x"><img alt="{escape(element.text)}" '
-                   f'src="data:image/svg+xml;base64,{data}"></div>')
+            yield from (row.anchor for row in element.rows if row.anchor)
 
 
-def _table(table: Table, key: str) -> Iterator[str]:
-    used = [k for k in range(len(table.columns)) if any(row.cells[k] for row in table.rows)]
-    yield '<div class="x"><table>'
-    if any(table.columns):
-        heads = (f"<th{_number_class(table, k)}>{escape(table.columns[k])}</th>" for k in used)
-        yield f"<thead><tr>{''.join(heads)}</tr></thead>"
-    yield "<tbody>"
-    for row in table.rows:
-        role = CLASSES.get(row.role)
-        yield (f'<tr class="{role}">' if role else "<tr>") + "".join(
-            _cell(table, row, k, key) for k in used) + "</tr>"
-    yield "</tbody></table></div>"
+class _Writer:
+    """Writes elements; links that lead nowhere are left out.
+
+    key     -- what anchors begin with in the document
+    anchors -- those that there are
+    """
+
+    def __init__(self, key: str, anchors: set[str]) -> None:
+        self.key, self.anchors = key, anchors
+
+    def elements(self, elements: Sequence[Element]) -> Iterator[str]:
+        for element in elements:
+            if isinstance(element, Section):
+                yield from self.section(element)
+            elif isinstance(element, Table):
+                yield from self.table(element)
+            elif isinstance(element, Code):
+                if element.caption:
+                    yield f"<p>{escape(element.caption)}</p>"
+                lines = "\n".join(map(_line, _numbered(element.lines)))
+                yield f'<div class="x"><pre>{lines}</pre></div>'
+            elif isinstance(element, Paragraph):
+                yield f"<p>{escape(element.text)}</p>"
+            elif isinstance(element, Picture):
+                data = base64.b64encode(element.svg.encode()).decode()
+                yield (f'<div class="x"><img alt="{escape(element.text)}" '
+                       f'src="data:image/svg+xml;base64,{data}"></div>')
+
+    def section(self, section: Section) -> Iterator[str]:
+        summary = f' <span class="s">{escape(section.summary)}</span>' if section.summary else ""
+        is_open = " open" if section.is_open else ""
+        tag = "b" if section.name else "code"
+        title = f"<{tag}>{escape(section.title)}</{tag}>"
+        yield f"<details{is_open}><summary>{title}{summary}</summary>"
+        yield from self.elements(section.elements)
+        yield "</details>"
+
+    def table(self, table: Table) -> Iterator[str]:
+        used = [k for k in range(len(table.columns)) if any(row.cells[k] for row in table.rows)]
+        yield '<div class="x"><table>'
+        if any(table.columns):
+            heads = (f"<th{_number_class(table, k)}>{escape(table.columns[k])}</th>" for k in used)
+            yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+        yield "<tbody>"
+        for row in table.rows:
+            role = CLASSES.get(row.role)
+            cells = "".join(self.cell(table, row, k) for k in used)
+            yield f"<tr class=\"{role}\">{cells}</tr>" if role else f"<tr>{cells}</tr>"
+        yield "</tbody></table></div>"
+
+    def cell(self, table: Table, row: Row, k: int) -> str:
+        text, name = row.cells[k], table.columns[k]
+        shown = escape(text).replace("\n", "<br>")
+        if name in table.code and text:
+            shown = f"<code>{_kept_indent(shown)}</code>"
+        if name == table.linked and row.link in self.anchors:
+            shown = f'<a href="#{escape(self.key + row.link)}">{shown}</a>'
+        if k == 0 and row.anchor:
+            shown = f'<a id="{escape(self.key + row.anchor)}"></a>{shown}'
+        if name not in table.code and len(text) > LONG:
+            return f'<td class="w">{shown}</td>'
+        return f"<td{_number_class(table, k)}>{shown}</td>"
 
 
 def _number_class(table: Table, k: int) -> str:
     return ' class="n"' if table.columns[k] in table.numbers else ""
-
-
-def _cell(table: Table, row: Row, k: int, key: str) -> str:
-    text = row.cells[k]
-    shown = escape(text).replace("\n", "<br>")
-    is_code = table.columns[k] in table.code
-    if is_code and text:
-        shown = f"<code>{_kept_indent(shown)}</code>"
-    if k == 0 and row.anchor:
-        shown = f'<a id="{escape(key + row.anchor)}"></a>{shown}'
-    if k == 0 and row.link:
-        shown = f'<a href="#{escape(key + row.link)}">{shown}</a>'
-    if not is_code and len(text) > LONG:
-        return f'<td class="w">{shown}</td>'
-    return f"<td{_number_class(table, k)}>{shown}</td>"
 
 
 def _kept_indent(text: str) -> str:
@@ -142,16 +160,12 @@ def _numbered(lines: Sequence[Line]) -> Iterator[Line]:
     digits = max((len(str(line.number)) for line in lines if line.number), default=0)
     for line in lines:
         number = f"{line.number or '':>{digits}}  " if digits else ""
-        yield Line(number + line.text, line.number, line.role, line.anchor, line.links)
+        yield Line(number + line.text, line.number, line.role)
 
 
-def _line(line: Line, key: str) -> str:
+def _line(line: Line) -> str:
     text = escape(line.text)
     if line.role in ("added", "removed"):
         tag = "ins" if line.role == "added" else "del"
         text = f"<{tag}>{text}</{tag}>"
-    if line.anchor:
-        text = f'<a id="{escape(key + line.anchor)}"></a>{text}'
-    for shown, anchor in line.links:
-        text += f'  <a href="#{escape(key + anchor)}">{escape(shown)}</a>'
     return text

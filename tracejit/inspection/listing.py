@@ -39,7 +39,8 @@ def listing_section(subject: Subject, limit: int) -> Section:
     emitted = _emitted(subject)
     rows = [Row((str(line), linecache.getline(file, line).rstrip(),
                  "\n".join(equations.get((file, line), ())),
-                 "\n".join(emitted.get((short_name(file), line), ()))))
+                 "\n".join(emitted.get((short_name(file), line), ()))),
+                anchor=f"{short_name(file)}:{line}")
             for file, line in _lines(equations)]
     elements = table_of(COLUMNS, rows, limit, COLUMNS[1:], ("line",))
     files = sorted({short_name(file) for file, _ in equations})
