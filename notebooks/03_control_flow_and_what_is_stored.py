@@ -135,10 +135,10 @@ print(tracejit.grad(checkpointed).trace(1.0, "int").why())
 {again: math.comb(10 + again, 10) for again in (1, 2, 4, 8)}
 
 # %%
+tracejit.check_grads(sandpile, (heights, 1.2))
 kept, recomputed = slope(1.0, 10_000), tracejit.grad(checkpointed)(1.0, 10_000)
 assert "8*max(steps, 0) bytes" in traced.why()
 assert "nothing is stored" in tracejit.grad(averaged).trace("f64[n]").why()
 assert "push" in str(newton.graph) and "pop" in str(newton.graph)
 assert np.isclose(tracejit.grad(square_root)(9.0), 1 / 6)
 assert np.isclose(kept, recomputed, rtol=1e-12)
-tracejit.check_grads(sandpile, (heights, 1.2))
