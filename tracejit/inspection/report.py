@@ -32,10 +32,12 @@ class Report:
     names -- those that are shown
     """
 
-    def __init__(self, title: str, parts: Mapping[str, Part], names: Sequence[str]) -> None:
+    def __init__(self, title: str, parts: Mapping[str, Part], names: Sequence[str],
+                 *, is_selection: bool = False) -> None:
         self.title = title
         self._parts = parts
         self.names = tuple(names)
+        self._is_selection = is_selection
 
     @property
     def available(self) -> tuple[str, ...]:
@@ -49,13 +51,13 @@ class Report:
             if name not in self._parts:
                 raise KeyError(f"there is no part {name!r} here; there are "
                                f"{', '.join(self._parts)}")
-        return Report(self.title, self._parts, names)
+        return Report(self.title, self._parts, names, is_selection=True)
 
     def elements(self) -> list[Element]:
         """Return the parts that are shown, and what others there are."""
         found: list[Element] = [self._parts[name]() for name in self.names]
         rest = [name for name in self._parts if name not in self.names]
-        if rest and len(self.names) > 1:
+        if rest and not self._is_selection:
             found.append(Paragraph(f"Not shown here: {', '.join(rest)}. Ask for them by name: "
                                    f".report()[{rest[0]!r}]"))
         return found
