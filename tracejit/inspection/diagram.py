@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tracejit.autodiff.nests import region_kind
-from tracejit.inspection.folding import opened_in, role_of, runs_of
+from tracejit.inspection.folding import opened_in, runs_of, way_back
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, param_dims
 from tracejit.ir.dims import dim_values, product
 from tracejit.ir.printer import Names, format_block, format_head, format_param, format_type
@@ -153,9 +153,10 @@ class _Maker:
         for v in (*graph.sizes, *graph.inputs):
             self.names.of(v)
         format_block(graph.block, self.names, "", "return")  # names are given as they are printed
-        self.runs = runs_of(graph.block.eqns, max_nodes)
+        self.back = set(way_back(graph.block))
+        self.runs = runs_of(graph.block.eqns, self.back, max_nodes)
         self.opened = opened_in(self.runs, max_nodes)
-        self.primal = set(_forward_values(graph.block))
+        self.primal = set(self.forward_values(graph.block))
         self.counted = _loop_indices(graph.block)
         self.count = 0
 
@@ -170,7 +171,7 @@ class _Maker:
             scope.sources[v] = node
         for run in self.runs:
             self.add(scope, run)
-        roles = {v: role_of(e) for e in graph.eqns for v in e.outputs}
+        roles = {v: self.role(e) for e in graph.eqns for v in e.outputs}
         for a in graph.outputs:
             role = roles.get(a, "forward") if isinstance(a, Value) else "forward"
             kind = format_type(a.aval, self.names)
@@ -189,6 +190,18 @@ class _Maker:
         self.count += 1
         return Box(self.count - 1, title, params, tooltip, role, eqn)
 
+    def role(self, eqn: Eqn, outer: str = "forward") -> str:
+        """Return the part that an equation belongs to, if need be that of what it is in."""
+        return "backward" if eqn in self.back else outer
+
+    def forward_values(self, block: Block) -> Iterator[Value]:
+        """Yield the results of forward equations, those of forward regions included."""
+        for e in block.eqns:
+            if e not in self.back:
+                yield from e.outputs
+                for region in e.regions:
+                    yield from self.forward_values(region)
+
     # --- equations ------------------------------------------------------------------------------
 
     def add(self, scope: _Scope, run: tuple[Eqn, ...]) -> None:
@@ -197,7 +210,7 @@ class _Maker:
         if len(run) == 1 and eqn in self.opened:
             self.open(scope, eqn)
             return
-        role = role_of(eqn, scope.box.role)
+        role = self.role(eqn, scope.box.role)
         results = [v for e in run for v in e.outputs]
         label = " ".join(map(self.names.ref, results[:2])) + (" …" if len(results) > 2 else "")
         if len(run) > 1 or eqn.regions:
@@ -250,7 +263,7 @@ class _Maker:
 
     def open(self, outside: _Scope, eqn: Eqn) -> None:
         """Add the box of an equation with regions."""
-        role = role_of(eqn, outside.box.role)
+        role = self.role(eqn, outside.box.role)
         tooltip = "\n".join(self.described((eqn,)))
         box = self.box(eqn.op.name, _cut(self.params_text(eqn), LONGEST_TITLE), tooltip, role, eqn)
         outside.box.items.append(box)
@@ -364,15 +377,6 @@ class _Maker:
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[:longest - 1] + "…"
-
-
-def _forward_values(block: Block) -> Iterator[Value]:
-    """Yield the results of forward equations, those of forward regions included."""
-    for e in block.eqns:
-        if e.of is None:
-            yield from e.outputs
-            for region in e.regions:
-                yield from _forward_values(region)
 
 
 def _loop_indices(block: Block) -> set[Value]:

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tracejit.ir.core import Eqn
+from tracejit.ir.core import Block, Eqn
 
-__all__ = ["opened_in", "role_of", "runs_of"]
-
-
-def role_of(eqn: Eqn, outer: str = "forward") -> str:
-    """Return "forward" or "backward"; what is in a region is of the part that the region is of."""
-    return "backward" if eqn.of is not None else outer
+__all__ = ["opened_in", "runs_of", "way_back"]
 
 
-def runs_of(eqns: Sequence[Eqn], max_nodes: int | None) -> list[tuple[Eqn, ...]]:
+def way_back(block: Block) -> Iterator[Eqn]:
+    """Yield the equations of a block and its regions that a derivative is made of.
+
+    Those that begin it say what they are of; behind them, so do equations of no line of the user's,
+    which put results into their form.
+    """
+    has_begun = False
+    for eqn in block.eqns:
+        has_begun = has_begun or eqn.of is not None
+        if eqn.of is not None or (has_begun and eqn.site is None):
+            yield eqn
+        for region in eqn.regions:
+            yield from way_back(region)
+
+
+def runs_of(eqns: Sequence[Eqn], back: set[Eqn], max_nodes: int | None) -> list[tuple[Eqn, ...]]:
     """Return the equations one by one, or, where they are too many, line by line, or in pieces."""
     if max_nodes is None or len(eqns) <= max_nodes:
         return [(e,) for e in eqns]
-    lines = [tuple(run) for _, run in groupby(eqns, lambda e: (role_of(e), e.group, str(e.site)))]
+    lines = [tuple(run) for _, run in groupby(eqns, lambda e: (e in back, e.group, str(e.site)))]
     if len(lines) <= max_nodes:
         return lines
     pieces = []
     size = -(-2 * len(eqns) // max_nodes)
-    for _, part in groupby(eqns, lambda e: (role_of(e), e.group)):
+    for _, part in groupby(eqns, lambda e: (e in back, e.group)):
         run = tuple(part)
         pieces += [run[k:k + size] for k in range(0, len(run), size)]
     return pieces
