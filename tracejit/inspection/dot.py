@@ -20,6 +20,11 @@ def graph_dot(graph: Graph, *, max_nodes: int | None = None) -> str:
     """Return a graph as DOT text.
 
     max_nodes -- how many equations are drawn one by one before regions are folded; None for all
+
+    >>> import tracejit
+    >>> traced = tracejit.grad(lambda x: x * x * x).trace(2.0)
+    >>> print(graph_dot(traced.graph).splitlines()[0])
+    digraph "grad[_lambda]" {
     """
     diagram = diagram_of(graph, max_nodes)
     lines = [f"digraph {_quoted(graph.name)} {{",

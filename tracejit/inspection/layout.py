@@ -24,6 +24,7 @@ PLACE_SWEEPS = 3
 RELAXATIONS = 24
 STIFFNESS = 0.5
 CONJUGATE_STEPS = 12
+CLOSE = 0.5
 SNAP = 30.0
 LEAN = 0.2
 PULL = (1.0, 2.0, 16.0)
@@ -229,6 +230,8 @@ class _Layers:
             for members, gaps in zip(self.rows, self.gaps, strict=True):
                 fit[members] = settle([wanted[v] for v in members], [1.0] * len(members), gaps)
             moved += balanced - fit
+            if len(fit) and abs(balanced - fit).max() < CLOSE:
+                break
         self.x = fit.tolist()
 
     def _straighten(self) -> None:
@@ -326,6 +329,8 @@ def settle(wanted: Sequence[float], weights: Sequence[float],
     Less the distances that are needed it is a monotone regression, solved by pooling neighbours
     that violate the order.
     """
+    if not apart:
+        return list(wanted)
     pools: list[tuple[float, float, int]] = []
     offsets = [0.0]
     for gap in apart:

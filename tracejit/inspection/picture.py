@@ -26,9 +26,15 @@ HEAVY = "#7a4a9e"
 
 
 def graph_svg(graph: Graph, *, max_nodes: int | None = MAX_NODES) -> str:
-    """Return a graph's picture as SVG.
+    """Return a graph's picture as SVG: the way forward runs down, the way back up beside it.
 
-    max_nodes -- how many equations are drawn one by one before regions are folded; None for all
+    max_nodes -- how many equations are drawn one by one; where there are more, regions and lines
+                 of code are one node each, and the picture says so; None draws all
+
+    >>> import tracejit
+    >>> traced = tracejit.grad(lambda x: x * x * x).trace(2.0)
+    >>> "<title>%0: f64[] = mul(%x, %x)" in graph_svg(traced.graph)
+    True
     """
     diagram = diagram_of(graph, max_nodes)
     return "\n".join(_Drawing(diagram, place(diagram)).lines()) + "\n"
