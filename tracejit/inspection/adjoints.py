@@ -35,7 +35,7 @@ def adjoints_section(subject: Subject, limit: int) -> Section:
             v in before for v in eqn.outputs) else PASSED_ON))
     rest = [e for eqns in backward.values() for e in eqns]
     if rest:
-        rows.append(Row(("", "", "", _adjoint_text(subject, rest)),
+        rows.append(Row(("", "", "(read back)", _adjoint_text(subject, rest)),
                         "backward"))
     pruned = sum(row.role == "pruned" for row in rows)
     count = count_text(len(rows) - bool(rest), "primal equation")

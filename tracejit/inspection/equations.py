@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tracejit.inspection.elements import Element, Paragraph, Role, Row, Section, Table, count_text
+from tracejit.inspection.elements import (
+    Code,
+    Element,
+    Line,
+    Paragraph,
+    Role,
+    Row,
+    Section,
+    Table,
+    count_text,
+)
 from tracejit.inspection.subject import Subject, inputs_text, line_text
 from tracejit.ir.core import Block, Eqn
 from tracejit.ir.walk import all_eqns
@@ -75,8 +85,11 @@ class _Writer:
             elements.append(self._region(eqn, row, role))
         names = self.subject.names
         last = f"{end} {', '.join(map(names.atom, block.outputs))}".rstrip()
-        rows.append(Row(("", "", last, "", ""), outer))
-        flush()
+        if rows or not elements:
+            rows.append(Row(("", "", last, "", ""), outer))
+            flush()
+        else:
+            elements.append(Code((Line(last),)))
         return elements
 
     def _row(self, eqn: Eqn, role: Role) -> Row:

@@ -12,6 +12,7 @@ from tracejit.inspection.equations import equations_section
 from tracejit.inspection.history import history_section
 from tracejit.inspection.listing import listing_section, source_section
 from tracejit.inspection.overview import overview_section
+from tracejit.inspection.picture import graph_svg
 from tracejit.inspection.stored import memory_section, stored_section
 from tracejit.inspection.subject import Subject
 
@@ -29,12 +30,15 @@ class Part:
     is_shown: bool
 
 
-def _picture(subject: Subject, limit: int) -> Section:
-    from tracejit.inspection.picture import graph_svg
+MAX_NODES = 150
+"""The picture in a report draws so many equations one by one; `graph.to_svg()` draws more."""
 
+
+def _picture(subject: Subject, limit: int) -> Section:
     text = (f"a picture of {subject.graph.name}: graph.to_svg(path) writes it, graph.to_dot() is "
             "its text")
-    return Section("Picture", "picture", [Picture(graph_svg(subject.graph), text)])
+    return Section("Picture", "picture", [
+        Picture(graph_svg(subject.graph, max_nodes=MAX_NODES), text)])
 
 
 def _llvm(subject: Subject, limit: int) -> Section:

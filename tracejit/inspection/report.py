@@ -33,10 +33,12 @@ class Report:
     names -- those that are shown
     """
 
-    def __init__(self, title: str, parts: Mapping[str, Part], names: Sequence[str]) -> None:
+    def __init__(self, title: str, parts: Mapping[str, Part], names: Sequence[str],
+                 *, is_selection: bool = False) -> None:
         self.title = title
         self._parts = parts
         self.names = tuple(names)
+        self._is_selection = is_selection
 
     @property
     def available(self) -> tuple[str, ...]:
@@ -57,7 +59,7 @@ class Report:
         """Return the parts that are shown, and what others there are."""
         found: list[Element] = [self._parts[name]() for name in self.names]
         rest = [name for name in self._parts if name not in self.names]
-        if rest and len(self.names) > 1:
+        if rest and not self._is_selection:
             found.append(Paragraph(f"Not shown here: {', '.join(rest)}. Ask for them by name: "
                                    f".report()[{rest[0]!r}]"))
         return found

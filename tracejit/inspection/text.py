@@ -31,7 +31,7 @@ MARKS = {"forward": "  ", "backward": "< ", "pruned": "x ", "added": "", "remove
 
 def render_text(elements: Sequence[Element]) -> str:
     """Return elements as plain text."""
-    return "\n".join(line.rstrip() for line, _ in _lines(elements, 0))
+    return "\n".join(line.rstrip() for line, _ in _lines(elements, -1))
 
 
 def print_colours(elements: Sequence[Element]) -> None:
@@ -43,14 +43,17 @@ def print_colours(elements: Sequence[Element]) -> None:
     from rich.text import Text
 
     console = Console(soft_wrap=True, highlight=False)
-    for line, role in _lines(elements, 0):
+    for line, role in _lines(elements, -1):
         console.print(Text(line, style=STYLES.get(role, "")))
 
 
-def _lines(elements: Sequence[Element], depth: int) -> Iterator[Styled]:
+def _lines(elements: Sequence[Element], level: int) -> Iterator[Styled]:
+    """Yield lines; `level` counts the sections around, from -1, and the outer two are not indented.
+    """
+    depth = max(level, 0)
     for element in elements:
         if isinstance(element, Section):
-            yield from _section(element, depth)
+            yield from _section(element, level)
         elif isinstance(element, Table):
             yield from _table(element, depth)
         elif isinstance(element, Code):
@@ -64,16 +67,15 @@ def _lines(elements: Sequence[Element], depth: int) -> Iterator[Styled]:
                 yield "  " * depth + line, ""
 
 
-def _section(section: Section, depth: int) -> Iterator[Styled]:
+def _section(section: Section, level: int) -> Iterator[Styled]:
     title = section.title + (f"  ({section.summary})" if section.summary else "")
-    indent = "  " * depth
-    if depth == 0:
+    if level < 0:
         yield "", ""
         yield title, "title"
         yield "-" * min(len(title), WIDTH), "title"
     else:
-        yield indent + title, "title"
-    yield from _lines(section.elements, depth + 1 if depth else 0)
+        yield "  " * level + title, "title"
+    yield from _lines(section.elements, level + 1)
 
 
 def _table(table: Table, depth: int) -> Iterator[Styled]:
