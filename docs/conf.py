@@ -20,7 +20,7 @@ version = release = tracejit.__version__
 
 extensions = ["myst_nb"]
 root_doc = "docs/index"
-GUIDE = ["quickstart", "transforms", "control-flow", "extending", "tensorflow"]
+GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "tensorflow"]
 REFERENCE = ["api", "coverage", "refusals", "numerics"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 
@@ -35,6 +35,8 @@ suppress_warnings = ["misc.highlighting_failure"]  # printed graphs in blocks wi
 
 html_theme = "furo"
 html_title = "tracejit"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_extra_path = ["_site"]
 html_copy_source = False
 html_show_sphinx = False
@@ -61,6 +63,12 @@ def add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += navigation()
 
 
+def read_first_page_again(app: Sphinx, *_: object) -> list[str]:
+    """Return the pages to be read though they are as they were: others may have come."""
+    return [root_doc]
+
+
 def setup(app: Sphinx) -> None:
     """Connect what this file adds."""
+    app.connect("env-get-outdated", read_first_page_again)
     app.connect("source-read", add_navigation)

@@ -63,6 +63,15 @@ traced.report()["adjoints"]
 # Three operations have no backward part, each for a reason. The mean divides by a size, and no gradient flows
 # through sizes; `y` was not asked for.
 #
+# ## A picture
+#
+# Forward at the left, downwards; backward at the right, upwards. The heavy edges are what the derivatives read
+# of the way forward. `graph.to_svg(path)` writes it to a file.
+
+# %%
+traced.report()["picture"]
+
+# %% [markdown]
 # ## Beside your source
 #
 # `lower` emits the loops. Now your lines, the IR and the emitted code stand side by side.

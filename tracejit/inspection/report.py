@@ -52,12 +52,12 @@ class Report:
             if name not in self._parts:
                 raise KeyError(f"there is no part {name!r} here; there are "
                                f"{', '.join(self._parts)}")
-        opened = {name: _opened(self._parts[name]) for name in names}
-        return Report(self.title, {**self._parts, **opened}, names)
+        return Report(self.title, self._parts, names, is_selection=True)
 
     def elements(self) -> list[Element]:
         """Return the parts that are shown, and what others there are."""
-        found: list[Element] = [self._parts[name]() for name in self.names]
+        found: list[Element] = [replace(self._parts[name](), is_open=True) if self._is_selection
+                                else self._parts[name]() for name in self.names]
         rest = [name for name in self._parts if name not in self.names]
         if rest and not self._is_selection:
             found.append(Paragraph(f"Not shown here: {', '.join(rest)}. Ask for them by name: "
@@ -85,11 +85,6 @@ class Report:
         if path is not None:
             Path(path).write_text(PAGE.format(title=self.title, body=text), encoding="utf-8")
         return text
-
-
-def _opened(part: Part) -> Part:
-    """Return a part that is not folded where it is shown."""
-    return lambda: replace(part(), is_open=True)
 
 
 def report_of(shown: Graph | Traced | Lowered | Compiled | Function, limit: int) -> Report:
