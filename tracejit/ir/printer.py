@@ -144,9 +144,9 @@ def format_block(block: Block, names: Names, indent: str, end: str,
     return [*lines, f"{indent}{end} {outputs}".rstrip()]
 
 
-def format_graph(graph: Graph) -> str:
-    """Return the text of a graph."""
-    names = Names()
+def format_graph(graph: Graph, names: Names | None = None) -> str:
+    """Return the text of a graph, in which `names` may have given names already."""
+    names = names or Names()
     for v in (*graph.sizes, *graph.inputs):
         names.of(v)
     inputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in graph.inputs)
