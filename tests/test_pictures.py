@@ -440,6 +440,14 @@ def test_two_thousand_equations_are_drawn_folded() -> None:
     assert len(graph_svg(graph)) < 400_000
 
 
+def test_pictures_are_saved_as_files(tmp_path: Path) -> None:
+    graph = graph_named("lstm")
+    assert graph.to_svg(tmp_path / "graph.svg", max_nodes=None) == graph_svg(graph, max_nodes=None)
+    assert (tmp_path / "graph.svg").read_text(encoding="utf-8") == graph_svg(graph, max_nodes=None)
+    assert graph.to_dot(tmp_path / "graph.dot") == graph_dot(graph)
+    assert (tmp_path / "graph.dot").read_text(encoding="utf-8") == graph_dot(graph)
+
+
 # --- DOT ----------------------------------------------------------------------------------------
 
 

@@ -49,10 +49,11 @@ class Drawn(Displayed):
 
     __slots__ = ()
 
-    def to_svg(self, path: str | Path | None = None, *, max_nodes: int = 300) -> str:
+    def to_svg(self, path: str | Path | None = None, *, max_nodes: int | None = 300) -> str:
         """Return a picture of the graph as SVG; with a path, also write it there.
 
-        max_nodes -- where the graph has more equations, its regions are drawn as one box each
+        max_nodes -- where the graph has more equations, regions and lines of code are drawn as one
+                     node each, and the picture says how many; None draws every equation
 
         >>> import numpy as np, tracejit
         >>> graph = tracejit.grad(lambda x: np.sum(np.sin(x))).trace("f64[n]").graph
