@@ -52,8 +52,8 @@ class Drawn(Displayed):
     def to_svg(self, path: str | Path | None = None, *, max_nodes: int | None = 300) -> str:
         """Return a picture of the graph as SVG; with a path, also write it there.
 
-        max_nodes -- where the graph has more equations, regions and lines of code are one node
-                     each, and the picture says so; None draws all
+        max_nodes -- where the graph has more equations, regions and lines of code are drawn as one
+                     node each, and the picture says how many; None draws every equation
 
         >>> import numpy as np, tracejit
         >>> graph = tracejit.grad(lambda x: np.sum(np.sin(x))).trace("f64[n]").graph

@@ -28,7 +28,7 @@ FEW = 60
 
 def role_of(subject: Subject, eqn: Eqn, outer: Role = "") -> Role:
     """Return what an equation is a part of; `outer` is that of the region's equation."""
-    if eqn.of is not None or outer == "backward":
+    if eqn in subject.back or outer == "backward":
         return "backward"
     if not subject.has_backward:
         return ""

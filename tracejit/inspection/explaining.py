@@ -86,7 +86,7 @@ def _and(parts: Sequence[str]) -> str:
 
 def _steps(subject: Subject) -> list[str]:
     count = len(subject.eqns)
-    back = sum(e.of is not None for e in subject.eqns)
+    back = len(subject.back)
     sentence = f"After all passes the program has {count_text(count, 'equation')}"
     if back:
         sentence += f", {count - back} forward and {back} on the way back"
@@ -105,7 +105,7 @@ def _steps(subject: Subject) -> list[str]:
 def _loop_sentence(subject: Subject, eqn: Eqn) -> str:
     kind = eqn.op.lowering.kind if isinstance(eqn.op.lowering, Region) else ""
     where = line_text(eqn.site)
-    part = "The way back of the" if eqn.of is not None else "The"
+    part = "The way back of the" if eqn in subject.back else "The"
     if kind == "if":
         return f"{part} branch at {where} runs one of its two sides."
     if kind == "while":
@@ -143,7 +143,7 @@ def _shares(subject: Subject, numbers: Numbers, sizes: dict[str, int]) -> list[s
     work: dict[tuple[str, bool], float] = {}
     for eqn in graph.eqns:
         alone = costs_of(_alone(graph, eqn)).at(sizes)
-        key = (line_text(eqn.site), eqn.of is not None)
+        key = (line_text(eqn.site), eqn in subject.back)
         flops = alone.flops + CALL_FLOPS * sum(alone.calls.values())
         work[key] = work.get(key, 0.0) + flops
     total = sum(work.values())

@@ -33,7 +33,7 @@ def listing_section(subject: Subject, limit: int) -> Section:
     for eqn in subject.eqns:
         if eqn.site is not None:
             file, line, _ = eqn.site.location
-            mark = "← " if eqn.of is not None else ""
+            mark = "← " if eqn in subject.back else ""
             text = f"{mark}{subject.results(eqn)} = {subject.applied(eqn)}"
             equations.setdefault((file, line), []).append(text)
     emitted = _emitted(subject)

@@ -76,7 +76,7 @@ def _counts(subject: Subject) -> str:
         before = sum(1 for _ in all_eqns(subject.traced.program.graph.block))
         parts.insert(0, f"{before} before")
     if subject.has_backward:
-        back = sum(e.of is not None for e in subject.eqns)
+        back = len(subject.back)
         parts.append(f"{count - back} forward and {back} backward")
     return ", ".join(parts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+from tracejit.inspection.folding import way_back
 from tracejit.ir.core import Block, Eqn, Graph, Site, Value
 from tracejit.ir.printer import Names, format_block, format_param, format_type
 from tracejit.ir.walk import all_eqns
@@ -35,9 +36,14 @@ class Subject:
         return list(all_eqns(self.graph.block))
 
     @functools.cached_property
+    def back(self) -> set[Eqn]:
+        """Return the equations of the way back."""
+        return set(way_back(self.graph.block))
+
+    @property
     def has_backward(self) -> bool:
         """Return whether a part of the program is a way back."""
-        return any(e.of is not None for e in self.eqns)
+        return bool(self.back)
 
     @functools.cached_property
     def reasons(self) -> dict[Value, str]:
@@ -60,7 +66,7 @@ class Subject:
 
     def reason(self, eqn: Eqn) -> str:
         """Return why an equation has no backward part; nothing where it has one."""
-        if eqn.of is not None:
+        if eqn in self.back:
             return ""
         if not eqn.outputs:
             return "a check, not a value" if self.graph.reasons else ""
