@@ -45,7 +45,7 @@ def explain(fn: Function, /, *args: Any, **kwargs: Any) -> Report:
     <BLANKLINE>
     What it is
     ----------
-    grad[decay] takes x, an array f64[n], and rate, a number f64[]; it gives f64[n]...
+    grad[decay] takes x, an array f64[n] and rate, a number f64[]; it gives f64[n]...
     """
     if not isinstance(fn, Function):
         raise TypeError(f"explain takes a transformed function: explain(tracejit.grad(f), ...) or "
