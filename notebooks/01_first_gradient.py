@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does it take to get a gradient?
 #
-# One function, as you would write it for NumPy, and one call. This notebook goes from there to a fit,
-# a loop with writes, and a function that is refused.
+# One function, as you would write it for NumPy, and one call. This notebook goes from there to a
+# fit, a loop with writes, and a function that is refused.
 
 # %%
 import numpy as np
@@ -27,8 +27,8 @@ slope = tracejit.grad(loss)
 slope(np.zeros(2), x, y)
 
 # %% [markdown]
-# Is it right? Central differences say so, and `check_grads` makes the comparison for us, here of the
-# second derivatives as well. It raises where they differ.
+# Is it right? Central differences say so, and `check_grads` makes the comparison for us, here of
+# the second derivatives as well. It raises where they differ.
 
 # %%
 step = 1e-6
@@ -51,8 +51,8 @@ print(f"loss {value:.4f} at slope {w[0]:.3f}, intercept {w[1]:.3f}")
 # %% [markdown]
 # ## Loops and writes
 #
-# A gradient goes through `for`, `while`, `if` and writes to elements. Nothing has to be rewritten, and
-# a loop with a million trips compiles as fast as one with ten.
+# A gradient goes through `for`, `while`, `if` and writes to elements. Nothing has to be rewritten,
+# and a loop with a million trips compiles as fast as one with ten.
 
 
 # %%
@@ -96,8 +96,8 @@ gradients = tracejit.grad(network)(params, np.array([1.0, -0.5]))
 # %% [markdown]
 # ## What it cannot do, it says
 #
-# A function is never guessed at. What cannot be captured is refused, with the line and what to write
-# instead.
+# A function is never guessed at. What cannot be captured is refused, with the line and what to
+# write instead.
 
 
 # %%

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # What did tracejit make of my function?
 #
-# A function becomes a graph of operations; the gradient appends its own; the whole becomes loops. All of it
-# can be read, and every line of it names yours. The objects show themselves: write their name at the end of a
-# cell.
+# A function becomes a graph of operations; the gradient appends its own; the whole becomes loops.
+# All of it can be read, and every line of it names yours. The objects show themselves: write their
+# name at the end of a cell.
 
 # %%
 import numpy as np
@@ -22,8 +22,8 @@ gradient = tracejit.value_and_grad(loss)
 # %% [markdown]
 # ## All of it
 #
-# `trace` captures without compiling. A text such as `"f64[m, n]"` stands for an argument that is not there: its
-# dtype, and a name for each size. Sizes that NumPy needs to agree become one.
+# `trace` captures without compiling. A text such as `"f64[m, n]"` stands for an argument that is
+# not there: its dtype, and a name for each size. Sizes that NumPy needs to agree become one.
 
 # %%
 traced = gradient.trace("f64[n]", "f64[m, n]", "f64[m]")
@@ -34,8 +34,8 @@ traced
 #
 # ## In sentences
 #
-# `tracejit.explain` says it in words: what the function has become, and where its time and memory will go. With
-# arguments it has numbers; with texts for them it has formulas in their sizes.
+# `tracejit.explain` says it in words: what the function has become, and where its time and memory
+# will go. With arguments it has numbers; with texts for them it has formulas in their sizes.
 
 # %%
 tracejit.explain(gradient, "f64[n]", "f64[m, n]", "f64[m]")
@@ -43,9 +43,9 @@ tracejit.explain(gradient, "f64[n]", "f64[m, n]", "f64[m]")
 # %% [markdown]
 # ## As text
 #
-# The printed graph is the whole program. An equation is a line: results and their types, the operation, its
-# operands and parameters. What follows `-- backward` is what the gradient added; `of %3` is the equation whose
-# derivative it belongs to.
+# The printed graph is the whole program. An equation is a line: results and their types, the
+# operation, its operands and parameters. What follows `-- backward` is what the gradient added; `of
+# %3` is the equation whose derivative it belongs to.
 
 # %%
 print(traced.graph)
@@ -53,20 +53,20 @@ print(traced.graph)
 # %% [markdown]
 # ## One part of it
 #
-# A report has parts, which can be shown alone: here each operation of the function beside what the way back
-# makes of it.
+# A report has parts, which can be shown alone: here each operation of the function beside what the
+# way back makes of it.
 
 # %%
 traced.report()["adjoints"]
 
 # %% [markdown]
-# Three operations have no backward part, each for a reason. The mean divides by a size, and no gradient flows
-# through sizes; `y` was not asked for.
+# Three operations have no backward part, each for a reason. The mean divides by a size, and no
+# gradient flows through sizes; `y` was not asked for.
 #
 # ## A picture
 #
-# Forward at the left, downwards; backward at the right, upwards. The heavy edges are what the derivatives read
-# of the way forward. `graph.to_svg(path)` writes it to a file.
+# Forward at the left, downwards; backward at the right, upwards. The heavy edges are what the
+# derivatives read of the way forward. `graph.to_svg(path)` writes it to a file.
 
 # %%
 traced.report()["picture"]
@@ -84,8 +84,8 @@ lowered.report()["lines"]
 lowered.report()["source"]
 
 # %% [markdown]
-# Between the two products there is one loop: loss, and cotangents of the scores. Only two of all those arrays
-# get memory:
+# Between the two products there is one loop: loss, and cotangents of the scores. Only two of all
+# those arrays get memory:
 
 # %%
 lowered.report()["memory"]
@@ -93,8 +93,8 @@ lowered.report()["memory"]
 # %% [markdown]
 # ## Loops and writes
 #
-# Loops and branches are equations with blocks of their own. A write to an element is a new value of the
-# array; on the way back it takes the element's cotangent and clears it.
+# Loops and branches are equations with blocks of their own. A write to an element is a new value of
+# the array; on the way back it takes the element's cotangent and clears it.
 
 
 # %%
@@ -117,8 +117,8 @@ loop.report()["stored"]
 # %% [markdown]
 # ## The passes
 #
-# Between gradient and codegen run exact rewrites, which leave every bit of every result as it was. The report
-# shows those that changed something.
+# Between gradient and codegen run exact rewrites, which leave every bit of every result as it was.
+# The report shows those that changed something.
 
 # %%
 traced.report()["passes"]
@@ -137,7 +137,7 @@ def equations(graph):
     return [line for line in lines if line != "  -- backward"]
 
 
-assert equations(parse_graph(str(loop.graph))) == equations(loop.graph)  # what is printed is read back
+assert equations(parse_graph(str(loop.graph))) == equations(loop.graph)  # it is read back
 assert str(traced.graph).count("-- backward") == 1
 assert traced.why().count("has no backward part") == 3
 assert "reversed=True" in str(loop.graph) and "is stored," in loop.why()

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What does a loop cost on the way back?
 #
-# The way back of a loop needs values of the way forward. This notebook shows what is stored, what is
-# computed again instead, and how to bound the memory of a loop of any length.
+# The way back of a loop needs values of the way forward. This notebook shows what is stored, what
+# is computed again instead, and how to bound the memory of a loop of any length.
 
 # %%
 import math
@@ -26,16 +26,16 @@ f"{slope(1.0, 1000):.6f}"
 # %% [markdown]
 # ## What is stored
 #
-# A report says what the loop keeps, why, and how many bytes it takes, as a formula in the sizes and ints.
-# `.why()` is the same as plain lines.
+# A report says what the loop keeps, why, and how many bytes it takes, as a formula in the sizes and
+# ints. `.why()` is the same as plain lines.
 
 # %%
 traced = slope.trace(1.0, "int")
 traced.report()["stored"]
 
 # %% [markdown]
-# One number per step: not the angle, nor the speed, but the cosine of which the derivative is made. A
-# minimum cut through the loop chooses between storing and computing again.
+# One number per step: not the angle, nor the speed, but the cosine of which the derivative is made.
+# A minimum cut through the loop chooses between storing and computing again.
 
 # %%
 traced.report()["ir"]
@@ -85,8 +85,8 @@ tracejit.value_and_grad(square_root)(9.0)
 # %% [markdown]
 # ## Branches and writes
 #
-# A branch on data is decided at every call; what was decided is stored, or found again from stored bits.
-# This is one step of a sandpile: an element that is too high gives to its neighbours.
+# A branch on data is decided at every call; what was decided is stored, or found again from stored
+# bits. This is one step of a sandpile: an element that is too high gives to its neighbours.
 
 
 # %%
@@ -113,8 +113,8 @@ topple.trace("f64[n]", "float").report()["stored"]
 # %% [markdown]
 # ## Less memory: `checkpoint`
 #
-# With `snapshots=` a loop keeps that many of its states, and computes the rest again between them on the
-# way back. The gradient is the same; the memory does not grow with the number of steps.
+# With `snapshots=` a loop keeps that many of its states, and computes the rest again between them
+# on the way back. The gradient is the same; the memory does not grow with the number of steps.
 
 
 # %%

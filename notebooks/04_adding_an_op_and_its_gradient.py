@@ -1,8 +1,9 @@
 # %% [markdown]
 # # How do I give an op a gradient of my own?
 #
-# By one decorated function. The example is Kepler's equation, E - e sin E = M, which gives the position
-# of a planet on its ellipse. It is solved by iteration; its derivative is known in closed form.
+# By one decorated function. The example is Kepler's equation, E - e sin E = M, which gives the
+# position of a planet on its ellipse. It is solved by iteration; its derivative is known in closed
+# form.
 
 # %%
 import numba
@@ -13,9 +14,9 @@ import tracejit
 # %% [markdown]
 # ## An op in one cell
 #
-# `register_op` makes an op type of a function, here one that Numba compiles: compiled programs call it as
-# it is. `RegisterGradient` says what its gradient is. From E - e sin E = M follows
-# dE/dM = 1 / (1 - e cos E) and dE/de = sin E / (1 - e cos E).
+# `register_op` makes an op type of a function, here one that Numba compiles: compiled programs call
+# it as it is. `RegisterGradient` says what its gradient is. From E - e sin E = M follows dE/dM = 1
+# / (1 - e cos E) and dE/de = sin E / (1 - e cos E).
 
 
 # %%
@@ -48,8 +49,8 @@ kepler(1.0, 0.3)
 # %% [markdown]
 # ## It is one operation
 #
-# The gradient pass does not look inside of it. Without the registration it would refuse, rather than
-# differentiate sixty bisections, whose result depends on M and e through comparisons alone.
+# The gradient pass does not look inside of it. Without the registration it would refuse, rather
+# than differentiate sixty bisections, whose result depends on M and e through comparisons alone.
 
 
 # %%
@@ -67,8 +68,8 @@ np.round(slope(1.0, 0.3), 10)
 # %% [markdown]
 # ## Is it right?
 #
-# The gradient is NumPy again, and has derivatives like everything else: `check_grads` compares the first
-# two orders with differences.
+# The gradient is NumPy again, and has derivatives like everything else: `check_grads` compares the
+# first two orders with differences.
 
 # %%
 tracejit.check_grads(distance, (1.0, 0.3), order=2, modes=("rev",))

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # What becomes of a line of NumPy, down to the instructions?
 #
-# One expression, followed through all stages: graph, loop, LLVM, assembly. Each is an attribute of the
-# staged objects.
+# One expression, followed through all stages: graph, loop, LLVM, assembly. Each is an attribute of
+# the staged objects.
 
 # %%
 import re
@@ -31,21 +31,21 @@ traced.report()["ir"]
 # %% [markdown]
 # ## The source: in which loops
 #
-# Codegen gives memory only to what needs it. All arrays of this program are virtual, computed per element
-# where they are used. What is left is one loop with one read and one write.
+# Codegen gives memory only to what needs it. All arrays of this program are virtual, computed per
+# element where they are used. What is left is one loop with one read and one write.
 
 # %%
 lowered = traced.lower()
 lowered.report()["source"]
 
 # %% [markdown]
-# This is Python for Numba, over typed pointers, and kept as a file, so that a debugger or profiler can
-# show it.
+# This is Python for Numba, over typed pointers, and kept as a file, so that a debugger or profiler
+# can show it.
 #
 # ## LLVM: what the compiler sees
 #
-# Numba's front end types the source, then LLVM optimises it, once. The loop's body works on vectors, whose
-# length depends on the processor.
+# Numba's front end types the source, then LLVM optimises it, once. The loop's body works on
+# vectors, whose length depends on the processor.
 
 # %% tags=["varies"]
 compiled = lowered.compile()
@@ -56,8 +56,8 @@ print("\n".join(line[:100] for line in vectors[-10:]))
 # %% [markdown]
 # ## The assembly: what runs
 #
-# The call of `exp` has become one of glibc's vector library: `_ZGVdN4v_exp` takes four numbers at once,
-# `_ZGVeN8v_exp` eight.
+# The call of `exp` has become one of glibc's vector library: `_ZGVdN4v_exp` takes four numbers at
+# once, `_ZGVeN8v_exp` eight.
 
 # %% tags=["varies"]
 calls = sorted(set(re.findall(r"_ZGV\w+", compiled.asm)))
@@ -69,8 +69,8 @@ print("\n".join(lines[first:first + 16]))
 # %% [markdown]
 # ## `fp="strict"`
 #
-# Vector functions differ from the scalar ones by up to 4 units in the last place. `fp="strict"` leaves them
-# out, and adds up sums in the order of the program.
+# Vector functions differ from the scalar ones by up to 4 units in the last place. `fp="strict"`
+# leaves them out, and adds up sums in the order of the program.
 
 # %%
 strict = tracejit.grad(f, fp="strict").trace(*specs).lower().compile()
@@ -85,8 +85,9 @@ bool(worst <= 8.0)  # units in the last place
 # %% [markdown]
 # ## When one loop is not enough
 #
-# What needs a finished sum has to wait for it. Here the mean comes first, then the exponentials and a sum
-# for the mean's own gradient, then the result: three loops. Long sums are taken in blocks of 4096 terms.
+# What needs a finished sum has to wait for it. Here the mean comes first, then the exponentials and
+# a sum for the mean's own gradient, then the result: three loops. Long sums are taken in blocks of
+# 4096 terms.
 
 
 # %%

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # How does a compiled gradient leave the process?
 #
-# In four ways: it is kept for later processes by itself; it is saved to a file; it is exported for C; it is
-# a C function for libraries in this process.
+# In four ways: it is kept for later processes by itself; it is saved to a file; it is exported for
+# C; it is a C function for libraries in this process.
 
 # %%
 import ctypes
@@ -30,8 +30,9 @@ import model
 # %% [markdown]
 # ## The store
 #
-# A program that was compiled once is found by every later process, in the user's cache directory by default.
-# It is found only as long as all that it was made from is what it was: code, guards, versions, processor.
+# A program that was compiled once is found by every later process, in the user's cache directory by
+# default. It is found only as long as all that it was made from is what it was: code, guards,
+# versions, processor.
 
 # %%
 x = np.array([[1.0, 0.5], [-0.5, 2.0]])
@@ -54,12 +55,14 @@ import model
 
 x = np.array([[1.0, 0.5], [-0.5, 2.0]])
 print(tracejit.grad(model.loss)(np.array([0.1, 0.2]), x).tobytes().hex())
-print("numba" in sys.modules, "tracejit.trace.tracer" in sys.modules)
+print("numba imported:", "numba" in sys.modules,
+      "tracer imported:", "tracejit.trace.tracer" in sys.modules)
 '''
-environment = {"TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": str(folder / "cache"), "PYTHONPATH":
-               ":".join([str(folder), str(Path(tracejit.__file__).parents[1])])}
-done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
-                      check=True)
+places = [folder, Path(tracejit.__file__).parents[1]]
+environment = {"TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": str(folder / "cache"),
+               "PYTHONPATH": ":".join(map(str, places))}
+done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True,
+                      text=True, check=True)
 bits, imported = done.stdout.splitlines()
 imported
 
@@ -76,13 +79,13 @@ with tracejit.config(cache=True, cache_dir=str(folder / "cache")):
 print(why)
 
 # %% [markdown]
-# `python -m tracejit cache ls` lists what is kept; `python -m tracejit compile model:loss --spec ...` fills the
-# store ahead of time.
+# `python -m tracejit cache ls` lists what is kept; `python -m tracejit compile model:loss --spec
+# ...` fills the store ahead of time.
 #
 # ## A file
 #
-# `save` writes one program, with what it read from outside as it is now; `load` needs neither its source nor
-# Numba.
+# `save` writes one program, with what it read from outside as it is now; `load` needs neither its
+# source nor Numba.
 
 # %%
 compiled = gradient.trace("f64[n]", "f64[m, n]").lower().compile()
@@ -93,8 +96,8 @@ loaded(np.array([0.1, 0.2]), x)
 # %% [markdown]
 # ## C
 #
-# `export` writes a header, an object, a static archive and a shared library; here only the first two, which
-# need no C compiler. The memory is the caller's, errors are codes.
+# `export` writes a header, an object, a static archive and a shared library; here only the first
+# two, which need no C compiler. The memory is the caller's, errors are codes.
 
 # %%
 written = compiled.export(folder / "slope.o", name="slope")
@@ -109,8 +112,8 @@ print(header[:header.index("*/")][:1600])
 #
 # ## A C function in this process
 #
-# A program of numbers is a C function for `scipy.LowLevelCallable`, for Numba, for anything that takes a
-# pointer.
+# A program of numbers is a C function for `scipy.LowLevelCallable`, for Numba, for anything that
+# takes a pointer.
 
 
 # %%
@@ -125,7 +128,7 @@ pointer(0.5)
 # %%
 assert count == 1
 assert bits == slope.tobytes().hex()  # the same bits in the other process
-assert imported == "False False"
+assert imported == "numba imported: False tracer imported: False"
 assert why == "does not: POWER has changed"
 assert np.array_equal(loaded(np.array([0.1, 0.2]), x), slope)
 assert [path.name for path in written] == ["slope.h", "slope.o"]

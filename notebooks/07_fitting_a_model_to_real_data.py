@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Do hares and lynxes follow Lotka and Volterra?
 #
-# For twenty-one years the Hudson's Bay Company counted pelts of snowshoe hares and of the lynxes that live on
-# them. We fit the equations of predator and prey to the counts, by the gradient of a loss that runs a
-# Runge-Kutta solver. [Where the data are from](../examples/data/README.md).
+# For twenty-one years the Hudson's Bay Company counted pelts of snowshoe hares and of the lynxes
+# that live on them. We fit the equations of predator and prey to the counts, by the gradient of a
+# loss that runs a Runge-Kutta solver. [Where the data are from](../examples/data/README.md).
 
 # %%
 from pathlib import Path
@@ -33,9 +33,9 @@ axes.legend(ncols=2);
 # %% [markdown]
 # ## The model
 #
-# Hares multiply, and are eaten in proportion to both numbers; lynxes multiply by eating, and die. The loss
-# compares logarithms: a count is off by a factor, not by an amount. It is ordinary NumPy, with loops and
-# writes.
+# Hares multiply, and are eaten in proportion to both numbers; lynxes multiply by eating, and die.
+# The loss compares logarithms: a count is off by a factor, not by an amount. It is ordinary NumPy,
+# with loops and writes.
 
 # %%
 STEPS = 20
@@ -77,7 +77,8 @@ start = np.log([0.5, 0.02, 0.7, 0.02, *counts[0]])
 objective = tracejit.value_and_grad(loss)
 found = minimize(objective, start, args=(counts,), jac=True, method="L-BFGS-B")
 fitted = np.exp(found.x)
-for name, value in zip(("hare births", "kills by a lynx", "lynx deaths", "lynx births by a hare"), fitted):
+rates = ("hare births", "kills by a lynx", "lynx deaths", "lynx births by a hare")
+for name, value in zip(rates, fitted):
     print(f"{name:<22} {value:.3f} a year")
 
 # %%
@@ -108,8 +109,8 @@ axes.legend(ncols=2);
 # %% [markdown]
 # ## How sure are the rates?
 #
-# The Hessian of the loss says how sharply it is curved at its minimum. With the variance of the residuals it
-# gives standard errors; in logarithms these are relative errors.
+# The Hessian of the loss says how sharply it is curved at its minimum. With the variance of the
+# residuals it gives standard errors; in logarithms these are relative errors.
 
 # %%
 hessian = tracejit.hessian(loss)(found.x, counts)
@@ -120,8 +121,8 @@ print("relative errors of the rates:", ", ".join(f"{100 * e:.0f} %" for e in err
 # %% [markdown]
 # ## What does a rate do?
 #
-# `jacfwd` of the whole path: how the numbers of each year respond to a rate that is one per cent larger. The
-# effect of hare births grows with time, since it shifts the cycles.
+# `jacfwd` of the whole path: how the numbers of each year respond to a rate that is one per cent
+# larger. The effect of hare births grows with time, since it shifts the cycles.
 
 # %%
 sensitivity = tracejit.jacfwd(lambda logs: simulate(np.exp(logs), 21))(found.x)
@@ -135,8 +136,9 @@ axes.legend();
 # %% [markdown]
 # ## The answer
 #
-# The two equations explain more than nine tenths of the variance of the logarithms, with rates that are known
-# to about an eighth. [Carpenter (2018)](https://mc-stan.org/users/documentation/case-studies/lotka-volterra-predator-prey.html)
+# The two equations explain more than nine tenths of the variance of the logarithms, with rates that
+# are known to about an eighth. [Carpenter
+# (2018)](https://mc-stan.org/users/documentation/case-studies/lotka-volterra-predator-prey.html)
 # finds the same by sampling from a posterior: 0.55, 0.028, 0.80 and 0.024.
 
 # %%

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # How fast is it, beside its peers?
 #
-# This notebook times nothing. It draws what `make bench` has measured, from the file that it writes,
-# [benchmarks/results.md](../benchmarks/results.md), which says how: value and gradient, float64, one thread,
-# every gradient checked before it was timed.
+# This notebook times nothing. It draws what `make bench` has measured, from the file that it
+# writes, [benchmarks/results.md](../benchmarks/results.md), which says how: value and gradient,
+# float64, one thread, every gradient checked before it was timed.
 
 # %%
 import re
@@ -24,7 +24,8 @@ UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 def seconds(cell):
     """The time in a cell, or NaN where there is none; of two, the better."""
-    times = [float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", cell)]
+    found = re.findall(r"([\d.]+) (ns|µs|ms|s)\b", cell)
+    times = [float(number) * UNITS[unit] for number, unit in found]
     return min(times, default=np.nan)
 
 
@@ -38,9 +39,9 @@ print(machine)
 # %% [markdown]
 # ## Times as multiples of tracejit's
 #
-# A bar to the right of 1 is slower, one to the left is faster. `by hand` is an adjoint that was written by
-# hand in Numba, which is what one can hope to reach; where it was also measured with vector mathematics, that
-# is the one shown.
+# A bar to the right of 1 is slower, one to the left is faster. `by hand` is an adjoint that was
+# written by hand in Numba, which is what one can hope to reach; where it was also measured with
+# vector mathematics, that is the one shown.
 
 # %%
 COLOURS = {"by hand": "0.6", "JAX": "tab:blue", "PyTorch": "tab:orange", "autograd": "tab:green"}
@@ -58,11 +59,13 @@ figure.tight_layout();
 # %%
 print(f"{'':<36}" + "".join(f"{peer:>10}" for peer in PEERS))
 for k, name in enumerate(names):
-    print(f"{name:<36}" + "".join(f"{times[peer][k] / times['tracejit'][k]:>10.3g}" for peer in PEERS))
+    ratios = [times[peer][k] / times["tracejit"][k] for peer in PEERS]
+    print(f"{name:<36}" + "".join(f"{ratio:>10.3g}" for ratio in ratios))
 
 # %% [markdown]
-# Where it gains most: small calls and loops, where others pay for each operation. Where it gains least: large
-# matrix products and long vector expressions, which are bound by the same library or memory for all.
+# Where it gains most: small calls and loops, where others pay for each operation. Where it gains
+# least: large matrix products and long vector expressions, which are bound by the same library or
+# memory for all.
 #
 # ## First calls
 #
