@@ -105,7 +105,7 @@ written = compiled.export(folder / "slope.o", name="slope")
 
 # %%
 header = (folder / "slope.h").read_text()
-print(header[:header.index("*/")][:1600])
+print(header[:header.index(" * The function keeps")])
 
 # %% [markdown]
 # [The guide](../docs/export.md) has a C program that descends by such a gradient.
