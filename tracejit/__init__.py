@@ -27,6 +27,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"), "Refusal": "tracejit.errors",
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
+    "profile": "tracejit.inspection.profiling",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])
