@@ -5,6 +5,7 @@ Nothing here depends on how long something takes: what is compared are counts, s
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import re
@@ -127,12 +128,16 @@ def assert_same_bits(g: Any, args: Any) -> None:
 
 @pytest.mark.parametrize(("g", "args"), CALLS)
 def test_clocks_change_no_bit(g: Any, args: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_same_bits(g, args)
     with_all_clocks(monkeypatch)
     assert_same_bits(g, args)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("g", "args"), CALLS[:2])
+def test_clocks_of_long_steps_alone_change_no_bit(g: Any, args: Any) -> None:
+    assert_same_bits(g, args)
+
+
+@pytest.mark.parametrize("seed", range(2))
 def test_clocks_change_no_bit_of_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch,
                                                  tmp_path: Path) -> None:
     path = tmp_path / "program.py"
@@ -144,7 +149,7 @@ def test_clocks_change_no_bit_of_random_programs(seed: int, monkeypatch: pytest.
                      (RNG.normal(size=7), RNG.normal(size=(7, 3)), 0.7, 7))
 
 
-@pytest.mark.parametrize(("g", "args"), CALLS)
+@pytest.mark.parametrize(("g", "args"), [CALLS[1], CALLS[5]])
 def test_rows_take_no_longer_than_the_call(g: Any, args: Any,
                                            monkeypatch: pytest.MonkeyPatch) -> None:
     with_all_clocks(monkeypatch)
@@ -152,6 +157,7 @@ def test_rows_take_no_longer_than_the_call(g: Any, args: Any,
     assert found.rows
     total = sum(row.seconds for row in found.rows)
     assert total <= found.instrumented
+    ET.fromstring(f"<div>{found._repr_html_()}</div>")
     assert total + found.outside <= found.instrumented * (1.0 + 1e-9)
     assert found.call > 0.0
     assert sum(map(found.share, found.rows)) == pytest.approx(1.0)
@@ -161,6 +167,18 @@ def test_arguments_are_as_they_were() -> None:
     u, v = np.ones(50), np.arange(50.0)
     profiled(tracejit.jit(moved), u, v)
     assert (u == 1.0).all()
+
+
+def test_variables_are_as_they_were() -> None:
+    v = tracejit.Variable(np.ones(3))
+
+    @tracejit.jit
+    def step(x: Any) -> Any:
+        v.assign(v + x)
+        return np.sum(v * v)
+
+    profiled(step, np.ones(3))
+    assert np.array_equal(v, np.ones(3))
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -194,6 +212,8 @@ def test_a_loop_multiplies_and_shifted_reads_count_once(monkeypatch: pytest.Monk
     # it reads u[:-2] and u[2:], which are n - 2 elements shifted, and writes n - 2
     assert update.bytes == 16 * (n - 2) * steps
     assert update.flops_formula == "2*steps*max(n - 2, 0)"
+    assert update.kind == "loop nest"
+    assert {row.kind for row in inside if row is not update} == {"copy"}
     assert update.sites == (line_of(stencil, "0.5 *"),)
 
 
@@ -287,10 +307,10 @@ def test_ordinary_programs_have_no_clocks() -> None:
 
 def example() -> Profile:
     row = Row("loop nest", "backward", ("model.py:3", "model.py:5", "other.py:1"),
-              "for i in range(n):\n    out0[i] = x[i] < 1.0", 0.002, 1, 4_000_000, 16_000_000,
-              16_000_000, {"exp": 1_000_000}, "4*n", "16*n", GIVEN.levels[-1], 1e11)
-    small = Row("library call", "forward", ("model.py:4",), "gemm()", 0.0005, 2, 20_000_000, 1000,
-                1000, {}, "", "", GIVEN.levels[0], 1e11)
+              "for i in range(n):\n    out0[i] = x[i] < 1.0", 0.002, False, 1, 4_000_000,
+              16_000_000, 16_000_000, {"exp": 1_000_000}, "4*n", "16*n", GIVEN.levels[-1], 1e11)
+    small = Row("library call", "forward", ("model.py:4",), "gemm()", 0.0005, False, 2, 20_000_000,
+                1000, 1000, {}, "", "", GIVEN.levels[0], 1e11)
     return Profile("grad[f]", (row, small), 0.0026, 0.0027, 1e-6, GIVEN)
 
 
@@ -317,6 +337,13 @@ def test_rates_are_quotients() -> None:
     assert example().outside == pytest.approx(0.0027 - 0.0025 - 1e-6)
 
 
+def test_what_is_too_short_for_the_clock_has_no_rates() -> None:
+    row = dataclasses.replace(example().rows[0], seconds=4e-8, is_short=True)
+    found = dataclasses.replace(example(), rows=(row,))
+    assert row.bandwidth == row.rate == 0.0
+    assert "≈ 40 ns" in str(found) and "GB/s (" not in str(found).splitlines()[2]
+
+
 def test_html_needs_no_scripts_and_no_style_sheets() -> None:
     text = example()._repr_html_()
     assert "<script" not in text and "<style" not in text and "class=" not in text
@@ -338,12 +365,6 @@ def test_the_picture_has_a_bar_per_row(tmp_path: Path) -> None:
     assert widths[1] == pytest.approx(widths[0] / 4, abs=0.1)
     labels = [e.text or "" for e in tree.iter(f"{space}text")]
     assert "80% of memory" in labels and "40% of compute" in labels
-
-
-def test_a_measured_profile_is_shown() -> None:
-    found = profiled(tracejit.value_and_grad(heat), np.linspace(0.0, 1.0, 50), 3)
-    ET.fromstring(f"<div>{found._repr_html_()}</div>")
-    assert "heat" in str(found)
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from tracejit.runtime.stages import Compiled, Lowered
 from tracejit.runtime.ticks import SLOTS, clear_ticks, lap_cost, prepare_ticks, read_ticks
 from tracejit.tree import flatten, unflatten
 
-__all__ = ["Instrumented", "Stretch", "copied"]
+__all__ = ["LEAST", "START", "Instrumented", "Stretch", "copied"]
 
 LEAST = 20
 """A step is timed by itself where it takes so many times as long as reading the clock."""
@@ -64,11 +64,18 @@ class Instrumented:
         self.function = function
         prepare_ticks()
         self.traced = function.trace(*args, **kwargs)
+        states = [path.read() for path, _ in self.traced.program.assigned]
+        self.states = [(state, np.array(state._data)) for state in states]
         self.cost = lap_cost()
         self.counts: dict[object, int] = {}
         """The slots of counters."""
         self._survey(args, kwargs)
         self._build(self._clocks)
+
+    def restore(self) -> None:
+        """Give the variables that a call assigns to the values that they had."""
+        for state, data in self.states:
+            state._accept(data)
 
     # --- the two variants -----------------------------------------------------------------------
 
@@ -79,6 +86,7 @@ class Instrumented:
             own_args, own_kwargs = copied(args, kwargs)
             clear_ticks(self.slots)
             self.twin(*own_args, **own_kwargs)
+            self.restore()
         self.found = read_ticks(self.slots)
         self._values = self._inputs(*copied(args, kwargs))
         self._keep_long(self.top, 1)

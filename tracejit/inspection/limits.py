@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
-import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -132,38 +131,40 @@ def cache_sizes() -> list[tuple[str, int]]:
 # --- measuring ----------------------------------------------------------------------------------
 
 
+ROUNDS = 5
+"""How often each thing is measured, in turns; the best counts, others may have been disturbed."""
+
+
 def measure_limits() -> Limits:
     """Measure, in less than a second."""
     triad, chains = _kernels()
-    sizes = cache_sizes()
-    block = np.empty(min(4 * sizes[-1][1], LARGEST) // 8)
-    block.fill(1.0)
-    levels = []
-    for name, size in sizes:  # of a cache as large as that, a part is looked at
-        size = min(size, LARGEST // 4)
-        levels.append(Level(name, size, _bandwidth(triad, block, size // 2)))
-    levels.append(Level("memory", 0, _bandwidth(triad, block, block.nbytes)))
-    flops = {kind: _rate(chain, 20_000, work) for kind, (chain, work) in chains.items()}
-    return Limits(processor_name(), tuple(levels), flops)
+    sizes = [(name, min(size, LARGEST // 4)) for name, size in cache_sizes()]
+    block = np.ones(min(4 * sizes[-1][1], LARGEST) // 8)
+    spans = [size // 2 for _, size in sizes] + [block.nbytes]
+    bandwidths, flops = [0.0] * len(spans), dict.fromkeys(chains, 0.0)
+    for _ in range(ROUNDS):
+        for k, span in enumerate(spans):
+            bandwidths[k] = max(bandwidths[k], _bandwidth(triad, block, span))
+        for kind, (chain, work) in chains.items():
+            flops[kind] = max(flops[kind], _rate(chain, 20_000, work))
+    levels = [Level(*size, rate) for size, rate in zip(sizes, bandwidths, strict=False)]
+    return Limits(processor_name(), (*levels, Level("memory", 0, bandwidths[-1])), flops)
 
 
 def _bandwidth(triad: Any, block: np.ndarray, size: int) -> float:
     """Return bytes per second of triads on three arrays of so many bytes together."""
-    count = size // 3 // 512 * 64  # whole vectors of any width
+    count = size // 3 // 512 * 64 - 64  # whole vectors of any width, and room for aligning
     a = block.ctypes.data + -block.ctypes.data % 64
     b, c = a + 8 * count, a + 16 * count
     passes = max(1, (16 << 20) // (24 * count))
-    return _rate(lambda n: triad(a, b, c, count, n), passes, 24.0 * count, repeats=4)
+    return _rate(lambda n: triad(a, b, c, count, n), passes, 24.0 * count)
 
 
-def _rate(run: Callable[[int], object], times: int, work: float, repeats: int = 5) -> float:
-    """Return units of work per second, the best of several measurements."""
-    best = math.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run(times)
-        best = min(best, time.perf_counter() - start)
-    return work * times / best
+def _rate(run: Callable[[int], object], times: int, work: float) -> float:
+    """Return units of work per second."""
+    start = time.perf_counter()
+    run(times)
+    return work * times / (time.perf_counter() - start)
 
 
 CHAINS, UNROLLED = 12, 4

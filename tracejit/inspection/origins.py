@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tracejit.codegen.folds import COPIED
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import If, Loop, Node, While, children
+from tracejit.codegen.loop_ir import If, Loop, Node, Store, While, children
 from tracejit.codegen.python_source import render_nodes
 from tracejit.inspection.formulas import format_formula
 from tracejit.inspection.instrument import without_counts
@@ -41,7 +42,7 @@ class Origins:
         inner = {e for eqn in found for region in eqn.regions for e in all_eqns(region)}
         return [e for e in found if not (e.regions and inner & found.keys())] or list(found)
 
-    def row(self, stretch: Stretch, seconds: float, limits: Limits) -> Row:
+    def row(self, stretch: Stretch, seconds: float, is_short: bool, limits: Limits) -> Row:
         """Return the row of a stretch that took so long."""
         traffic = stretch.traffic
         eqns = self.eqns_of(stretch.nodes)
@@ -53,8 +54,8 @@ class Origins:
         return Row(
             kind=_kind(stretch), role=_role(eqns), sites=_sites(eqns),
             source=render_nodes(without_counts(stretch.nodes)), seconds=seconds,
-            executions=stretch.times, flops=round(traffic.flops), bytes=round(traffic.bytes),
-            footprint=round(traffic.footprint),
+            is_short=is_short, executions=stretch.times, flops=round(traffic.flops),
+            bytes=round(traffic.bytes), footprint=round(traffic.footprint),
             calls={name: round(count) for name, count in traffic.calls.items()},
             flops_formula=self._text(traffic.flops_formula, traffic.is_bound),
             bytes_formula=self._text(traffic.bytes_formula, traffic.is_bound), level=level,
@@ -79,6 +80,15 @@ def _comments(nodes: Sequence[Node]) -> Iterator[str]:
             yield from _comments(block)
 
 
+def _stores(nodes: Sequence[Node]) -> Iterator[str]:
+    """Yield the comments of the stores in nodes."""
+    for node in nodes:
+        if isinstance(node, Store):
+            yield node.comment
+        for block in children(node):
+            yield from _stores(block)
+
+
 def _sites(eqns: Sequence[Eqn]) -> tuple[str, ...]:
     places = {(e.site.location[:2], str(e.site)) for e in eqns if e.site is not None}
     return tuple(dict.fromkeys(text for _, text in sorted(places)))
@@ -94,9 +104,12 @@ def _role(eqns: Sequence[Eqn]) -> str:
 
 def _kind(stretch: Stretch) -> str:
     node = stretch.main
+    stores = list(_stores(stretch.nodes))
     if node is None:
         loops = any(isinstance(n, (Loop, While)) for n in stretch.nodes)
         return "short steps together" if loops else "scalar code"
+    if stores and all(COPIED in comment for comment in stores):
+        return "copy"
     if isinstance(node, (Loop, While)):
         is_own = isinstance(node, While) or bool(node.blocks) or _is_chunks(node)
         return "loop of the program" if is_own else "loop nest"

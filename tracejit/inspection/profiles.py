@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -19,12 +20,14 @@ BAR = 20
 class Row:
     """One step of a program: a loop nest, a loop of the program, a call of a library.
 
-    kind       -- "loop nest", "loop of the program", "library call", "branch", "scalar code", or
-                  "short steps together" for those of one block that are too short for the clock
+    kind       -- "loop nest", "copy", "loop of the program", "library call", "branch", "scalar
+                  code", or "short steps together" for those of one block that are too short for
+                  the clock
     role       -- "forward", "backward" or "forward and backward"
     sites      -- the user's lines, as "file.py:7"
     source     -- the emitted code
     seconds    -- the time in a call
+    is_short   -- whether that is too short for the clock, so that rates would mean nothing
     executions -- how often it ran in a call
     flops, bytes, calls -- what it computed and moved in a call
     flops_formula, bytes_formula -- the same in the sizes; "" where the bounds of its loops are none
@@ -38,6 +41,7 @@ class Row:
     sites: tuple[str, ...]
     source: str
     seconds: float
+    is_short: bool
     executions: int
     flops: int
     bytes: int
@@ -50,13 +54,13 @@ class Row:
 
     @property
     def bandwidth(self) -> float:
-        """Return the bytes per second."""
-        return self.bytes / self.seconds if self.seconds else 0.0
+        """Return the bytes per second; 0 where the time is too short."""
+        return 0.0 if self.is_short else self.bytes / self.seconds
 
     @property
     def rate(self) -> float:
-        """Return the flops per second."""
-        return self.flops / self.seconds if self.seconds else 0.0
+        """Return the flops per second; 0 where the time is too short."""
+        return 0.0 if self.is_short else self.flops / self.seconds
 
     @property
     def share_of_bandwidth(self) -> float:
@@ -118,7 +122,7 @@ class Profile:
     def _cells(self, row: Row) -> tuple[str, ...]:
         calls = " + ".join(f"{_count(n)} {name}" for name, n in row.calls.items())
         flops = " + ".join(filter(None, (_count(row.flops) if row.flops else "", calls)))
-        return (_seconds(row.seconds), f"{self.share(row):.0%}",
+        return (("≈ " if row.is_short else "") + _seconds(row.seconds), f"{self.share(row):.0%}",
                 f"{row.role} {row.kind}".strip(), row.lines, str(row.executions),
                 flops or "0", _rate(row.rate, "FLOP/s", row.share_of_flops),
                 f"{_count(row.bytes)}B", _rate(row.bandwidth, "B/s", row.share_of_bandwidth),
@@ -126,10 +130,11 @@ class Profile:
 
     def notes(self) -> list[str]:
         """Return what is to be said besides the rows."""
+        short = ["≈ is too short for the clock: no rates"] * any(r.is_short for r in self.rows)
         return [f"an ordinary call takes {_seconds(self.call)}; with clocks "
                 f"{_seconds(self.instrumented)}, of which {_seconds(self.clock)} for reading the "
                 f"clock and {_seconds(self.outside)} outside of the program",
-                f"limits of {self.limits}"]
+                f"limits of {self.limits}", *short]
 
     def __str__(self) -> str:
         table = [COLUMNS, *(self._cells(row) for row in self.rows)]
@@ -157,7 +162,10 @@ class Profile:
         return text
 
     def _repr_html_(self) -> str:
-        """Return the bars and the table as HTML that needs neither scripts nor style sheets."""
+        """Return the bars and the table as HTML that needs neither scripts nor style sheets.
+
+        The bars are an image, since viewers of notebooks drop SVG elements; its text stands for it.
+        """
         head = "".join(f'<th align="{"left" if k in LEFT else "right"}">{escape(c)}</th>'
                        for k, c in enumerate(COLUMNS))
         body = ""
@@ -172,7 +180,10 @@ class Profile:
             body += (f"<tr>{cells}</tr><tr><td></td>"
                      f'<td colspan="{len(COLUMNS) - 1}" align="left">{code}</td></tr>')
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes())
-        return (f"<h4>Profile of {escape(self.name)}</h4>{self.to_svg()}"
+        picture = base64.b64encode(self.to_svg().encode()).decode()
+        image = (f'<img src="data:image/svg+xml;base64,{picture}" alt="{escape(_spoken(self))}" '
+                 f'width="100%" style="max-width: {WIDTH}px"/>')
+        return (f"<h4>Profile of {escape(self.name)}</h4>{image}"
                 f'<table border="0" cellpadding="4"><thead><tr>{head}</tr></thead>'
                 f"<tbody>{body}</tbody></table>{notes}")
 

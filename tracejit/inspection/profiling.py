@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.configuration import config
-from tracejit.inspection.instrumented import Instrumented, copied
+from tracejit.inspection.instrumented import LEAST, Instrumented, copied
 from tracejit.inspection.limits import machine_limits
 from tracejit.inspection.origins import Origins
 from tracejit.inspection.profiles import Profile
@@ -29,7 +29,8 @@ def profile(function: Any, /, *args: Any, seconds: float = 0.5, **kwargs: Any) -
     """Measure where the time of a call goes: loop nest by loop nest, with GB/s and GFLOP/s.
 
     function -- a transformed function: `tracejit.grad(f)`, `tracejit.jit(f)`, ...
-    args     -- the arguments of the call, as are kwargs; what it writes to is copied before
+    args     -- the arguments of the call, as are kwargs; what it writes to is copied before, and
+                variables that it assigns to are given back their values
     seconds  -- about how long to measure; it takes three compilations besides
 
     The result prints as a table, and shows as one in a notebook. Of each loop nest it has the
@@ -44,9 +45,10 @@ def profile(function: Any, /, *args: Any, seconds: float = 0.5, **kwargs: Any) -
       multiply-adds.
 
     The program is compiled once more with clocks between the nests, and computes the same bits.
-    Reading the clock is taken off the times. Nests in a loop of the program that are too short for
-    the clock are one row together. `profile.call` is the time of an ordinary call, without clocks,
-    and `profile.instrumented` that of one with them.
+    Reading the clock is taken off the times. Nests of a block, or of a loop of the program, that
+    are too short for the clock are one row together; a row that is itself too short has no rates.
+    `profile.call` is the time of an ordinary call, without clocks, and `profile.instrumented` that
+    of one with them.
 
     Raises `TypeError` for a function that is not transformed, and what a call would raise.
 
@@ -84,7 +86,7 @@ def _measured(function: Function, program: Instrumented, args: Any, kwargs: Any,
 
     They take turns, so that both meet the same disturbances.
     """
-    call = _Call(args, kwargs)
+    call = _Call(program, args, kwargs)
     ordinary: list[float] = []
     times: list[float] = []
     slots: list[list[int]] = []
@@ -119,7 +121,8 @@ def _profile_of(program: Instrumented, ordinary: float, instrumented: float,
         laps = slots[stretch.slot + 1]
         seconds = max(slots[stretch.slot] - laps * program.cost, 0.0) / 1e9
         if laps:
-            rows.append(origins.row(stretch, seconds, limits))
+            is_short = seconds * 1e9 < LEAST * laps * program.cost
+            rows.append(origins.row(stretch, seconds, is_short, limits))
     rows.sort(key=lambda row: -row.seconds)
     clock = program.cost / 1e9 * sum(slots[s.slot + 1] for s in stretches)
     return Profile(program.lowered.kernel.graph.name, tuple(rows), ordinary, instrumented, clock,
@@ -129,8 +132,8 @@ def _profile_of(program: Instrumented, ordinary: float, instrumented: float,
 class _Call:
     """A call that is repeated; where it writes to its arguments, it gets copies."""
 
-    def __init__(self, args: Any, kwargs: Any) -> None:
-        self.args, self.kwargs = args, kwargs
+    def __init__(self, program: Instrumented, args: Any, kwargs: Any) -> None:
+        self.program, self.args, self.kwargs = program, args, kwargs
         self.writes: bool | None = None
 
     def time(self, function: Callable[..., Any]) -> float:
@@ -140,6 +143,7 @@ class _Call:
         start = time.perf_counter()
         function(*args, **kwargs)
         elapsed = time.perf_counter() - start
+        self.program.restore()
         if self.writes is None:
             self.writes = not _equal(flatten((args, kwargs))[0],
                                      flatten((self.args, self.kwargs))[0])
