@@ -212,9 +212,38 @@ def test_a_loop_multiplies_and_shifted_reads_count_once(monkeypatch: pytest.Monk
     # it reads u[:-2] and u[2:], which are n - 2 elements shifted, and writes n - 2
     assert update.bytes == 16 * (n - 2) * steps
     assert update.flops_formula == "2*steps*max(n - 2, 0)"
-    assert update.kind == "loop nest"
+    assert (update.kind, update.role) == ("loop nest", "forward")
     assert {row.kind for row in inside if row is not update} == {"copy"}
     assert update.sites == (line_of(stencil, "0.5 *"),)
+
+
+def recurrence(x: Any) -> Any:
+    y = x.copy()
+    for i in range(2, len(x)):
+        y[i] = 0.5 * y[i - 1] + y[i - 2]
+    return y
+
+
+def test_a_loop_that_begins_later_counts_its_own_iterations(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    with_all_clocks(monkeypatch)
+    found = profiled(tracejit.jit(recurrence), np.linspace(0.0, 1.0, 50))
+    (row,) = [row for row in found.rows if row.flops]
+    assert row.kind == "loop of the program"
+    assert row.flops == 2 * 48
+
+
+def test_what_is_repeated_is_read_once() -> None:
+    a, x = np.ones((50, 3)), np.ones(1000)
+    row = only(profiled(tracejit.jit(lambda a, x: a * x[:3]), a, x))
+    assert row.bytes == 8 * (2 * 50 * 3 + 3)
+
+
+def test_a_sum_in_blocks_counts_each_element() -> None:
+    row = only(profiled(tracejit.jit(lambda x: np.sum(x * x)), np.ones(10_000)))
+    assert row.flops == 2 * 10_000 + 3  # 4096 terms are a block, whose sum is added to the others
+    assert row.flops_formula.startswith("2*n")
+    assert row.bytes - 8 == 8 * 10_000  # besides the sum, which is a result
 
 
 def test_a_product_of_matrices_counts_2nmk(monkeypatch: pytest.MonkeyPatch) -> None:
