@@ -22,6 +22,7 @@ from test_costs import branch, root, stencil
 import tracejit
 from tracejit.codegen.lower import lower_graph
 from tracejit.inspection import instrumented, limits
+from tracejit.inspection.elements import Picture, Table
 from tracejit.inspection.instrumented import Instrumented, copied
 from tracejit.inspection.limits import Level, Limits, machine_limits
 from tracejit.inspection.profiles import Profile, Row
@@ -394,6 +395,15 @@ def test_the_picture_has_a_bar_per_row(tmp_path: Path) -> None:
     assert widths[1] == pytest.approx(widths[0] / 4, abs=0.1)
     labels = [e.text or "" for e in tree.iter(f"{space}text")]
     assert "80% of memory" in labels and "40% of compute" in labels
+
+
+def test_a_profile_is_a_section_of_a_report() -> None:
+    picture, table, *notes = example().section().elements
+    assert isinstance(picture, Picture) and picture.svg == example().to_svg()
+    assert isinstance(table, Table)
+    assert [row.role for row in table.rows] == ["backward", "forward"]
+    assert all(len(row.cells) == len(table.columns) for row in table.rows)
+    assert len(notes) == 2
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -55,13 +55,6 @@ class Part:
         """Return the steps that have no clock of their own."""
         return [s for s in self.steps if not s.is_timed]
 
-    def walk(self) -> Iterator[Part]:
-        """Yield this block, and those inside that have steps."""
-        yield self
-        for step in self.steps:
-            for part in step.parts:
-                yield from part.walk()
-
 
 def split(nodes: list[Node], around: tuple[Node, ...] = ()) -> Part:
     """Return the steps of a block."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from tracejit.inspection import elements
+from tracejit.inspection.elements import Element, Paragraph, Picture, Section, Table
 from tracejit.inspection.limits import Level, Limits
 
 __all__ = ["Profile", "Row"]
@@ -151,6 +153,15 @@ class Profile:
         return "\n".join([*lines, *self.notes()])
 
     __repr__ = __str__
+
+    def section(self) -> Section:
+        """Return the profile as a section of a report."""
+        table = Table(COLUMNS, [elements.Row(self._cells(row), row.role if row.role in (
+            "forward", "backward") else "") for row in self.rows], numbers=frozenset(
+                c for k, c in enumerate(COLUMNS) if k not in LEFT))
+        parts: list[Element] = [Picture(self.to_svg(), _spoken(self)), table]
+        parts += map(Paragraph, self.notes())
+        return Section("Profile", "profile", parts, f"{_seconds(self.call)} a call")
 
     # --- pictures -------------------------------------------------------------------------------
 

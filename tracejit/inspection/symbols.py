@@ -68,7 +68,6 @@ class Symbols:
         self.names: dict[str, frozenset[str]] = {name: frozenset() for name in self.dims}
         self.buffers = {b.name: b for b in kernel.buffers}
         self.pointers: dict[str, np.dtype] = {n: b.dtype for n, b in self.buffers.items()}
-        self.aliases: dict[str, str] = {}
         self.counts: dict[int, Value] = {}
         self.assigned: Counter[str] = Counter()
         self._count_assigned((*kernel.head, *kernel.nodes))
@@ -109,9 +108,7 @@ class Symbols:
             self.pointers[name] = self.kernel.logs[int(str(number.value))]
             return True
         if tree.func.id == "advance":
-            base = ast.unparse(tree.args[0])
-            self.pointers[name] = self.pointers[base]
-            self.aliases[name] = base
+            self.pointers[name] = self.pointers[ast.unparse(tree.args[0])]
             return True
         return False
 
@@ -138,10 +135,9 @@ class Symbols:
 
     # --- memory ---------------------------------------------------------------------------------
 
-    def memory(self, buffer: str) -> tuple[str, int, np.dtype]:
-        """Return the name, the item size and the dtype of what a pointer points to."""
-        dtype = self.pointers[buffer]
-        return buffer, dtype.itemsize, dtype
+    def dtype_of(self, buffer: str) -> np.dtype:
+        """Return the dtype of what a pointer points to."""
+        return self.pointers[buffer]
 
     def size_of(self, buffer: str) -> int | None:
         """Return how many elements a buffer has, where that is known."""

@@ -212,10 +212,10 @@ class _Counter:
             self._routine_formula(row, "flops_formula", flops, chain)
             for mode, amounts in (("read", call.reads), ("write", call.writes)):
                 for buffer, amount in amounts.items():
-                    name, itemsize, _ = self.symbols.memory(buffer)
+                    itemsize = self.symbols.dtype_of(buffer).itemsize
                     total = self.executions((id(node), amount))
                     row.bytes += total * itemsize
-                    if mode == "read" or name not in call.reads:
+                    if mode == "read" or buffer not in call.reads:
                         row.footprint += total * itemsize / max(own, 1.0)
                     elements = self.symbols.dim(amount)
                     self._routine_formula(row, "bytes_formula", None if elements is None
@@ -230,7 +230,7 @@ class _Counter:
         setattr(row, name, None if before is None or total is None else before + total)
 
     def _note_dtype(self, row: Traffic, buffer: str) -> None:
-        dtype = self.symbols.memory(buffer)[2]
+        dtype = self.symbols.dtype_of(buffer)
         if dtype.kind in "fc":
             row.dtypes.add(dtype)
 
@@ -240,7 +240,7 @@ class _Counter:
         for key, groups in self.groups.items():
             row_id, buffer, _ = key
             row = self.owned[row_id]
-            _, itemsize, _ = self.symbols.memory(buffer)
+            itemsize = self.symbols.dtype_of(buffer).itemsize
             size = self.symbols.size_of(buffer)
             count = sum(g.count * g.distinct for g in groups.values())
             footprint = sum(g.footprint * g.distinct for g in groups.values())
