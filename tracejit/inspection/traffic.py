@@ -33,7 +33,7 @@ class Traffic:
     flops, bytes, calls -- numbers
     footprint           -- bytes of memory that it goes over
     formulas            -- of flops and bytes, None where the bounds of loops are no formula
-    is_bound            -- whether the formulas count branches as always taken
+    is_bound            -- whether the formulas count branches as always taken that were not
     dtypes              -- of the floating-point memory that it touches
     """
 
@@ -159,6 +159,7 @@ class _Counter:
     def expressions(self, node: Node, times: float, chain: tuple[Link, ...], row: Traffic,
                     block: int) -> None:
         """Add the operations and accesses of a node's expressions."""
+        row.is_bound |= any(link.is_branch and link.mean < 1.0 for link in chain)
         for k, text in enumerate(texts(node)):
             is_index = isinstance(node, Store) and k == 0
             flops, calls, accesses = self.symbols.read(text)
@@ -177,7 +178,6 @@ class _Counter:
             return
         before, total = getattr(row, name), _total(chain, lambda link: True)
         setattr(row, name, None if before is None or total is None else before + factor * total)
-        row.is_bound |= any(link.is_branch for link in chain)
 
     def access(self, row: Traffic, mode: str, access: Access, chain: tuple[Link, ...],
                block: int) -> None:
