@@ -104,4 +104,4 @@ def _format_atom(a: Value | Call, names: Mapping[Value, str], *, alone: bool) ->
         return f"{a.fn}({left}, {right})"
     left, right = (f"({text})" if " " in text else text for text in (left, right))
     text = f"{left}{'//' if a.fn == 'floordiv' else '%'}{right}"
-    return text if alone else f"({text})"
+    return text if alone and text[0] != "-" else f"({text})"

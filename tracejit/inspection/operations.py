@@ -10,7 +10,7 @@ import functools
 from collections import Counter
 from dataclasses import dataclass, field
 
-__all__ = ["COMPLEX_FLOPS", "FREE", "ONE_FLOP", "Operations", "operations_of"]
+__all__ = ["COMPLEX_FLOPS", "FREE", "ONE_FLOP", "OPERATORS", "Operations", "operations_of"]
 
 ONE_FLOP = frozenset(("maximum", "minimum", "fabs", "floor", "ceil", "trunc", "rint", "copysign",
                       "radd"))
@@ -22,7 +22,7 @@ FREE = frozenset(("select", "between", "t"))
 COMPLEX_FLOPS = {"add": 2, "mul": 6, "div": 11, "neg": 2, "compare": 2}
 """How many operations on floats one on complex numbers is."""
 
-_OPERATORS: dict[type, str] = {
+OPERATORS: dict[type, str] = {
     ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "div", ast.Mod: "div",
     ast.FloorDiv: "div", ast.USub: "neg",
 }
@@ -57,7 +57,7 @@ def operations_of(template: str) -> Operations:
 
 def _count(node: ast.AST, found: Operations) -> None:
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-        name = _OPERATORS.get(type(node.op))
+        name = OPERATORS.get(type(node.op))
         if name is not None:
             found.operators[name] += 1
     elif isinstance(node, ast.Compare):

@@ -11,7 +11,7 @@ import linecache
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +33,7 @@ from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 if TYPE_CHECKING:
+    from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.cfunction import CFunction
     from tracejit.runtime.function import Function
 
@@ -149,9 +150,12 @@ def _faults_of_ours(what: str) -> Iterator[None]:
 
 
 class Lowered(Displayed):
-    """A program with its emitted source."""
+    """A program with its emitted source.
 
-    def __init__(self, traced: Traced) -> None:
+    change -- what to do to the kernel before it is rendered
+    """
+
+    def __init__(self, traced: Traced, change: Callable[[Kernel], None] | None = None) -> None:
         from tracejit.codegen.lower import lower_graph
         from tracejit.codegen.python_source import render
 
@@ -160,6 +164,8 @@ class Lowered(Displayed):
         start = perf_counter()
         with _faults_of_ours(f"{graph.name} cannot be lowered"):
             self.kernel = lower_graph(graph, checked=settings().verify)
+            if change is not None:
+                change(self.kernel)
             self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
         _dump(traced.program, "py", self)
