@@ -20,7 +20,7 @@ version = release = tracejit.__version__
 
 extensions = ["myst_nb"]
 root_doc = "docs/index"
-GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "tensorflow"]
+GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "profile", "tensorflow"]
 REFERENCE = ["api", "coverage", "refusals", "numerics"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 

@@ -39,10 +39,10 @@ SECTIONS = {
                                       "stop_gradient"),
     "Tape and state": ("GradientTape", "UnconnectedGradients", "Variable", "Module", "constant",
                        "gradients", "AggregationMethod", "Graph"),
-    "Programs as files": ("load",),
+    "Specs, settings, files": ("spec", "config", "load", "show_versions"),
 }
 """Public names by section; the others come under LAST."""
-LAST = "Specs, settings, inspection"
+LAST = "Looking inside"
 UNTOLD = ("Refusal", "__version__")  # an error among the errors, and no function
 HELD: dict[str, tuple[type, str]] = {
     "Transformed functions": (Function, "What `grad(f)` and the other transforms return."),
