@@ -20,7 +20,8 @@ version = release = tracejit.__version__
 
 extensions = ["myst_nb"]
 root_doc = "docs/index"
-GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "profile", "tensorflow"]
+GUIDE = ["quickstart", "transforms", "control-flow", "extending", "reading", "debugging",
+         "profile", "tensorflow"]
 REFERENCE = ["api", "coverage", "refusals", "numerics"]
 PROJECT = ["docs/design", "benchmarks/results", "examples/data/README", "CONTRIBUTING", "CHANGELOG"]
 
@@ -44,9 +45,9 @@ html_show_sphinx = False
 
 def navigation() -> str:
     """Return the tables of contents: pages of `docs/` that no list names are part of the guide."""
-    named = {*GUIDE, *REFERENCE, "index", "design"}
-    pages = Path(__file__).parent.glob("*.md")
-    guide = [*GUIDE, *sorted(page.stem for page in pages if page.stem not in named)]
+    pages = {page.stem for page in Path(__file__).parent.glob("*.md")}
+    guide = [name for name in GUIDE if name in pages]
+    guide += sorted(pages - {*GUIDE, *REFERENCE, "index", "design"})
     notebooks = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
     return "".join(
         f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(entries) + "\n```\n"
