@@ -34,9 +34,11 @@ from numba.core.registry import cpu_target
 from tracejit.codegen import intrinsics
 from tracejit.codegen.intrinsics import NUMBA_TYPES, Ptr
 from tracejit.codegen.libraries import load_libmvec
+from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.machine import load_object, target_machine
 
-__all__ = ["MachineCode", "compile_kernel", "optimised_kernel", "signature_of"]
+__all__ = ["MachineCode", "assembly_with_lines", "compile_kernel", "optimised_kernel",
+           "signature_of"]
 
 _LOCK = threading.RLock()
 
@@ -77,6 +79,11 @@ _OPERATORS: dict[Any, Any] = {}
 
 class _Lower(lowering.Lower):
     """Numba's lowering, remembering the implementations of operators."""
+
+    def init(self) -> None:
+        super().init()
+        if self.flags.dbg_directives_only:
+            self.debuginfo = LineTables(self.module, self.func_ir.loc.filename)
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
         signature = self.fndesc.calltypes[expr]
@@ -124,8 +131,9 @@ class _Pipeline(compiler.CompilerBase):
         return [pm]
 
 
-def _flags() -> Any:
+def _flags(with_lines: bool) -> Any:
     flags = compiler.Flags()
+    flags.dbg_directives_only = with_lines
     flags.no_compile = True
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
@@ -197,10 +205,20 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
 
 
 def optimised_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
-                     machine: Any) -> Any:
-    """Return the optimised module of a kernel and its entry, made for a target machine."""
+                     machine: Any, *, with_lines: bool = False) -> Any:
+    """Return the optimised module of a kernel and its entry, made for a target machine.
+
+    with_lines -- whether its assembly says which line of the source each instruction comes from
+    """
     with _undisturbed():
-        return _optimise(_translate(fn, signature, symbol, machine), machine)
+        return _optimise(_translate(fn, signature, symbol, machine, with_lines), machine)
+
+
+def assembly_with_lines(fn: FunctionType, signature: tuple[Any, ...], symbol: str) -> str:
+    """Return the assembly of a kernel for this CPU, its `.loc` lines leading to the source."""
+    machine = target_machine()
+    module = optimised_kernel(fn, signature, symbol, machine, with_lines=True)
+    return str(machine.emit_assembly(module))
 
 
 @contextmanager
@@ -233,18 +251,20 @@ def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
     return MachineCode(optimised, object_code, engine, times)
 
 
-def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any) -> Any:
+def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any,
+               with_lines: bool = False) -> Any:
     """Return the module of a kernel and its entry, as Numba's front end makes it."""
     load_libmvec()
     typing_context, target_context = _contexts()
     result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
-                                    _flags(), {}, pipeline_class=_Pipeline)
+                                    _flags(with_lines), {}, pipeline_class=_Pipeline)
     library = result.library
     module = library.parsed
     module.data_layout = str(machine.target_data)
     for linked in library._linking_libraries:
         module.link_in(linked._get_module_for_linking(), preserve=True)
-    module.link_in(llvm.parse_assembly(_entry(result.fndesc, signature, symbol, module.triple)))
+    entry = _entry(result.fndesc, signature, symbol, module.triple, with_lines)
+    module.link_in(llvm.parse_assembly(entry))
     _internalize(module, symbol)
     return module
 
@@ -265,7 +285,8 @@ def _optimise(module: Any, machine: Any) -> Any:
     return module
 
 
-def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str) -> str:
+def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str,
+           with_lines: bool) -> str:
     """Return LLVM text of `i64 symbol(ctx, pointers, sizes)`, which calls the kernel.
 
     Numba's functions take a place for their result and one for exceptions before their arguments.
@@ -279,6 +300,11 @@ def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str) ->
     table = byte.as_pointer()
     entry = ir.Function(module, ir.FunctionType(word, [byte, table, word.as_pointer()]), symbol)
     builder = ir.IRBuilder(entry.append_basic_block())
+    if with_lines:
+        tables = LineTables(module, "entry")
+        tables.mark_subprogram(entry, symbol)
+        tables.mark_location(builder, 1)
+        tables.finalize()
     status, exception = builder.alloca(word), builder.alloca(byte)
     builder.store(word(0), status)
     ctx, pointers, sizes = entry.args

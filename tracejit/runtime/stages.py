@@ -32,6 +32,7 @@ from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 if TYPE_CHECKING:
+    from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.cfunction import CFunction
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
@@ -174,7 +175,7 @@ class Compiled:
     """A program in machine code."""
 
     def __init__(self, lowered: Lowered) -> None:
-        from tracejit.codegen.compile import compile_kernel, signature_of
+        from tracejit.codegen.compile import compile_kernel
         from tracejit.codegen.plan import plan_text
 
         self.lowered = lowered
@@ -185,10 +186,7 @@ class Compiled:
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = _load_source(lowered.source, digest_of(lowered.source), program.options)
         with _faults_of_ours(f"the emitted source {self.path} does not compile"):
-            signature = signature_of([b.dtype for b in kernel.inputs],
-                                     [b.dtype for b in kernel.outputs],
-                                     bool(kernel.arena), len(kernel.graph.sizes))
-            self.code = compile_kernel(fn, signature, self.symbol,
+            self.code = compile_kernel(fn, _signature(kernel), self.symbol,
                                        [plan.replace("PLAN", f"{self.symbol}_plan")])
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
@@ -216,6 +214,17 @@ class Compiled:
     def asm(self) -> str:
         """Return the assembly."""
         return self.code.asm
+
+    def asm_with_lines(self) -> str:
+        """Return the assembly with the lines of the emitted source that it comes from.
+
+        The program is compiled once more for it; `.loc` directives lead to lines of `self.path`.
+        """
+        from tracejit.codegen.compile import assembly_with_lines
+
+        program = self.lowered.traced.program
+        _, fn = _load_source(self.source, digest_of(self.source), program.options)
+        return assembly_with_lines(fn, _signature(self.lowered.kernel), self.symbol)
 
     def why(self) -> str:
         """Return what `Lowered.why` does."""
@@ -280,6 +289,14 @@ class Compiled:
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
+
+
+def _signature(kernel: Kernel) -> tuple[Any, ...]:
+    """Return the types of a kernel's parameters."""
+    from tracejit.codegen.compile import signature_of
+
+    return signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
+                        bool(kernel.arena), len(kernel.graph.sizes))
 
 
 def digest_of(*parts: Any) -> str:
