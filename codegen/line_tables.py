@@ -15,7 +15,7 @@ from numba.core.debuginfo import DummyDIBuilder
 __all__ = ["LineTables"]
 
 
-class LineTables(DummyDIBuilder):  # type: ignore[misc]
+class LineTables(DummyDIBuilder):
     """Marks the instructions of one module with lines of one file, for Numba's lowering."""
 
     def __init__(self, module: Any, path: str) -> None:
