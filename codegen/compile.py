@@ -37,7 +37,7 @@ from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.machine import load_object, target_machine
 
-__all__ = ["MachineCode", "assembly_with_lines", "compile_kernel", "optimised_kernel",
+__all__ = ["MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
            "signature_of"]
 
 _LOCK = threading.RLock()
@@ -45,9 +45,12 @@ _LOCK = threading.RLock()
 
 @dataclass(slots=True)
 class MachineCode:
-    """A compiled module: its optimised IR, its object code, and the engine that holds it."""
+    """A compiled module: its optimised IR, its object code, and the engine that holds it.
 
-    module: Any
+    The IR is bitcode from before code was generated, which changes a module.
+    """
+
+    bitcode: bytes
     object_code: bytes
     engine: Any
     times: dict[str, float]
@@ -59,12 +62,7 @@ class MachineCode:
     @property
     def llvm(self) -> str:
         """Return the optimised LLVM IR."""
-        return str(self.module)
-
-    @property
-    def asm(self) -> str:
-        """Return the assembly."""
-        return str(target_machine().emit_assembly(self.module))
+        return str(llvm.parse_bitcode(self.bitcode))
 
 
 class _Library(JITCodeLibrary):
@@ -205,20 +203,25 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
 
 
 def optimised_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
-                     machine: Any, *, with_lines: bool = False) -> Any:
-    """Return the optimised module of a kernel and its entry, made for a target machine.
-
-    with_lines -- whether its assembly says which line of the source each instruction comes from
-    """
+                     machine: Any) -> Any:
+    """Return the optimised module of a kernel and its entry, made for a target machine."""
     with _undisturbed():
-        return _optimise(_translate(fn, signature, symbol, machine, with_lines), machine)
+        return _optimise(_translate(fn, signature, symbol, machine), machine)
 
 
-def assembly_with_lines(fn: FunctionType, signature: tuple[Any, ...], symbol: str) -> str:
-    """Return the assembly of a kernel for this CPU, its `.loc` lines leading to the source."""
+def assembly_of(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+                beside: Sequence[str] = (), *, with_lines: bool = False) -> str:
+    """Return the assembly of what `compile_kernel` makes, by compiling again.
+
+    Made from its bitcode it would be other code, as that does not keep all that registers are
+    chosen by.
+
+    with_lines -- whether `.loc` directives say which line of the source an instruction comes from
+    """
     machine = target_machine()
-    module = optimised_kernel(fn, signature, symbol, machine, with_lines=True)
-    return str(machine.emit_assembly(module))
+    with _undisturbed():
+        module = _translate(fn, signature, symbol, machine, with_lines)
+        return str(machine.emit_assembly(_optimise(_linked(module, beside), machine)))
 
 
 @contextmanager
@@ -240,15 +243,20 @@ def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
     machine = target_machine()
     module = _translate(fn, signature, symbol, machine)
     front = perf_counter()
-    for text in beside:
-        module.link_in(llvm.parse_assembly(text))
-    optimised = _optimise(module, machine)
+    optimised = _optimise(_linked(module, beside), machine)
+    bitcode = optimised.as_bitcode()
     middle = perf_counter()
     object_code = machine.emit_object(optimised)
     engine = load_object(object_code)
     end = perf_counter()
     times = {"numba": front - start, "llvm": middle - front, "object": end - middle}
-    return MachineCode(optimised, object_code, engine, times)
+    return MachineCode(bitcode, object_code, engine, times)
+
+
+def _linked(module: Any, beside: Sequence[str]) -> Any:
+    for text in beside:
+        module.link_in(llvm.parse_assembly(text))
+    return module
 
 
 def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any,

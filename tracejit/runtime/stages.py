@@ -185,9 +185,10 @@ class Compiled:
         plan = plan_text(kernel, conditions, "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = _load_source(lowered.source, digest_of(lowered.source), program.options)
+        self._made_of = (fn, _signature(kernel), self.symbol,
+                         [plan.replace("PLAN", f"{self.symbol}_plan")])
         with _faults_of_ours(f"the emitted source {self.path} does not compile"):
-            self.code = compile_kernel(fn, _signature(kernel), self.symbol,
-                                       [plan.replace("PLAN", f"{self.symbol}_plan")])
+            self.code = compile_kernel(*self._made_of)
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
@@ -212,19 +213,17 @@ class Compiled:
 
     @property
     def asm(self) -> str:
-        """Return the assembly."""
-        return self.code.asm
+        """Return the assembly of the machine code, which takes compiling again."""
+        return self._assembly(with_lines=False)
 
     def asm_with_lines(self) -> str:
-        """Return the assembly with the lines of the emitted source that it comes from.
+        """Return the assembly with `.loc` directives that lead to lines of the emitted source."""
+        return self._assembly(with_lines=True)
 
-        The program is compiled once more for it; `.loc` directives lead to lines of `self.path`.
-        """
-        from tracejit.codegen.compile import assembly_with_lines
+    def _assembly(self, *, with_lines: bool) -> str:
+        from tracejit.codegen.compile import assembly_of
 
-        program = self.lowered.traced.program
-        _, fn = _load_source(self.source, digest_of(self.source), program.options)
-        return assembly_with_lines(fn, _signature(self.lowered.kernel), self.symbol)
+        return assembly_of(*self._made_of, with_lines=with_lines)
 
     def why(self) -> str:
         """Return what `Lowered.why` does."""
