@@ -285,12 +285,17 @@ def _internalize(module: Any, symbol: str) -> None:
 
 
 def _optimise(module: Any, machine: Any) -> Any:
+    builder = llvm.create_pass_builder(machine, _tuning())
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def _tuning() -> Any:
+    """Return which of LLVM's passes run."""
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
     options.loop_unrolling = False  # it doubles the time of the stages that follow
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return module
+    return options
 
 
 def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str,

@@ -325,8 +325,9 @@ def _keeps_apart(nest: Nest, statement: Statement, accesses: list[Access], uses:
                 if a.is_add and theirs.is_add and depth < len(statement.vars):
                     continue  # in any order; but one loop with both would be no vector loop
                 if not all(_in_step(index, theirs.index, v) for v in shared):
-                    folds = theirs.is_write and _folds(other, depth)
-                    return Reason(WHOLE if folds else _conflict(a, theirs), (a.buffer,))
+                    if theirs.is_write and _folds(other, depth):
+                        return Reason(WHOLE, (other.target,))
+                    return Reason(_conflict(a, theirs), (a.buffer,))
     return None
 
 

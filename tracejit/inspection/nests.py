@@ -20,6 +20,10 @@ from tracejit.runtime.stages import Lowered
 __all__ = ["NestEquation", "NestFacts", "NestLoop", "Unfused", "nest_facts", "unfused"]
 
 
+AT_ONCE = "used at once"
+"""What becomes of an element that is in no memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class NestEquation:
     """An equation that a loop carries out.
@@ -45,6 +49,11 @@ class NestLoop:
     extent: str
     parts: tuple[NestLoop | NestEquation, ...]
 
+    def roles(self) -> set[str]:
+        """Return the roles of its equations, but for what is used at once: that may be here again.
+        """
+        return {e.role for e in self.equations() if e.result != AT_ONCE} - {""}
+
     def equations(self) -> Iterator[NestEquation]:
         """Yield the equations of this loop and of those inside."""
         for part in self.parts:
@@ -56,14 +65,14 @@ class NestFacts:
     """A loop nest.
 
     number -- counts the nests in the order of the emitted source, from 1
-    inside -- the equations whose regions it is in, outermost first, or which it is a part of,
-              as label and name of the op
+    inside -- the labels of the equations in whose regions it is, outermost first; the last may be
+              one that it is a part of, as of a product that is too small for BLAS
     lines  -- the lines of the emitted source on which its outermost loop begins: more than one
               where it was split, none where it was written out, iteration by iteration
     """
 
     number: int
-    inside: tuple[tuple[str, str], ...]
+    inside: tuple[str, ...]
     loop: NestLoop
     lines: tuple[int, ...]
 
@@ -107,10 +116,6 @@ def unfused(lowered: Lowered) -> list[Unfused]:
     return _Facts(lowered.kernel, lowered.source).unfused()
 
 
-AT_ONCE = "used at once"
-"""What becomes of an element that is in no memory."""
-
-
 class _Facts:
     def __init__(self, kernel: Kernel, source: str) -> None:
         self.kernel = kernel
@@ -128,6 +133,7 @@ class _Facts:
                                      for s in p.nest.statements()))]
         """The nests of the source; what nothing reads was dropped."""
         self.stored = set(_stored(kernel.nodes))
+        self.named = {b.name for b in (*kernel.inputs, *kernel.outputs)} | self.stored
         self.number: dict[Nest | Statement, int] = {}
         for k, placed in enumerate(self.placed, 1):
             for part in _parts(placed.nest):
@@ -141,8 +147,7 @@ class _Facts:
     def _nest(self, number: int, placed: PlacedNest) -> NestFacts:
         nest = placed.nest
         lines = tuple(line for line, _ in self.loops.get(nest, ()))
-        inside = tuple((self._label(eqn.outputs[0]) if eqn.outputs else "", eqn.op.name)
-                       for eqn in placed.inside)
+        inside = tuple(self._label(eqn.outputs[0]) for eqn in placed.inside if eqn.outputs)
         return NestFacts(number, inside, self._loop(nest), lines)
 
     def _loop(self, nest: Nest) -> NestLoop:
@@ -185,13 +190,14 @@ class _Facts:
 
     def _result(self, s: Statement) -> str:
         """Return what a statement does with an element."""
-        if s.buffer is not None and s.buffer.name not in self.stored:
-            return AT_ONCE
+        is_stored = s.buffer is not None and s.buffer.name in self.stored
         if s.kind in ("add", "scatter") and s.combine != "set":
             return f"added to {self._buffer(s)}"
         if s.kind == "fold":
             total = {"add": "summed", "mul": "multiplied"}.get(s.combine, f"folded by {s.combine}")
-            return total if s.buffer is None else f"{total}, put in {self._buffer(s)}"
+            return f"{total}, put in {self._buffer(s)}" if is_stored else total
+        if not is_stored and s.kind == "put":
+            return AT_ONCE
         if s.kind == "argument":
             return f"searched for the {s.combine}"
         verb = {"running": "summed up in", "fill": "begun in"}.get(s.kind, "put in")
@@ -221,7 +227,7 @@ class _Facts:
 
     def _thing(self, x: Buffer | Value | Step) -> str:
         if isinstance(x, Buffer):
-            return x.name
+            return x.name if x.name in self.named else self._label(x.values[0])
         if isinstance(x, Value):
             return self._label(x)
         if isinstance(x, Nest):

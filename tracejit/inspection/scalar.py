@@ -9,6 +9,7 @@ from tracejit.codegen.cleanup import names_in
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,
+    If,
     Let,
     Loop,
     Node,
@@ -20,7 +21,7 @@ from tracejit.codegen.loop_ir import (
 )
 from tracejit.codegen.vector_math import host_widths, variants
 
-__all__ = ["scalar_reasons"]
+__all__ = ["read_before_set", "scalar_reasons"]
 
 
 def scalar_reasons(loop: Loop | While, calls: Sequence[str], *, strict: bool) -> list[str]:
@@ -38,10 +39,11 @@ def scalar_reasons(loop: Loop | While, calls: Sequence[str], *, strict: bool) ->
     if any(isinstance(n, Return) for n in body):
         found.append("a check may leave it")
     if isinstance(loop, Loop) and (count := _iterations(loop)) is not None and count < 4:
-        found.append(f"it runs {count} times")
-    found += _of_calls(calls, strict)
+        found.append("it runs once" if count == 1 else f"it runs {count} times only")
+    asks = any("interrupted(" in text for n in body for text in texts(n))
+    found += _of_calls([c for c in calls if c or not asks], strict)
     found += _of_carried(loop, strict)
-    found += _of_memory(body)
+    found += _of_memory(loop.var if isinstance(loop, Loop) else loop.counter, body)
     return found
 
 
@@ -64,7 +66,7 @@ def _of_calls(calls: Sequence[str], strict: bool) -> Iterator[str]:
         if name == "realloc":
             yield "a Log may have to grow in it"
         elif not name:
-            yield "it calls a function at an address that is data"
+            yield "it calls a function that is not known"
         elif not _has_variant(name):
             yield f"it calls {name}, which has no vector version here"
         elif strict:
@@ -72,50 +74,58 @@ def _of_calls(calls: Sequence[str], strict: bool) -> Iterator[str]:
 
 
 def _has_variant(name: str) -> bool:
+    name = name.replace("sincos", "sin")  # what LLVM makes of a sine and a cosine
     return any(variants(name, bits, arity, host_widths()) for bits in (32, 64) for arity in (1, 2))
 
 
 def _of_carried(loop: Loop | While, strict: bool) -> Iterator[str]:
-    """Say which scalars go from one iteration to the next; sums may, as their terms change places.
+    """Say which scalars go from one iteration to the next, other than counters and such sums as
+    may change the order of their terms.
     """
     body = [*(loop.head if isinstance(loop, While) else ()), *loop.body]
-    changed = {n.name for n in _flat(body) if isinstance(n, Assign)}
-    counter = loop.counter if isinstance(loop, While) else ""
-    for name in [v for v in _read_first(body) if v in changed and v != counter]:
-        updates = [n.expression for n in _flat(body) if isinstance(n, Assign) and n.name == name]
-        is_sum = all(text.startswith(f"radd({name}, ") for text in updates)
-        if not is_sum:
+    updates: dict[str, list[str]] = {}
+    for node in _flat(body):
+        if isinstance(node, Assign):
+            updates.setdefault(node.name, []).append(node.expression)
+    for name in read_before_set(body):
+        texts_of = updates.get(name, [])
+        if all(text.startswith(f"radd({name}, ") for text in texts_of):
+            if strict and texts_of:
+                yield f'{name} is summed in order, with fp="strict"'
+        elif not all(re.fullmatch(rf"{name} [+-] \w+|log_(base|capacity)\(.*", text)
+                     for text in texts_of):
             yield f"{name} goes from one iteration to the next"
-        elif strict:
-            yield f'{name} is summed in order, with fp="strict"'
 
 
-def _read_first(nodes: Sequence[Node]) -> list[str]:
-    """Return the names that are read before they are set, in order."""
-    known: set[str] = set()
+def read_before_set(nodes: Sequence[Node]) -> list[str]:
+    """Return the names that a block may read before it has set them, in order."""
     found: dict[str, None] = {}
 
-    def visit(block: Sequence[Node]) -> None:
+    def visit(block: Sequence[Node], known: set[str]) -> set[str]:
         for node in block:
             found.update(dict.fromkeys(name for name in names_in(node) if name not in known))
-            for inner in children(node):
-                visit(inner)
-            if isinstance(node, (Let, Assign)) and block is nodes:
+            after = [visit(inner, set(known)) for inner in children(node)]
+            if isinstance(node, If):
+                known |= after[0] & after[1]
+            elif isinstance(node, (Let, Assign)):
                 known.add(node.name)
+        return known
 
-    visit(nodes)
+    visit(nodes, set())
     return list(found)
 
 
-def _of_memory(body: Sequence[Node]) -> Iterator[str]:
+def _of_memory(var: str, body: Sequence[Node]) -> Iterator[str]:
     data = {n.name for n in body if isinstance(n, (Let, Assign)) and "[" in n.expression}
     for buffer in dict.fromkeys(n.buffer for n in body if isinstance(n, Store)):
         written = {n.index for n in body if isinstance(n, Store) and n.buffer == buffer}
         read = {index for n in body for text in texts(n) for index in _indices(text, buffer)}
         if any(name in data for index in written for name in re.findall(r"[A-Za-z_]\w*", index)):
             yield f"data says where it writes to {buffer}"
-        elif read - written:
-            yield f"it reads {buffer} at other places than it writes to"
+        elif read and len(read | written) > 1:
+            yield f"it reads and writes {buffer} at different places"
+        elif any(re.search(rf"\b{var} \* |\* {var}\b", index) for index in written):
+            yield f"what it writes to {buffer} is not side by side"
 
 
 def _indices(text: str, buffer: str) -> Iterator[str]:

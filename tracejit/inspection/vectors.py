@@ -10,7 +10,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
+from tracejit.codegen.loop_ir import Node, Store, children
 from tracejit.inspection.assembly import AsmLoop, Assembly, Code
 from tracejit.inspection.emitted import EmittedLoop, emitted_loops
 from tracejit.inspection.scalar import scalar_reasons
@@ -44,6 +44,8 @@ class LoopCode:
 class VectorFacts:
     """What became of a loop of the emitted source.
 
+    A loop around one that runs once, and is gone, counts as innermost.
+
     verdict  -- "vectorised", "scalar", "around loops", "a call" (of memset, say), or "gone"
     versions -- its code, the widest vectors first; without that of the loops inside
     reasons  -- where it is scalar, what keeps it from being vectorised, as far as that is known
@@ -57,7 +59,7 @@ class VectorFacts:
 
 def can_be_read() -> bool:
     """Return whether the machine code is of a kind that can be read: x86-64."""
-    return llvm.get_process_triple().startswith("x86_64")
+    return str(llvm.get_process_triple()).startswith("x86_64")
 
 
 def vector_facts(compiled: Compiled) -> list[VectorFacts]:
@@ -72,18 +74,16 @@ def vector_facts(compiled: Compiled) -> list[VectorFacts]:
     assembly = Assembly(compiled.asm_with_lines(), compiled.symbol, Path(compiled.path).name)
     strict = getattr(compiled.lowered.traced.program.options, "fp", "default") == "strict"
     kernel = compiled.lowered.kernel
-    loops = emitted_loops(kernel, compiled.source)
-    found = _assigned(assembly, loops)
-    return [_facts(loop, found.get(loop, []), assembly, kernel, strict) for loop in loops]
+    return _Reader(assembly, emitted_loops(kernel, compiled.source), kernel, strict).facts()
 
 
 def _assigned(assembly: Assembly,
-              loops: Iterable[EmittedLoop]) -> dict[EmittedLoop, list[AsmLoop]]:
+              loops: list[EmittedLoop]) -> dict[EmittedLoop, list[AsmLoop]]:
     """Return the loops of the assembly by those of the source that they carry out."""
     found: dict[EmittedLoop, list[AsmLoop]] = {}
     for outermost in assembly.loops:
         for asm_loop in outermost.all_loops():
-            loop = _source_of(asm_loop, list(loops))
+            loop = _source_of(asm_loop, loops)
             if loop is not None:
                 found.setdefault(loop, []).append(asm_loop)
     return found
@@ -108,25 +108,43 @@ def _source_of(asm_loop: AsmLoop, loops: list[EmittedLoop]) -> EmittedLoop | Non
                  if share(loop) > 0.9), None)
 
 
-def _facts(loop: EmittedLoop, asm_loops: list[AsmLoop], assembly: Assembly, kernel: Kernel,
-           strict: bool) -> VectorFacts:
-    codes = [(a.own, True) for a in asm_loops]
-    if not codes and loop.is_innermost:
-        code = assembly.code_of(range(loop.first + 1, loop.last + 1))
-        codes = [(code, False)] if code.instructions else []
-    versions = sorted((_version(code, is_loop, loop, kernel) for code, is_loop in codes),
-                      key=lambda v: (not v.shape, -_lanes(v)))
-    if not loop.is_innermost:
-        return VectorFacts(loop, "around loops", tuple(versions))
-    if not versions:
-        return VectorFacts(loop, "gone", ())
-    if versions[0].shape:
-        return VectorFacts(loop, "vectorised", tuple(versions))
-    if not versions[0].is_loop and any(c in _MEMORY for c in versions[0].calls):
-        return VectorFacts(loop, "a call", tuple(versions))
-    calls = [c for v in versions for c in v.calls]
-    reasons = scalar_reasons(loop.node, calls, strict=strict)
-    return VectorFacts(loop, "scalar", tuple(versions), tuple(reasons))
+class _Reader:
+    def __init__(self, assembly: Assembly, loops: list[EmittedLoop], kernel: Kernel,
+                 strict: bool) -> None:
+        self.loops, self.kernel, self.strict = loops, kernel, strict
+        found = _assigned(assembly, loops)
+        self.codes: dict[EmittedLoop, list[tuple[Code, bool]]] = {}
+        """Per loop its code, and whether that is a loop."""
+        for loop in loops:
+            codes = [(a.own, True) for a in found.get(loop, [])]
+            if not codes and loop.is_innermost:
+                code = assembly.code_of(range(loop.first + 1, loop.last + 1))
+                codes = [(code, False)] if code.instructions else []
+            self.codes[loop] = codes
+
+    def facts(self) -> list[VectorFacts]:
+        """Return what became of each loop."""
+        return [self._facts(loop) for loop in self.loops]
+
+    def _facts(self, loop: EmittedLoop) -> VectorFacts:
+        versions = tuple(sorted((_version(code, is_loop, loop, self.kernel)
+                                 for code, is_loop in self.codes[loop]),
+                                key=lambda v: (not v.shape, -_lanes(v))))
+        if any(self.codes[inner] for inner in self._inside(loop)) or not (
+                versions or loop.is_innermost):
+            return VectorFacts(loop, "around loops", versions)
+        if not versions:
+            return VectorFacts(loop, "gone", ())
+        if versions[0].shape:
+            return VectorFacts(loop, "vectorised", versions)
+        if not versions[0].is_loop and any(c in _MEMORY for c in versions[0].calls):
+            return VectorFacts(loop, "a call", versions)
+        calls = [c for v in versions for c in v.calls]
+        reasons = scalar_reasons(loop.node, calls, strict=self.strict)
+        return VectorFacts(loop, "scalar", versions, tuple(reasons))
+
+    def _inside(self, loop: EmittedLoop) -> list[EmittedLoop]:
+        return [other for other in self.loops if loop.first < other.first <= loop.last]
 
 
 _MEMORY = ("memset", "memcpy", "memmove")
