@@ -141,6 +141,8 @@ class _Reader:
             return VectorFacts(loop, "a call", versions)
         calls = [c for v in versions for c in v.calls]
         reasons = scalar_reasons(loop.node, calls, strict=self.strict)
+        if not versions[0].is_loop and not reasons:
+            reasons = ["it runs a few times at most, and was written out"]
         return VectorFacts(loop, "scalar", versions, tuple(reasons))
 
     def _inside(self, loop: EmittedLoop) -> list[EmittedLoop]:
