@@ -6,6 +6,7 @@ with what LLVM's IR says of the same program, with vectorisation switched on and
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -202,6 +203,16 @@ def test_every_loop_over_elements_is_in_one_nest(seed: int) -> None:
     assert begin == Counter(outermost)
     labels = set(program.kernel.labels.values())
     assert all(e.label[1:] in labels for n in nest_facts(program) for e in n.loop.equations())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_loops_are_on_the_lines_where_python_finds_them(name: str) -> None:
+    program = traced_of(name).lower()
+    found = [(loop.first, loop.last, ast.While if loop.text == "while True:" else ast.For)
+             for loop in emitted_loops(program.kernel, program.source)]
+    nodes = [node for node in ast.walk(ast.parse(program.source))
+             if isinstance(node, (ast.For, ast.While))]
+    assert found == sorted([(n.lineno, n.end_lineno, type(n)) for n in nodes], key=lambda x: x[0])
 
 
 # --- vectors ------------------------------------------------------------------------------------

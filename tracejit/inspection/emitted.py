@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -52,20 +51,32 @@ class EmittedLoop:
 
 def emitted_loops(kernel: Kernel, source: str) -> list[EmittedLoop]:
     """Return the loops of a kernel in the order of its source."""
-    lines = source.splitlines()
-    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.For, ast.While))]
-    found.sort(key=lambda node: node.lineno)
-    loops: list[EmittedLoop] = []
-    open_loops: list[EmittedLoop] = []
-    for node, place in zip(loops_in(kernel.nodes), found, strict=True):
-        while open_loops and open_loops[-1].last < place.lineno:
-            open_loops.pop()
-        text = lines[place.lineno - 1].partition("#")[0].strip()
-        loop = EmittedLoop(node, place.lineno, place.end_lineno or place.lineno, text,
-                           len(open_loops))
-        loops.append(loop)
-        open_loops.append(loop)
-    return loops
+    return [EmittedLoop(node, *place) for node, place in zip(
+        loops_in(kernel.nodes), _places(source.splitlines()), strict=True)]
+
+
+def _places(lines: Sequence[str]) -> list[tuple[int, int, str, int]]:
+    """Return the first and last line, the text and the depth of each loop.
+
+    What stands further to the right than its first line, up to the next that does not, is inside;
+    the last line of a kernel, a return, closes all of them.
+    """
+    firsts: list[int] = []
+    lasts: dict[int, int] = {}
+    depths: list[int] = []
+    inside: list[tuple[int, int]] = []
+    begin = next(k for k, line in enumerate(lines) if line.startswith("def kernel("))
+    for number, line in enumerate(lines[begin:], begin + 1):
+        text = line.lstrip()
+        column = len(line) - len(text)
+        while inside and column <= inside[-1][1]:
+            lasts[inside.pop()[0]] = number - 1
+        if text.startswith(("for ", "while True:")):
+            depths.append(len(inside))
+            firsts.append(number)
+            inside.append((number, column))
+    return [(first, lasts[first], lines[first - 1].partition("#")[0].strip(), depth)
+            for first, depth in zip(firsts, depths, strict=True)]
 
 
 def labels_of(nodes: Sequence[Node]) -> Iterator[str]:

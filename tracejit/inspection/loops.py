@@ -11,9 +11,8 @@ from tracejit.inspection.nests import (
     NestEquation,
     NestFacts,
     NestLoop,
+    NestReader,
     Unfused,
-    nest_facts,
-    unfused,
 )
 from tracejit.inspection.vectors import (
     LoopCode,
@@ -32,11 +31,12 @@ __all__ = ["loops_section", "vectors_section"]
 
 def loops_section(lowered: Lowered) -> Section:
     """Return the loop nests of a program after fusion, and why nests were not fused."""
-    nests = nest_facts(lowered)
+    reader = NestReader(lowered)
+    nests = reader.nests()
     if not nests:
         text = "The program has no loops over elements."
         return Section("Loop nests", "loops", [Paragraph(text)], "none")
-    apart = unfused(lowered)
+    apart = reader.unfused()
     eqns = equations_by_label(lowered.kernel)
     elements: list[Element] = [Table(
         ("loop or equation", "op", "what becomes of an element", "your line", "source line"),
@@ -166,7 +166,7 @@ def _vector_row(f: VectorFacts, eqns: dict[str, Eqn]) -> Row:
     roles = {_role_of(e) for e in found}
     cells = (str(f.loop.first), f.loop.text, f.loop.purpose, _code_text(f),
              ", ".join(main.functions) if main and inner else "",
-             _memory_text(main) if main and inner else "", ", ".join(sites), "; ".join(f.reasons))
+             _memory_text(main) if main and inner else "", ", ".join(sites), _why(f))
     return Row(cells, roles.pop() if len(roles) == 1 else "", f.loop.depth,
                anchor=f"loop-{f.loop.first}")
 
@@ -188,6 +188,14 @@ def _code_text(f: VectorFacts) -> str:
     else:
         text = f"{', '.join(shapes)}, the rest scalar"
     return text if f.versions[0].is_loop else f"{text}, written out"
+
+
+def _why(f: VectorFacts) -> str:
+    """Return why a loop is scalar, or what is in one that is vectorised."""
+    if f.verdict == "vectorised" and f.versions[0].calls:
+        names = ", ".join(name or "a function" for name in f.versions[0].calls)
+        return f"{names}: called element by element"
+    return "; ".join(f.reasons)
 
 
 def _memory_text(v: LoopCode) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Loop, Node, Store, children
 from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart, Nest, Reason, Single, Step
@@ -17,7 +16,8 @@ from tracejit.ir.dims import Dim
 from tracejit.ir.printer import Names
 from tracejit.runtime.stages import Lowered
 
-__all__ = ["NestEquation", "NestFacts", "NestLoop", "Unfused", "nest_facts", "unfused"]
+__all__ = ["NestEquation", "NestFacts", "NestLoop", "NestReader", "Unfused", "nest_facts",
+           "unfused"]
 
 
 AT_ONCE = "used at once"
@@ -108,23 +108,25 @@ class Unfused:
 
 def nest_facts(lowered: Lowered) -> list[NestFacts]:
     """Return the loop nests of a program, in the order of the emitted source."""
-    return _Facts(lowered.kernel, lowered.source).nests()
+    return NestReader(lowered).nests()
 
 
 def unfused(lowered: Lowered) -> list[Unfused]:
     """Return which statements might have shared a loop and do not, with reasons."""
-    return _Facts(lowered.kernel, lowered.source).unfused()
+    return NestReader(lowered).unfused()
 
 
-class _Facts:
-    def __init__(self, kernel: Kernel, source: str) -> None:
-        self.kernel = kernel
+class NestReader:
+    """Reads the facts on the nests of a program."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        kernel = self.kernel = lowered.kernel
         self.names = Names()
         self.names.given = kernel.labels
         self.eqns = equations_by_label(kernel)
         self.loops: dict[Nest, list[tuple[int, Loop]]] = {}
         """The loops in the source that carry out a scheduled one, each with its line."""
-        for loop in emitted_loops(kernel, source):
+        for loop in emitted_loops(kernel, lowered.source):
             if isinstance(loop.node, Loop) and loop.node.nest is not None:
                 self.loops.setdefault(loop.node.nest, []).append((loop.first, loop.node))
         named = set(labels_of(kernel.nodes))
@@ -142,6 +144,7 @@ class _Facts:
     # --- nests ----------------------------------------------------------------------------------
 
     def nests(self) -> list[NestFacts]:
+        """Return the nests, in the order of the emitted source."""
         return [self._nest(k, placed) for k, placed in enumerate(self.placed, 1)]
 
     def _nest(self, number: int, placed: PlacedNest) -> NestFacts:

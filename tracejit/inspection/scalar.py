@@ -116,11 +116,15 @@ def read_before_set(nodes: Sequence[Node]) -> list[str]:
 
 
 def _of_memory(var: str, body: Sequence[Node]) -> Iterator[str]:
-    data = {n.name for n in body if isinstance(n, (Let, Assign)) and "[" in n.expression}
+    data: set[str] = set()
+    for node in body:
+        if isinstance(node, (Let, Assign)) and (
+                "[" in node.expression or not data.isdisjoint(names_in(node))):
+            data.add(node.name)
     for buffer in dict.fromkeys(n.buffer for n in body if isinstance(n, Store)):
         written = {n.index for n in body if isinstance(n, Store) and n.buffer == buffer}
         read = {index for n in body for text in texts(n) for index in _indices(text, buffer)}
-        if any(name in data for index in written for name in re.findall(r"[A-Za-z_]\w*", index)):
+        if not data.isdisjoint(re.findall(r"[A-Za-z_]\w*", " ".join(written))):
             yield f"data says where it writes to {buffer}"
         elif read and len(read | written) > 1:
             yield f"it reads and writes {buffer} at different places"
