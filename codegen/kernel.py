@@ -54,6 +54,8 @@ class Kernel:
     scalar_names: dict[Value, str]
     nests: list[PlacedNest]
     apart: list[Apart]
+    reasons: dict[Value, str]
+    """Why each array that has memory has it."""
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 

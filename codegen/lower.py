@@ -97,7 +97,7 @@ class _Lowerer(NestEmitter):
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
-                      self.labels, self.names, self.nests, self.apart)
+                      self.labels, self.names, self.nests, self.apart, self.elements.stored)
 
     # --- the frame ------------------------------------------------------------------------------
 
