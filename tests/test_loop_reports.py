@@ -330,7 +330,7 @@ def test_other_machines_are_told_that_their_code_is_not_read(
         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llvm, "get_process_triple", lambda: "aarch64-unknown-linux-gnu")
     assert not vectors.can_be_read()
-    section = loops.vectors_section(None)  # type: ignore[arg-type]
+    section = loops.vectors_section(None, 1000)  # type: ignore[arg-type]
     assert isinstance(section.elements[0], Paragraph)
     assert "not x86-64" in section.elements[0].text
     with pytest.raises(NotImplementedError, match="aarch64"):
@@ -430,7 +430,7 @@ def test_a_name_set_by_both_branches_is_not_read_before() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_have_a_cell_per_column_and_links_lead_somewhere(name: str) -> None:
-    section = loops.loops_section(traced_of(name).lower())
+    section = loops.loops_section(traced_of(name).lower(), 1000)
     tables = [e for e in section.elements if isinstance(e, Table)]
     tables += [e for s in section.elements if isinstance(s, Section) for e in s.elements
                if isinstance(e, Table)]
@@ -441,7 +441,7 @@ def test_rows_have_a_cell_per_column_and_links_lead_somewhere(name: str) -> None
 
 
 def test_the_section_shows_regions_nests_and_equations() -> None:
-    section = loops.loops_section(traced_of("jacobi").lower())
+    section = loops.loops_section(traced_of("jacobi").lower(), 1000)
     table = section.elements[0]
     assert isinstance(table, Table)
     rows = [(row.depth, row.cells[0], row.role) for row in table.rows]
@@ -453,11 +453,11 @@ def test_the_section_shows_regions_nests_and_equations() -> None:
 @X86
 def test_the_section_on_vectors_has_a_row_per_loop() -> None:
     compiled = traced_of("second_order").lower().compile()
-    section = loops.vectors_section(compiled)
+    section = loops.vectors_section(compiled, 1000)
     (table,) = (e for e in section.elements if isinstance(e, Table))
-    assert [row.cells[0] for row in table.rows] == [
+    assert [row.cells[1] for row in table.rows] == [
         str(loop.first) for loop in emitted_loops(compiled.lowered.kernel, compiled.source)]
     assert section.summary == "1 of 2 innermost loops"
     source = compiled.source.splitlines()
     for row in table.rows:
-        assert source[int(row.cells[0]) - 1].strip().startswith(row.cells[1])
+        assert source[int(row.cells[1]) - 1].strip().startswith(row.cells[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
+from tracejit.inspection.elements import Element, Paragraph, Row, Section, table_of
 from tracejit.inspection.emitted import equations_by_label
 from tracejit.inspection.nests import (
     NestEquation,
@@ -29,8 +29,11 @@ __all__ = ["loops_section", "vectors_section"]
 # --- nests --------------------------------------------------------------------------------------
 
 
-def loops_section(lowered: Lowered) -> Section:
-    """Return the loop nests of a program after fusion, and why nests were not fused."""
+def loops_section(lowered: Lowered, limit: int) -> Section:
+    """Return the loop nests of a program after fusion, and why nests were not fused.
+
+    limit -- how many rows a table may have
+    """
     reader = NestReader(lowered)
     nests = reader.nests()
     if not nests:
@@ -38,12 +41,11 @@ def loops_section(lowered: Lowered) -> Section:
         return Section("Loop nests", "loops", [Paragraph(text)], "none")
     apart = reader.unfused()
     eqns = equations_by_label(lowered.kernel)
-    elements: list[Element] = [Table(
-        ("loop or equation", "op", "what becomes of an element", "your line", "source line"),
-        list(_nest_rows(nests, eqns)), code=frozenset({"loop or equation", "op"}),
-        numbers=frozenset({"source line"}))]
+    columns = ("loop or equation", "op", "what becomes of an element", "your line", "source line")
+    elements = table_of(columns, list(_nest_rows(nests, eqns)), limit, columns[:2], columns[4:])
     if apart:
-        elements.append(Section("Why these are not one nest", "unfused", [_unfused_table(apart)],
+        elements.append(Section("Why these are not one nest", "unfused",
+                                _unfused_table(apart, limit),
                                 f"{len(apart)}", is_open=True))
     mixed = sum(len(nest.loop.roles()) > 1 for nest in nests)
     summary = f"{len(nests)} nests" if len(nests) > 1 else "1 nest"
@@ -108,12 +110,12 @@ def _role(loop: NestLoop) -> str:
     return roles.pop() if len(roles) == 1 else ""
 
 
-def _unfused_table(apart: Iterable[Unfused]) -> Table:
+def _unfused_table(apart: Iterable[Unfused], limit: int) -> list[Element]:
     groups = groupby(apart, key=lambda a: (a.nest, a.label, a.depth, a.reason))
     rows = [Row((label, _apart_text(list(group)), reason), link=f"nest-{nest}")
             for (nest, label, _, reason), group in groups]
-    return Table(("begins a loop", "apart from", "because"), rows,
-                 code=frozenset({"begins a loop"}))
+    columns = ("begins a loop", "apart from", "because")
+    return table_of(columns, rows, limit, columns[:1], linked=columns[0])
 
 
 def _apart_text(group: Sequence[Unfused]) -> str:
@@ -129,10 +131,10 @@ def _apart_text(group: Sequence[Unfused]) -> str:
 # --- vectors ------------------------------------------------------------------------------------
 
 
-def vectors_section(compiled: Compiled) -> Section:
+def vectors_section(compiled: Compiled, limit: int) -> Section:
     """Return which loops of the emitted source were vectorised, read from the machine code.
 
-    The program is compiled again for it.
+    The program is compiled again for it. `limit` is how many rows the table may have.
     """
     title, name = "Vectorised loops", "vectors"
     if not can_be_read():
@@ -150,11 +152,11 @@ def vectors_section(compiled: Compiled) -> Section:
     if functions:
         text += f" Vector functions: {', '.join(functions)}."
     eqns = equations_by_label(compiled.lowered.kernel)
-    table = Table(("source line", "loop", "for", "code", "vector functions", "memory", "your lines",
-                   "why"),
-                  [_vector_row(f, eqns) for f in facts],
-                  code=frozenset({"loop", "vector functions"}), numbers=frozenset({"source line"}))
-    return Section(title, name, [Paragraph(text), table],
+    columns = ("loop", "source line", "for", "code", "vector functions", "memory", "your lines",
+               "why")
+    table = table_of(columns, [_vector_row(f, eqns) for f in facts], limit,
+                     ("loop", "vector functions"), ("source line",))
+    return Section(title, name, [Paragraph(text), *table],
                    f"{len(done)} of {len(judged)} innermost loops")
 
 
@@ -164,7 +166,7 @@ def _vector_row(f: VectorFacts, eqns: dict[str, Eqn]) -> Row:
     found = [eqns[label] for label in f.loop.labels() if label in eqns] if inner else []
     sites = list(dict.fromkeys(str(e.site) for e in found if e.site is not None))
     roles = {_role_of(e) for e in found}
-    cells = (str(f.loop.first), f.loop.text, f.loop.purpose, _code_text(f),
+    cells = (f.loop.text, str(f.loop.first), f.loop.purpose, _code_text(f),
              ", ".join(main.functions) if main and inner else "",
              _memory_text(main) if main and inner else "", ", ".join(sites), _why(f))
     return Row(cells, roles.pop() if len(roles) == 1 else "", f.loop.depth,
