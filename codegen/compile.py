@@ -34,18 +34,23 @@ from numba.core.registry import cpu_target
 from tracejit.codegen import intrinsics
 from tracejit.codegen.intrinsics import NUMBA_TYPES, Ptr
 from tracejit.codegen.libraries import load_libmvec
+from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.machine import load_object, target_machine
 
-__all__ = ["MachineCode", "compile_kernel", "optimised_kernel", "signature_of"]
+__all__ = ["MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
+           "signature_of"]
 
 _LOCK = threading.RLock()
 
 
 @dataclass(slots=True)
 class MachineCode:
-    """A compiled module: its optimised IR, its object code, and the engine that holds it."""
+    """A compiled module: its optimised IR, its object code, and the engine that holds it.
 
-    module: Any
+    The IR is bitcode from before code was generated, which changes a module.
+    """
+
+    bitcode: bytes
     object_code: bytes
     engine: Any
     times: dict[str, float]
@@ -57,12 +62,7 @@ class MachineCode:
     @property
     def llvm(self) -> str:
         """Return the optimised LLVM IR."""
-        return str(self.module)
-
-    @property
-    def asm(self) -> str:
-        """Return the assembly."""
-        return str(target_machine().emit_assembly(self.module))
+        return str(llvm.parse_bitcode(self.bitcode))
 
 
 class _Library(JITCodeLibrary):
@@ -77,6 +77,11 @@ _OPERATORS: dict[Any, Any] = {}
 
 class _Lower(lowering.Lower):
     """Numba's lowering, remembering the implementations of operators."""
+
+    def init(self) -> None:
+        super().init()
+        if self.flags.dbg_directives_only:
+            self.debuginfo = LineTables(self.module, self.func_ir.loc.filename)
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
         signature = self.fndesc.calltypes[expr]
@@ -124,8 +129,9 @@ class _Pipeline(compiler.CompilerBase):
         return [pm]
 
 
-def _flags() -> Any:
+def _flags(with_lines: bool) -> Any:
     flags = compiler.Flags()
+    flags.dbg_directives_only = with_lines
     flags.no_compile = True
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
@@ -203,6 +209,21 @@ def optimised_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
         return _optimise(_translate(fn, signature, symbol, machine), machine)
 
 
+def assembly_of(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+                beside: Sequence[str] = (), *, with_lines: bool = False) -> str:
+    """Return the assembly of what `compile_kernel` makes, by compiling again.
+
+    Made from its bitcode it would be other code, as that does not keep all that registers are
+    chosen by.
+
+    with_lines -- whether `.loc` directives say which line of the source an instruction comes from
+    """
+    machine = target_machine()
+    with _undisturbed():
+        module = _translate(fn, signature, symbol, machine, with_lines)
+        return str(machine.emit_assembly(_optimise(_linked(module, beside), machine)))
+
+
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Let one thread compile at a time, without collecting garbage meanwhile."""
@@ -222,29 +243,36 @@ def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
     machine = target_machine()
     module = _translate(fn, signature, symbol, machine)
     front = perf_counter()
-    for text in beside:
-        module.link_in(llvm.parse_assembly(text))
-    optimised = _optimise(module, machine)
+    optimised = _optimise(_linked(module, beside), machine)
+    bitcode = optimised.as_bitcode()
     middle = perf_counter()
     object_code = machine.emit_object(optimised)
     engine = load_object(object_code)
     end = perf_counter()
     times = {"numba": front - start, "llvm": middle - front, "object": end - middle}
-    return MachineCode(optimised, object_code, engine, times)
+    return MachineCode(bitcode, object_code, engine, times)
 
 
-def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any) -> Any:
+def _linked(module: Any, beside: Sequence[str]) -> Any:
+    for text in beside:
+        module.link_in(llvm.parse_assembly(text))
+    return module
+
+
+def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any,
+               with_lines: bool = False) -> Any:
     """Return the module of a kernel and its entry, as Numba's front end makes it."""
     load_libmvec()
     typing_context, target_context = _contexts()
     result = compiler.compile_extra(typing_context, target_context, fn, signature, types.int64,
-                                    _flags(), {}, pipeline_class=_Pipeline)
+                                    _flags(with_lines), {}, pipeline_class=_Pipeline)
     library = result.library
     module = library.parsed
     module.data_layout = str(machine.target_data)
     for linked in library._linking_libraries:
         module.link_in(linked._get_module_for_linking(), preserve=True)
-    module.link_in(llvm.parse_assembly(_entry(result.fndesc, signature, symbol, module.triple)))
+    entry = _entry(result.fndesc, signature, symbol, module.triple, with_lines)
+    module.link_in(llvm.parse_assembly(entry))
     _internalize(module, symbol)
     return module
 
@@ -257,15 +285,21 @@ def _internalize(module: Any, symbol: str) -> None:
 
 
 def _optimise(module: Any, machine: Any) -> Any:
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization, options.slp_vectorization = True, False
-    options.loop_unrolling = False  # it doubles the time of the stages that follow
-    builder = llvm.create_pass_builder(machine, options)
+    builder = llvm.create_pass_builder(machine, _tuning())
     builder.getModulePassManager().run(module, builder)
     return module
 
 
-def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str) -> str:
+def _tuning() -> Any:
+    """Return which of LLVM's passes run."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization, options.slp_vectorization = True, False
+    options.loop_unrolling = False  # it doubles the time of the stages that follow
+    return options
+
+
+def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str,
+           with_lines: bool) -> str:
     """Return LLVM text of `i64 symbol(ctx, pointers, sizes)`, which calls the kernel.
 
     Numba's functions take a place for their result and one for exceptions before their arguments.
@@ -279,6 +313,11 @@ def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str) ->
     table = byte.as_pointer()
     entry = ir.Function(module, ir.FunctionType(word, [byte, table, word.as_pointer()]), symbol)
     builder = ir.IRBuilder(entry.append_basic_block())
+    if with_lines:
+        tables = LineTables(module, "entry")
+        tables.mark_subprogram(entry, symbol)
+        tables.mark_location(builder, 1)
+        tables.finalize()
     status, exception = builder.alloca(word), builder.alloca(byte)
     builder.store(word(0), status)
     ctx, pointers, sizes = entry.args

@@ -36,6 +36,8 @@ class Scope:
     """Whether it runs only sometimes, so that nothing may move out of it."""
     ready: set[Buffer] = field(default_factory=set)
     """The buffers whose memory was got in it."""
+    eqn: Eqn | None = None
+    """The equation that the block carries out, or is a region of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,10 @@ class Emitter:
 
     @contextmanager
     def scope(self, nodes: list[Node], new_vars: Sequence[Value] = (), *,
-              conditional: bool = False) -> Iterator[Scope]:
+              conditional: bool = False, eqn: Eqn | None = None) -> Iterator[Scope]:
         """Open a block."""
         outer = self.scopes[-1].vars if self.scopes else frozenset()
-        self.scopes.append(Scope(nodes, outer | frozenset(new_vars), {}, conditional))
+        self.scopes.append(Scope(nodes, outer | frozenset(new_vars), {}, conditional, eqn=eqn))
         try:
             yield self.scopes[-1]
         finally:

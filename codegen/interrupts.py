@@ -55,7 +55,8 @@ def _in_chunks(loop: Loop) -> Loop:
     """Return a loop over chunks of another, backwards where that is."""
     chunk = f"{loop.var}_chunk"
     lo, hi = loop.lo, loop.hi
-    outer = Loop(chunk, lo, hi, [_question("0", 0), loop], step=CHUNK, comment=loop.comment)
+    outer = Loop(chunk, lo, hi, [_question("0", 0), loop], step=CHUNK, comment=loop.comment,
+                 role="chunks between which it can be left")
     if loop.reverse:
         outer.lo, outer.hi = "0", hi if lo == "0" else f"{hi} - ({lo})"
         loop.lo = f"imax({hi} - {chunk} - {CHUNK}, {lo})"

@@ -11,6 +11,8 @@ from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.emitter import Failure
 from tracejit.codegen.folds import COPIED
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
+from tracejit.codegen.nests import PlacedNest
+from tracejit.codegen.schedule import Apart
 from tracejit.ir.core import Graph, Value
 
 __all__ = ["Kernel"]
@@ -35,6 +37,9 @@ class Kernel:
     inputs, outputs -- the buffers that the caller gives, in the order of the graph
     arena           -- the buffers that the kernel lays out in the workspace
     logs            -- the dtypes of its Logs
+    nests           -- the loop nests, in the order in which they were emitted; what nothing reads
+                       is dropped from `nodes` afterwards
+    apart           -- which statements might have shared a loop and do not, with reasons
     """
 
     graph: Graph
@@ -47,6 +52,8 @@ class Kernel:
     failures: list[Failure]
     labels: dict[Value, str]
     scalar_names: dict[Value, str]
+    nests: list[PlacedNest]
+    apart: list[Apart]
     reasons: dict[Value, str]
     """Why each array that has memory has it."""
     is_checked: bool = False

@@ -6,13 +6,17 @@ Expressions are source text already, since every target is Python. Names are uni
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tracejit.ir.core import Block
 
+if TYPE_CHECKING:
+    from tracejit.codegen.schedule import Nest
+
 __all__ = ["Assign", "Do", "If", "Let", "Loop", "Node", "Return", "Store", "While", "children",
-           "filled", "grouped", "substituted", "texts"]
+           "filled", "grouped", "loops_in", "substituted", "texts"]
 
 
 @dataclass(slots=True)
@@ -56,6 +60,10 @@ class Loop:
     comment: str = ""
     blocks: tuple[Block, ...] = ()
     """Of a loop of the program, the blocks of the IR that it runs."""
+    nest: Nest | None = None
+    """Of a loop over elements, the scheduled loop that it carries out."""
+    role: str = ""
+    """What other loops around these are for."""
 
 
 @dataclass(slots=True)
@@ -120,6 +128,15 @@ def children(node: Node) -> list[list[Node]]:
     if isinstance(node, While):
         return [node.head, node.body]
     return [node.then, node.other] if isinstance(node, If) else []
+
+
+def loops_in(nodes: Sequence[Node]) -> Iterator[Loop | While]:
+    """Yield all loops, in the order of the source."""
+    for node in nodes:
+        if isinstance(node, (Loop, While)):
+            yield node
+        for block in children(node):
+            yield from loops_in(block)
 
 
 # --- source text --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from tracejit.codegen.loop_ir import (
 )
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.nests import NestEmitter
-from tracejit.codegen.schedule import Nest, Single, schedule_block
+from tracejit.codegen.schedule import Apart, Nest, Single, schedule_block
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
@@ -83,6 +83,7 @@ class _Lowerer(NestEmitter):
         self.log_groups = group_logs(graph.block)
         self.log_of: dict[Value, int] = {}
         """Per group of Logs that are the same memory, its number."""
+        self.apart: list[Apart] = []
 
     def run(self) -> Kernel:
         """Lower the whole graph."""
@@ -96,7 +97,7 @@ class _Lowerer(NestEmitter):
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
-                      self.labels, self.names, self.elements.stored)
+                      self.labels, self.names, self.nests, self.apart, self.elements.stored)
 
     # --- the frame ------------------------------------------------------------------------------
 
@@ -141,7 +142,7 @@ class _Lowerer(NestEmitter):
 
     def block(self, block: Block) -> None:
         """Lower a block into the innermost scope."""
-        for step in schedule_block(block, self.elements, self.buffers):
+        for step in schedule_block(block, self.elements, self.buffers, self.apart):
             for buffer in self._written_by(step):
                 self._prepare(buffer)
             if isinstance(step, Nest):
@@ -221,7 +222,7 @@ class _Lowerer(NestEmitter):
         bodies: list[list[Node]] = []
         for region in eqn.regions:
             nodes: list[Node] = []
-            with self.scope(nodes, conditional=True):
+            with self.scope(nodes, conditional=True, eqn=eqn):
                 self.block(region)
                 for a, v in zip(region.outputs, eqn.outputs, strict=True):
                     if is_array(v):
@@ -246,7 +247,7 @@ class _Lowerer(NestEmitter):
         with self.loop_name(body.inputs[0]) as name:
             loop = Loop(name, lo, hi, reverse=eqn.params["reversed"], comment=self.comment(eqn),
                         blocks=(body,))
-            with self.scope(loop.body, [body.inputs[0]], conditional=True):
+            with self.scope(loop.body, [body.inputs[0]], conditional=True, eqn=eqn):
                 self.block(body)
                 self._next_iteration(body, names)
             self.nodes.append(loop)
@@ -262,10 +263,10 @@ class _Lowerer(NestEmitter):
             self.names[region.inputs[0]] = counter
         loop = While([], "", [], self.comment(eqn), (cond, body), counter)
         variables = [cond.inputs[0], body.inputs[0]]
-        with self.scope(loop.head, variables, conditional=True):
+        with self.scope(loop.head, variables, conditional=True, eqn=eqn):
             self.block(cond)
             loop.condition = self.atom(cond.outputs[0])
-        with self.scope(loop.body, variables, conditional=True):
+        with self.scope(loop.body, variables, conditional=True, eqn=eqn):
             self.block(body)
             self._next_iteration(body, names)
             self.nodes.append(Assign(counter, f"{counter} + 1"))
@@ -350,7 +351,7 @@ class _Lowerer(NestEmitter):
         with self.loop_name(index) as name:
             loop = Loop(name, "0", self.dim(eqn.params["size"]), comment=self.comment(eqn),
                         blocks=(body,))
-            with self.scope(loop.body, [index], conditional=True):
+            with self.scope(loop.body, [index], conditional=True, eqn=eqn):
                 self.block(body)
                 for a, v in zip(body.outputs, eqn.outputs, strict=True):
                     self._fill_part(a, v, index)

@@ -32,7 +32,7 @@ def lower_product(self: _Lowerer, eqn: Eqn) -> None:
         self.nodes.append(call)
         return
     loops: list[Node] = []
-    with self.scope(loops, conditional=True):
+    with self.scope(loops, conditional=True, eqn=eqn):
         for statement in statements_of(eqn, self.elements, self.buffers):
             nest = as_nest(statement, 0)
             assert isinstance(nest, Nest) and isinstance(statement, Statement)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.elements import Guard
+from tracejit.codegen.buffers import Buffer, Buffers
+from tracejit.codegen.elements import Elements, Guard
 from tracejit.codegen.folds import StatementEmitter, is_float_sum
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node
 from tracejit.codegen.schedule import Nest, as_nest, statements_in
 from tracejit.codegen.statements import Statement, copy_statement
-from tracejit.ir.core import Atom, Value
+from tracejit.ir.core import Atom, Eqn, Value
 from tracejit.ir.dims import Dim, Expr, ceil_div, dim_values
 
-__all__ = ["NestEmitter"]
+__all__ = ["NestEmitter", "PlacedNest"]
+
+SUMS, MARGINS = "blocks of a sum", "the margins"
+"""What loops around loops over elements are for."""
 
 BLOCK = 4096
 """How many terms are summed before their sum joins the total."""
@@ -25,11 +29,26 @@ def _is_long(s: Statement) -> bool:
     return s.folded == 1 and not (isinstance(extent, int) and extent <= 2 * BLOCK)
 
 
+@dataclass(frozen=True, slots=True)
+class PlacedNest:
+    """A loop nest, and the equations that it is carried out for or in, outermost first."""
+
+    nest: Nest
+    inside: tuple[Eqn, ...]
+
+
 class NestEmitter(StatementEmitter):
     """Emits loop nests into the innermost open block."""
 
+    def __init__(self, elements: Elements, buffers: Buffers, labels: dict[Value, str]) -> None:
+        super().__init__(elements, buffers, labels)
+        self.nests: list[PlacedNest] = []
+
     def nest(self, nest: Nest, *, inner: bool = False) -> None:
         """Lower a loop over elements."""
+        if not inner:
+            eqns = tuple(s.eqn for s in self.scopes if s.eqn is not None)
+            self.nests.append(PlacedNest(nest, eqns))
         folds = [s for s in nest.statements()
                  if s.kind in ("fold", "argument", "running") and self._starts_fold(s, nest)]
         for s in folds:
@@ -82,13 +101,13 @@ class NestEmitter(StatementEmitter):
             self._plain_loop(nest, name, lo, hi)
             return
         block = self.fresh("block")
-        blocks = Loop(block, lo, hi, step=BLOCK)
+        blocks = Loop(block, lo, hi, step=BLOCK, role=SUMS)
         with self.scope(blocks.body, conditional=True), self.subtotals(sums):
             self._plain_loop(nest, name, block, f"imin({block} + {BLOCK}, {hi})")
         self.nodes.append(blocks)
 
     def _plain_loop(self, nest: Nest, name: str, lo: str, hi: str) -> None:
-        loop = Loop(name, lo, hi)
+        loop = Loop(name, lo, hi, nest=nest)
         with self.scope(loop.body, [nest.var]):
             for part in nest.body:
                 self._part(part)
@@ -126,7 +145,7 @@ class NestEmitter(StatementEmitter):
             self.nodes.append(If("not (" + " & ".join(dict.fromkeys(outer)) + ")",
                                  [Assign(first, hi), Assign(last, hi)]))
         part = self.fresh("part")
-        margins = Loop(part, "0", "2")
+        margins = Loop(part, "0", "2", role=MARGINS)
         begin, stop = self.fresh("begin"), self.fresh("stop")
         margins.body += [Let(begin, f"select({part} == 0, 0, {last})"),
                          Let(stop, f"select({part} == 0, {first}, {hi})")]

@@ -3,11 +3,13 @@
 Statements come in program order; each joins the latest loop nest that it may join: one whose outer
 loops have the same extents, past nothing that it depends on, and such that an iteration touches
 only what the same iteration of the other touches. Scalars go as early as their operands allow, so
-that they separate as few nests as possible.
+that they separate as few nests as possible. Where a statement gets a loop of its own beside one
+with the same extent, why is noted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tracejit.codegen.buffers import Buffer, Buffers
@@ -19,7 +21,7 @@ from tracejit.ir.dims import Dim, dim_values, product, substitute
 from tracejit.ir.lowering import Effect, Library, LogOp, Native, Region
 from tracejit.ir.walk import eqn_uses, has_effect
 
-__all__ = ["Nest", "Single", "Step", "schedule_block", "statements_in"]
+__all__ = ["Apart", "Nest", "Reason", "Single", "Step", "schedule_block", "statements_in"]
 
 
 MAX_WRITTEN_OUT = 32
@@ -37,7 +39,6 @@ class Nest:
     def statements(self) -> list[Statement]:
         """Return all statements inside."""
         return [s for part in self.body for s in statements_in(part)]
-
 
     def is_tiny(self) -> bool:
         """Return whether it is better written out, iteration by iteration."""
@@ -74,6 +75,38 @@ class Single:
 Step = Nest | Statement | Single
 
 
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why statements do not share a loop: a text, and what its `{}` stand for."""
+
+    text: str
+    about: tuple[Buffer | Value | Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A statement that got a loop of its own, the one beside it, and why they are not one."""
+
+    statement: Statement
+    nest: Nest
+    reason: Reason
+
+
+IN_ORDER = "a running sum, or the search for an element, has its innermost loop to itself"
+WHOLE = "{} is needed as a whole, and is complete only behind that loop"
+ANYWHERE = "an iteration may touch any element of {}"
+RESHAPED = "{} is read and written through different shapes"
+READS = "an iteration reads elements of {} that other iterations write"
+WRITES = "an iteration writes elements of {} that other iterations read"
+BOTH = "different iterations write the same elements of {}"
+CALL_OUTSIDE = "it calls functions that are vectorised only in a loop without loops inside"
+CALL_INSIDE = "the loop calls functions that are vectorised only without loops inside"
+FIXED = "{} keeps its place in between"
+MADE_BETWEEN = "it works on {}, which {} in between makes"
+OVERWRITES = "it overwrites {}, which {} in between still reads"
+BEHIND = "{} comes in between, and only the last loop can be joined"
+
+
 @dataclass(slots=True)
 class _Effects:
     """What a step reads and writes: buffers, scalars, and whether its place is fixed."""
@@ -90,15 +123,34 @@ class _Effects:
                     or self.writes & (later.reads | later.writes) or self.reads & later.writes
                     or self.defines & later.uses)
 
+    def reason(self, step: Step, later: _Effects) -> Reason:
+        """Return why a later step must stay behind this one."""
+        made: set[Buffer | Value] = {*self.writes & (later.reads | later.writes),
+                                     *self.defines & later.uses}
+        if self.is_barrier:
+            return Reason(FIXED, (step,))
+        if made:
+            return Reason(MADE_BETWEEN, (_first(made), step))
+        return Reason(OVERWRITES, (_first(self.reads & later.writes), step))
 
-def schedule_block(block: Block, elements: Elements, buffers: Buffers) -> list[Step]:
-    """Return the steps of a block, its statements fused into nests."""
-    return _Scheduler(elements, buffers).run(block)
+
+def _first(things: Iterable[Buffer | Value]) -> Buffer | Value:
+    """Return one of them, the same in every run."""
+    return min(things, key=lambda x: x.uid if isinstance(x, Value) else x.values[0].uid)
+
+
+def schedule_block(block: Block, elements: Elements, buffers: Buffers,
+                   apart: list[Apart]) -> list[Step]:
+    """Return the steps of a block, its statements fused into nests.
+
+    apart -- gets those that might have shared a loop, with the reasons why they do not
+    """
+    return _Scheduler(elements, buffers, apart).run(block)
 
 
 class _Scheduler:
-    def __init__(self, elements: Elements, buffers: Buffers) -> None:
-        self.elements, self.buffers = elements, buffers
+    def __init__(self, elements: Elements, buffers: Buffers, apart: list[Apart]) -> None:
+        self.elements, self.buffers, self.apart = elements, buffers, apart
         self.steps: list[Step] = []
         self.effects: list[_Effects] = []
 
@@ -154,17 +206,32 @@ class _Scheduler:
 
     def _place(self, statement: Statement) -> None:
         effects = self._effects_of(statement)
+        refused: list[Apart] = []
         for k in reversed(range(len(self.steps))):
             step = self.steps[k]
-            if isinstance(step, Nest) and _fuse(step, statement, self.elements, self.buffers):
-                old = self.effects[k]
-                self.effects[k] = _Effects(old.reads | effects.reads, old.writes | effects.writes,
-                                           old.uses | effects.uses, old.defines | effects.defines)
-                return
+            if isinstance(step, Nest) and statement.vars and step.extent == statement.extents[0]:
+                reason = _fuse(step, statement, self.elements, self.buffers, self.apart)
+                if reason is None:
+                    old = self.effects[k]
+                    self.effects[k] = _Effects(
+                        old.reads | effects.reads, old.writes | effects.writes,
+                        old.uses | effects.uses, old.defines | effects.defines)
+                    return
+                refused.append(Apart(statement, step, reason))
             if self.effects[k].before(effects):
+                if not refused:
+                    refused += self._beyond(k, statement, effects)
                 break
+        self.apart += refused
         self.steps.append(as_nest(statement, 0))
         self.effects.append(effects)
+
+    def _beyond(self, k: int, statement: Statement, effects: _Effects) -> Iterator[Apart]:
+        """Yield the nest that a statement might have joined but for a step that it cannot pass."""
+        for step in reversed(self.steps[:k]):
+            if isinstance(step, Nest) and statement.vars and step.extent == statement.extents[0]:
+                yield Apart(statement, step, self.effects[k].reason(self.steps[k], effects))
+                return
 
 
 def as_nest(statement: Statement, depth: int) -> Nest | Statement:
@@ -174,71 +241,110 @@ def as_nest(statement: Statement, depth: int) -> Nest | Statement:
     return Nest(statement.vars[depth], statement.extents[depth], [as_nest(statement, depth + 1)])
 
 
-def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers) -> bool:
-    """Let a statement join a nest as deep as it may; return whether it shares any loop."""
-    depth = 0
+def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers,
+          apart: list[Apart]) -> Reason | None:
+    """Let a statement join a nest of its extent as deep as it may; return why it shares no loop."""
     levels: list[Nest] = []
     current: Nest | None = nest
     mapping: dict[Value, Value] = {}
     accesses = statement.accesses(elements, buffers)
     uses = statement.scalars(elements)
-    while current is not None and depth < len(statement.vars):
-        if current.extent != statement.extents[depth]:
+    refusal: tuple[Nest, Reason] | None = None
+    while current is not None and len(levels) < len(statement.vars):
+        var = statement.vars[len(levels)]
+        if current.extent != statement.extents[len(levels)]:
             break
-        trial = {**mapping, statement.vars[depth]: current.var}
+        trial = {**mapping, var: current.var}
         shared = [*(n.var for n in levels), current.var]
-        if not _may_share(current, statement, accesses, uses, trial, shared, elements, buffers):
+        reason = _keeps_apart(current, statement, accesses, uses, trial, shared, elements, buffers)
+        if reason is not None:
+            refusal = current, reason
             break
         mapping = trial
         levels.append(current)
-        depth += 1
         last = current.body[-1]
         current = last if isinstance(last, Nest) else None
-    while levels and _spoils_vectors(levels[-1], statement, depth, elements):
-        del mapping[statement.vars[depth - 1]]
-        levels.pop()
-        depth -= 1
+    while levels and (reason := _spoils_vectors(levels[-1], statement, len(levels), elements)):
+        refusal = levels.pop(), reason
+        del mapping[statement.vars[len(levels)]]
     if not levels:
-        return False
+        assert refusal is not None
+        return refusal[1]
+    depth = len(levels)
+    if depth < len(statement.vars):
+        if refusal is None:
+            refusal = _beside(levels[-1], statement.extents[depth])
+        if refusal is not None:
+            apart.append(Apart(statement, *refusal))
     statement.rename(mapping)
     levels[-1].body.append(as_nest(statement, depth))
-    return True
+    return None
 
 
-def _spoils_vectors(nest: Nest, statement: Statement, depth: int, elements: Elements) -> bool:
-    """Whether a loop would hold both a loop and calls that could be vectorised without that."""
+def _beside(nest: Nest, extent: Dim) -> tuple[Nest, Reason] | None:
+    """Return the latest loop of an extent in a nest, which is not the last part of it."""
+    for part in reversed(nest.body):
+        if isinstance(part, Nest) and part.extent == extent:
+            return part, Reason(BEHIND, (nest.body[-1],))
+    return None
+
+
+def _spoils_vectors(nest: Nest, statement: Statement, depth: int,
+                    elements: Elements) -> Reason | None:
+    """Why a loop would hold both a loop and calls that could be vectorised without that."""
     if depth == len(statement.vars):
-        return statement.has_call(elements) and any(isinstance(p, Nest) for p in nest.body)
-    return any(isinstance(p, Statement) and p.has_call(elements) for p in nest.body)
+        spoils = statement.has_call(elements) and any(isinstance(p, Nest) for p in nest.body)
+        return Reason(CALL_OUTSIDE) if spoils else None
+    spoils = any(isinstance(p, Statement) and p.has_call(elements) for p in nest.body)
+    return Reason(CALL_INSIDE) if spoils else None
 
 
-def _may_share(nest: Nest, statement: Statement, accesses: list[Access], uses: set[Value],
-               mapping: dict[Value, Value], shared: list[Value], elements: Elements,
-               buffers: Buffers) -> bool:
-    """Whether an iteration of the shared loops touches only what the same one of the other does."""
+def _keeps_apart(nest: Nest, statement: Statement, accesses: list[Access], uses: set[Value],
+                 mapping: dict[Value, Value], shared: list[Value], elements: Elements,
+                 buffers: Buffers) -> Reason | None:
+    """Why an iteration of the shared loops touches more than the same one of the other does."""
     dims = {v: w.dim for v, w in mapping.items()}
     mine = [(a, None if a.index is None else tuple(substitute(i, dims) for i in a.index))
             for a in accesses]
     depth = len(shared)
-    if statement.folded and depth > len(statement.vars) - statement.folded and (
-            statement.kind != "fold"):
-        return False
+    if _goes_in_order(statement, depth):
+        return Reason(IN_ORDER)
     for other in nest.statements():
         if other.buffer is None and other.target in uses:
-            return False
-        if other.folded and other.kind != "fold" and depth > len(other.vars) - other.folded:
-            return False
+            return Reason(WHOLE, (other.target,))
+        if _goes_in_order(other, depth):
+            return Reason(IN_ORDER)
         for theirs in other.accesses(elements, buffers):
             for a, index in mine:
                 if a.buffer is not theirs.buffer or not (a.is_write or theirs.is_write):
                     continue
-                if index is None or theirs.index is None or a.shape != theirs.shape:
-                    return False
+                if index is None or theirs.index is None:
+                    return Reason(ANYWHERE, (a.buffer,))
+                if a.shape != theirs.shape:
+                    return Reason(RESHAPED, (a.buffer,))
                 if a.is_add and theirs.is_add and depth < len(statement.vars):
                     continue  # in any order; but one loop with both would be no vector loop
                 if not all(_in_step(index, theirs.index, v) for v in shared):
-                    return False
-    return True
+                    if theirs.is_write and _folds(other, depth):
+                        return Reason(WHOLE, (other.target,))
+                    return Reason(_conflict(a, theirs), (a.buffer,))
+    return None
+
+
+def _folds(statement: Statement, depth: int) -> bool:
+    """Whether the innermost of some shared loops is one that a statement folds over."""
+    return depth > len(statement.vars) - statement.folded
+
+
+def _goes_in_order(statement: Statement, depth: int) -> bool:
+    return statement.folded > 0 and statement.kind != "fold" and _folds(statement, depth)
+
+
+def _conflict(a: Access, theirs: Access) -> str:
+    """Return how iterations get into each other's way, where not the same ones meet."""
+    if a.is_write and theirs.is_write:
+        return BOTH
+    return WRITES if a.is_write else READS
 
 
 def _in_step(a: tuple[Dim, ...], b: tuple[Dim, ...], var: Value) -> bool:
@@ -251,8 +357,6 @@ def _in_step(a: tuple[Dim, ...], b: tuple[Dim, ...], var: Value) -> bool:
     for i, j in zip(a, b, strict=True):
         if i == j:
             offset = i - var.dim
-
-
             if var not in dim_values(offset):
                 return True
     return False

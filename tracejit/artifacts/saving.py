@@ -76,7 +76,7 @@ def artifact_of(call: Request, compiled: Compiled,
         **_Writer(fn, interface, call.leaves, dependencies).parts(),
         "symbol": compiled.symbol, "needs": needs_of(object_code),
     }
-    files = {"object.o": object_code, "bitcode.bc": compiled.code.module.as_bitcode(),
+    files = {"object.o": object_code, "bitcode.bc": compiled.code.bitcode,
              "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode(),
              "why.txt": compiled.why().encode()}
     return manifest, files

@@ -60,7 +60,7 @@ def save_snapshot(compiled: Compiled, path: Path) -> Path:
     except Unstorable as e:
         raise TypeError(f"{interface.name} cannot be saved: {e}") from None
     files = {"object.o": compiled.code.object_code, "leaves.npz": contents.getvalue(),
-             "bitcode.bc": compiled.code.module.as_bitcode(),
+             "bitcode.bc": compiled.code.bitcode,
              "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode()}
     manifest["files"] = {name: digest(data) for name, data in files.items()}
     text = json.dumps(manifest, indent=1, sort_keys=True).encode()

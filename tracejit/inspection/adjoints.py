@@ -80,7 +80,7 @@ def _row(subject: Subject, eqn: Eqn, depth: int, adjoint: list[Eqn], names: Name
     reason = subject.reasons_by_eqn.get(eqn, "")
     role, right = ("pruned", reason) if reason and not adjoint else (
         "forward", _adjoint_text(subject, adjoint) or otherwise)
-    return Row((line_text(eqn.site), text, now, right), role, depth)
+    return Row((line_text(eqn.site), text, now, right), role)
 
 
 def _adjoint_text(subject: Subject, eqns: list[Eqn]) -> str:

@@ -101,9 +101,9 @@ Element = Paragraph | Table | Code | Picture | Section
 
 
 def table_of(columns: tuple[str, ...], rows: Sequence[Row], limit: int, code: Sequence[str] = (),
-             numbers: Sequence[str] = ()) -> list[Element]:
+             numbers: Sequence[str] = (), linked: str = "") -> list[Element]:
     """Return a table of the first `limit` rows, and a remark where that leaves out some."""
-    table = Table(columns, tuple(rows[:limit]), frozenset(code), frozenset(numbers))
+    table = Table(columns, tuple(rows[:limit]), frozenset(code), frozenset(numbers), linked)
     return [table, *_left_out(len(rows), limit, "row")]
 
 

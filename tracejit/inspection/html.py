@@ -130,10 +130,10 @@ class _Writer:
         yield "</tbody></table></div>"
 
     def cell(self, table: Table, row: Row, k: int) -> str:
-        text, name = row.cells[k], table.columns[k]
-        shown = escape(text).replace("\n", "<br>")
+        text, name = "  " * row.depth * (k == 0) + row.cells[k], table.columns[k]
+        shown = _kept_indent(escape(text).replace("\n", "<br>"))
         if name in table.code and text:
-            shown = f"<code>{_kept_indent(shown)}</code>"
+            shown = f"<code>{shown}</code>"
         if name == table.linked and row.link in self.anchors:
             shown = f'<a href="#{escape(self.key + row.link)}">{shown}</a>'
         if k == 0 and row.anchor:
@@ -148,7 +148,7 @@ def _number_class(table: Table, k: int) -> str:
 
 
 def _kept_indent(text: str) -> str:
-    """Return code whose indentation survives outside of `<pre>`."""
+    """Return text whose indentation survives outside of `<pre>`."""
     def kept(line: str) -> str:
         rest = line.lstrip(" ")
         return "&nbsp;" * (len(line) - len(rest)) + rest

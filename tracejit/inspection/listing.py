@@ -83,7 +83,9 @@ def _kernel_lines(source: str) -> list[str]:
 def source_section(subject: Subject, limit: int) -> Section:
     """Return the emitted code."""
     assert subject.lowered is not None
-    lines = _kernel_lines(subject.lowered.source)
-    numbered = [Line(line, k + 1) for k, line in enumerate(lines)]
+    source = subject.lowered.source
+    lines = _kernel_lines(source)
+    first = source.count("\n") - len(lines) + 1
+    numbered = [Line(line, first + k) for k, line in enumerate(lines)]
     return Section("Emitted code", "source", code_of(numbered, limit),
                    f"{count_text(len(lines), 'line')} for Numba")

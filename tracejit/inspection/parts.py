@@ -11,6 +11,7 @@ from tracejit.inspection.elements import Code, Line, Picture, Section
 from tracejit.inspection.equations import equations_section
 from tracejit.inspection.history import history_section
 from tracejit.inspection.listing import listing_section, source_section
+from tracejit.inspection.loops import loops_section, vectors_section
 from tracejit.inspection.overview import overview_section
 from tracejit.inspection.picture import graph_svg
 from tracejit.inspection.stored import memory_section, stored_section
@@ -41,6 +42,16 @@ def _picture(subject: Subject, limit: int) -> Section:
         Picture(graph_svg(subject.graph, max_nodes=MAX_NODES), text)])
 
 
+def _loops(subject: Subject, limit: int) -> Section:
+    assert subject.lowered is not None
+    return loops_section(subject.lowered, limit)
+
+
+def _vectors(subject: Subject, limit: int) -> Section:
+    assert subject.compiled is not None
+    return vectors_section(subject.compiled, limit)
+
+
 def _llvm(subject: Subject, limit: int) -> Section:
     assert subject.compiled is not None
     return _code("LLVM", "llvm", subject.compiled.llvm)
@@ -65,7 +76,9 @@ PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
     ("picture", "", _picture, True),
     ("passes", "traced", history_section, True),
     ("memory", "lowered", memory_section, True),
+    ("loops", "lowered", _loops, True),
     ("source", "lowered", source_section, True),
+    ("vectors", "compiled", _vectors, False),
     ("llvm", "compiled", _llvm, False),
     ("asm", "compiled", _asm, False),
 )

@@ -80,7 +80,8 @@ def _section(section: Section, level: int) -> Iterator[Styled]:
 
 def _table(table: Table, depth: int) -> Iterator[Styled]:
     """Yield the lines of a table: columns as wide as their widest line."""
-    rows = [[cell.split("\n") for cell in row.cells] for row in table.rows]
+    rows = [[cell.split("\n") for cell in ("  " * row.depth + row.cells[0], *row.cells[1:])]
+            for row in table.rows]
     used = [k for k in range(len(table.columns)) if any(any(row[k]) for row in rows)]
     widths = [max([min(WIDEST_CELL, len(line)) for row in rows for line in row[k]]
                   + [len(table.columns[k])]) for k in used]

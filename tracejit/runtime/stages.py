@@ -196,7 +196,7 @@ class Compiled(Displayed):
     """A program in machine code."""
 
     def __init__(self, lowered: Lowered) -> None:
-        from tracejit.codegen.compile import compile_kernel, signature_of
+        from tracejit.codegen.compile import compile_kernel
         from tracejit.codegen.plan import plan_text
 
         self.lowered = lowered
@@ -206,12 +206,10 @@ class Compiled(Displayed):
         plan = plan_text(kernel, conditions, "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = _load_source(lowered.source, digest_of(lowered.source), program.options)
+        self._made_of = (fn, _signature(kernel), self.symbol,
+                         [plan.replace("PLAN", f"{self.symbol}_plan")])
         with _faults_of_ours(f"the emitted source {self.path} does not compile"):
-            signature = signature_of([b.dtype for b in kernel.inputs],
-                                     [b.dtype for b in kernel.outputs],
-                                     bool(kernel.arena), len(kernel.graph.sizes))
-            self.code = compile_kernel(fn, signature, self.symbol,
-                                       [plan.replace("PLAN", f"{self.symbol}_plan")])
+            self.code = compile_kernel(*self._made_of)
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
@@ -236,8 +234,17 @@ class Compiled(Displayed):
 
     @property
     def asm(self) -> str:
-        """Return the assembly."""
-        return self.code.asm
+        """Return the assembly of the machine code, which takes compiling again."""
+        return self._assembly(with_lines=False)
+
+    def asm_with_lines(self) -> str:
+        """Return the assembly with `.loc` directives that lead to lines of the emitted source."""
+        return self._assembly(with_lines=True)
+
+    def _assembly(self, *, with_lines: bool) -> str:
+        from tracejit.codegen.compile import assembly_of
+
+        return assembly_of(*self._made_of, with_lines=with_lines)
 
     def why(self) -> str:
         """Return what `Lowered.why` does."""
@@ -308,6 +315,14 @@ class Compiled(Displayed):
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
+
+
+def _signature(kernel: Kernel) -> tuple[Any, ...]:
+    """Return the types of a kernel's parameters."""
+    from tracejit.codegen.compile import signature_of
+
+    return signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
+                        bool(kernel.arena), len(kernel.graph.sizes))
 
 
 def _shapes(program: Program, leaves: Sequence[Any] | None) -> list[tuple[int, ...] | int | None]:

@@ -1,0 +1,142 @@
+"""Plain facts for which a loop is not vectorised, read from the emitted loop and its code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tracejit.codegen.cleanup import names_in
+from tracejit.codegen.loop_ir import (
+    Assign,
+    Do,
+    If,
+    Let,
+    Loop,
+    Node,
+    Return,
+    Store,
+    While,
+    children,
+    texts,
+)
+from tracejit.codegen.vector_math import host_widths, variants
+
+__all__ = ["read_before_set", "scalar_reasons"]
+
+
+def scalar_reasons(loop: Loop | While, calls: Sequence[str], *, strict: bool) -> list[str]:
+    """Return what keeps an innermost loop from being vectorised, as far as it is known.
+
+    calls  -- the functions that its scalar code calls
+    strict -- whether the program was compiled with `fp="strict"`
+    """
+    body = list(_flat(loop.body))
+    found = []
+    if isinstance(loop, While):
+        found.append("how often it runs is only known in the end")
+    if any(isinstance(n, Do) and n.call == "scalar_loop()" for n in body):
+        found.append("it is a margin of few iterations, which is kept scalar")
+    if any(isinstance(n, Return) for n in body):
+        found.append("a check may leave it")
+    if isinstance(loop, Loop) and (count := _iterations(loop)) is not None and count < 4:
+        found.append("it runs once" if count == 1 else f"it runs {count} times only")
+    asks = any("interrupted(" in text for n in body for text in texts(n))
+    found += _of_calls([c for c in calls if c or not asks], strict)
+    found += _of_carried(loop, strict)
+    found += _of_memory(loop.var if isinstance(loop, Loop) else loop.counter, body)
+    return found
+
+
+def _flat(nodes: Sequence[Node]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        for block in children(node):
+            yield from _flat(block)
+
+
+def _iterations(loop: Loop) -> int | None:
+    bounds = (loop.lo, loop.hi)
+    if all(text.lstrip("-").isdigit() for text in bounds):
+        return max(int(loop.hi) - int(loop.lo), 0)
+    return None
+
+
+def _of_calls(calls: Sequence[str], strict: bool) -> Iterator[str]:
+    for name in dict.fromkeys(calls):
+        if name == "realloc":
+            yield "a Log may have to grow in it"
+        elif not name:
+            yield "it calls a function that is not known"
+        elif not _has_variant(name):
+            yield f"it calls {name}, which has no vector version here"
+        elif strict:
+            yield f'it calls {name}, whose vector version fp="strict" does not allow'
+
+
+def _has_variant(name: str) -> bool:
+    name = name.replace("sincos", "sin")  # what LLVM makes of a sine and a cosine
+    return any(variants(name, bits, arity, host_widths()) for bits in (32, 64) for arity in (1, 2))
+
+
+def _of_carried(loop: Loop | While, strict: bool) -> Iterator[str]:
+    """Say which scalars go from one iteration to the next, other than counters and such sums as
+    may change the order of their terms.
+    """
+    body = [*(loop.head if isinstance(loop, While) else ()), *loop.body]
+    updates: dict[str, list[str]] = {}
+    for node in _flat(body):
+        if isinstance(node, Assign):
+            updates.setdefault(node.name, []).append(node.expression)
+    for name in read_before_set(body):
+        texts_of = updates.get(name, [])
+        if all(text.startswith(f"radd({name}, ") for text in texts_of):
+            if strict and texts_of:
+                yield f'{name} is summed in order, with fp="strict"'
+        elif not all(re.fullmatch(rf"{name} [+-] \w+|log_(base|capacity)\(.*", text)
+                     for text in texts_of):
+            yield f"{name} goes from one iteration to the next"
+
+
+def read_before_set(nodes: Sequence[Node]) -> list[str]:
+    """Return the names that a block may read before it has set them, in order."""
+    found: dict[str, None] = {}
+
+    def visit(block: Sequence[Node], known: set[str]) -> set[str]:
+        for node in block:
+            found.update(dict.fromkeys(name for name in names_in(node) if name not in known))
+            after = [visit(inner, set(known)) for inner in children(node)]
+            if isinstance(node, If):
+                known |= after[0] & after[1]
+            elif isinstance(node, (Let, Assign)):
+                known.add(node.name)
+        return known
+
+    visit(nodes, set())
+    return list(found)
+
+
+def _of_memory(var: str, body: Sequence[Node]) -> Iterator[str]:
+    data: set[str] = set()
+    for node in body:
+        if isinstance(node, (Let, Assign)) and (
+                "[" in node.expression or not data.isdisjoint(names_in(node))):
+            data.add(node.name)
+    for buffer in dict.fromkeys(n.buffer for n in body if isinstance(n, Store)):
+        written = {n.index for n in body if isinstance(n, Store) and n.buffer == buffer}
+        read = {index for n in body for text in texts(n) for index in _indices(text, buffer)}
+        if not data.isdisjoint(re.findall(r"[A-Za-z_]\w*", " ".join(written))):
+            yield f"data says where it writes to {buffer}"
+        elif read and len(read | written) > 1:
+            yield f"it reads and writes {buffer} at different places"
+        elif any(re.search(rf"\b{var} \* |\* {var}\b", index) for index in written):
+            yield f"what it writes to {buffer} is not side by side"
+
+
+def _indices(text: str, buffer: str) -> Iterator[str]:
+    """Yield the indices at which source reads a buffer."""
+    for m in re.finditer(rf"\b{re.escape(buffer)}\[", text):
+        depth, k = 1, m.end()
+        while depth:
+            depth += (text[k] == "[") - (text[k] == "]")
+            k += 1
+        yield text[m.end():k - 1]
