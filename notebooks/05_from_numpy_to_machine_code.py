@@ -67,6 +67,14 @@ first = next(k for k, line in enumerate(lines) if "_ZGV" in line)
 print("\n".join(lines[first:first + 16]))
 
 # %% [markdown]
+# ## Was it vectorised?
+#
+# A report reads it from the assembly, loop by loop.
+
+# %% tags=["varies"]
+compiled.report()["vectors"]
+
+# %% [markdown]
 # ## `fp="strict"`
 #
 # Vector functions differ from the scalar ones by up to 4 units in the last place. `fp="strict"`
@@ -86,8 +94,8 @@ bool(worst <= 8.0)  # units in the last place
 # ## When one loop is not enough
 #
 # What needs a finished sum has to wait for it. Here the mean comes first, then the exponentials and
-# a sum for the mean's own gradient, then the result: three loops. Long sums are taken in blocks of
-# 4096 terms.
+# a sum for the mean's own gradient, then the result: three loops, and the report says why. Long sums
+# are taken in blocks of 4096 terms.
 
 
 # %%
@@ -95,11 +103,16 @@ def spread(x):
     return np.sum(np.exp(x - np.mean(x)))
 
 
-tracejit.grad(spread).trace("f64[n]").lower().report()["source"]
+three = tracejit.grad(spread).trace("f64[n]").lower()
+three.report()["loops", "source"]
+
+# %% [markdown]
+# Where the time of a call goes, [a profile](../docs/profile.md) measures, loop by loop.
 
 # %%
 kernel = lowered.source[lowered.source.index("def kernel"):]
 assert kernel.count("for ") == 1 and "out0[i]" in kernel
+assert "(3 nests)" in str(three.report()["loops"])
 assert "define" in compiled.llvm and "ret" in compiled.asm
 assert calls and all(name.endswith("exp") for name in calls)
 assert re.findall(r"_ZGV\w+", strict.asm) == []
