@@ -43,7 +43,7 @@ Program = tuple[Interface, tuple[int, int]]
 def load_artifacts(call: Request) -> Iterator[Program]:
     """Yield the stored programs that hold for a call as far as sizes do not matter."""
     store = find_store()
-    if store is None or settings().verify or settings().disable_jit:
+    if store is None or not _is_used():
         return
     slot = _slot(call)
     if slot is None:
@@ -78,8 +78,14 @@ def reasons(call: Request) -> list[tuple[str, str]]:
 def lock_of(call: Request) -> AbstractContextManager[bool]:
     """Return a context in which no other process makes this program; whether one did meanwhile."""
     store = find_store()
-    slot = None if store is None or settings().verify or settings().disable_jit else _slot(call)
+    slot = _slot(call) if store is not None and _is_used() else None
     return nullcontext(False) if store is None or slot is None else store.making(slot)
+
+
+def _is_used() -> bool:
+    """Whether stored programs serve: these modes need the graph, or other code."""
+    now = settings()
+    return not (now.verify or now.disable_jit or now.debug_nans)
 
 
 def _slot(call: Request) -> str | None:

@@ -13,6 +13,7 @@ from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
 from tracejit.runtime.specialisation import Runner
 from tracejit.runtime.stages import Traced
+from tracejit.runtime.watched import Watched
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import collecting
 from tracejit.trace.tracer import Traced as TracedValue
@@ -40,7 +41,7 @@ def make(call: Request) -> tuple[Interface, Runner]:
     captured = perf_counter()
     traced = Traced(program, (call.specs, call.structure))
     if settings().disable_jit:
-        return Interface.of(program), Interpreted(traced)
+        return Interface.of(program), _watched(Interpreted(traced), traced)
     PROGRESS.debug("%s: captured after %.2f s, making loops of %d equations", name,
                    captured - start, len(program.graph.eqns))
     lowered = traced.lower()
@@ -48,7 +49,12 @@ def make(call: Request) -> tuple[Interface, Runner]:
     compiled = lowered.compile()
     _log(call, program.name, program.graph, {"capture": captured - start, **compiled.times})
     save_artifact(call, compiled, dependencies)
-    return compiled.interface, compiled.invocation
+    return compiled.interface, _watched(compiled.invocation, traced)
+
+
+def _watched(runner: Runner, traced: Traced) -> Runner:
+    """Return what carries a program out, with its results looked at if that is asked for."""
+    return Watched(runner, traced.graph) if settings().debug_nans else runner
 
 
 def _log(call: Request, name: str, graph: Graph, times: dict[str, float]) -> None:
