@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from tracejit.codegen.folds import COPIED
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.ir.core import Graph, Value
 
-__all__ = ["Kernel"]
+__all__ = ["Kernel", "Shown"]
+
+Shown = tuple[str, tuple[tuple[np.dtype, int], ...]]
+"""What a print shows: a format, and dtype and rank of each of its operands."""
 
 
 def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
@@ -35,6 +38,7 @@ class Kernel:
     inputs, outputs -- the buffers that the caller gives, in the order of the graph
     arena           -- the buffers that the kernel lays out in the workspace
     logs            -- the dtypes of its Logs
+    prints          -- what it prints
     """
 
     graph: Graph
@@ -47,6 +51,7 @@ class Kernel:
     failures: list[Failure]
     labels: dict[Value, str]
     scalar_names: dict[Value, str]
+    prints: list[Shown] = field(default_factory=list)
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 

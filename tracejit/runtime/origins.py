@@ -25,6 +25,7 @@ from tracejit.ir.interpreter import (
     read_value,
 )
 from tracejit.ir.lowering import LogOp, Region
+from tracejit.ir.walk import without_prints
 
 __all__ = ["Origin", "find_origin", "first_bad", "is_bad"]
 
@@ -77,11 +78,12 @@ def first_bad(x: Any) -> Index:
 
 def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) -> Origin | None:
     """Return where an element of an output began; None if the interpreter finds it finite."""
+    block = without_prints(graph.block)
     with np.errstate(all="ignore"):
-        env = block_env(graph.block, bind_sizes(graph, args), args)
+        env = block_env(block, bind_sizes(graph, args), args)
         if np.isfinite(np.asarray(read_value(graph.outputs[output], env))[index]):
             return None
-        found = _Search().follow(graph.block, env, Spot(graph.outputs[output], index), ())
+        found = _Search().follow(block, env, Spot(graph.outputs[output], index), ())
     if isinstance(found, Origin):
         return found
     return Origin(found, np.asarray(read_value(found.atom, env))[found.index])
