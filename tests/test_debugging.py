@@ -329,3 +329,84 @@ def test_the_way_back_of_a_tape_names_the_line_that_it_is_of(before: int) -> Non
     assert "the way back of sqrt made inf at [0] of finite values" in str(error)
     assert traceback.extract_tb(error.__traceback__)[-1].lineno == _line_of(call)
     assert np.isinf(call()[0])
+
+
+# --- why something was compiled -----------------------------------------------------------------
+
+WIDTH = 3
+
+
+def _reshaped(x: np.ndarray, scale: float = 1.0) -> float:
+    return np.sum(x.reshape(WIDTH, -1)) * scale
+
+
+def _logged(caplog: pytest.LogCaptureFixture, start: str, call: Callable[[], Any]) -> list[str]:
+    caplog.clear()
+    call()
+    return [r.getMessage() for r in caplog.records
+            if r.levelname == "WARNING" and start in r.getMessage()]
+
+
+CALLS = [
+    ((np.ones(6),), "(first call)"), ((np.ones(6),), None), ((np.ones(9),), None),
+    ((np.ones(6, np.float32),), "(x is float32[:] and was float64[:])"),
+    ((np.ones((3, 2)),), "(x is float64[:, :] and was float64[:])"),
+    ((np.ones(6), 2.0), "(the arguments are of another number, or put together otherwise)"),
+    ((np.ones(6), 2), "(scale is a Python int and was a Python float)"),
+]
+
+
+def test_each_compilation_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
+    f = tracejit.grad(_reshaped)
+    with tracejit.config(log_compiles=True):
+        for args, reason in CALLS:
+            lines = _logged(caplog, "compiled ", lambda args=args: f(*args))
+            if reason is None:
+                assert lines == []
+                continue
+            (line,) = lines
+            assert line.startswith("compiled grad[_reshaped] for x: f")
+            assert reason in line
+            stages = re.findall(r"(\w+) \d+\.\d ms", line)
+            assert stages == ["capture", "passes", "codegen", "numba", "llvm", "object"]
+
+
+def test_a_guard_that_failed_is_named(monkeypatch: pytest.MonkeyPatch,
+                                      caplog: pytest.LogCaptureFixture) -> None:
+    f = tracejit.jit(_reshaped)
+    with tracejit.config(log_compiles=True):
+        f(np.ones(6))
+        monkeypatch.setitem(globals(), "WIDTH", 2)
+        (line,) = _logged(caplog, "compiled ", lambda: f(np.ones(6)))
+    assert "(WIDTH has changed from 3 to 2)" in line
+
+
+def test_sizes_that_were_fixed_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    f = tracejit.jit(lambda x: sum(list(x)))
+    with tracejit.config(log_compiles=True):
+        f(np.ones(3))
+        (line,) = _logged(caplog, "compiled ", lambda: f(np.ones(4)))
+    assert "(it was made for other sizes: x has the shape (4,); " in line
+    assert ": fixed at 4)" in line
+
+
+def test_compilations_are_silent_without_the_setting(caplog: pytest.LogCaptureFixture) -> None:
+    assert _logged(caplog, "", lambda: tracejit.jit(_reshaped)(np.ones(6))) == []
+
+
+def test_misses_are_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Any,
+                              caplog: pytest.LogCaptureFixture) -> None:
+    x = np.ones(6)
+    with tracejit.config(explain_cache_misses=True, cache=True, cache_dir=str(tmp_path)):
+        f = tracejit.jit(_reshaped)
+        (first,) = _logged(caplog, "no program serves", lambda: f(x))
+        assert first == ("jit[_reshaped]: no program serves this call. In this process: first "
+                         "call. In the store: nothing was kept for such calls")
+        assert _logged(caplog, "no program serves", lambda: tracejit.jit(_reshaped)(x)) == []
+        monkeypatch.setitem(globals(), "WIDTH", 2)
+        (changed,) = _logged(caplog, "no program serves", lambda: f(x))
+        assert "In this process: WIDTH has changed from 3 to 2. In the store: " in changed
+        assert changed.endswith("does not serve: WIDTH has changed")
+    with tracejit.config(explain_cache_misses=True):
+        (off,) = _logged(caplog, "no program serves", lambda: tracejit.jit(_reshaped)(x))
+    assert off.endswith("In the store: it is switched off")

@@ -18,9 +18,13 @@ __all__ = ["Settings", "cache_directory", "calls_look", "config", "listen", "set
 class Settings:
     """What can be set.
 
-    debug       -- 0: silent; 1: a line per compilation; 2: the IR after each pass; 3: the source
+    debug       -- 0: silent; 1: a line per compilation, and tracebacks with all frames; 2: the
+                   IR after each pass that changes it, too; 3: the emitted source; 4: the optimised
+                   LLVM and the assembly
     dump        -- a directory for the stages of every compilation: `NAME_DIGEST.before.txt` and
-                   `.after.txt`, the graph around all passes, `.py`, the source, and `.ll`, the LLVM
+                   `.after.txt`, the graph around all passes, `.why.txt`, what was decided, `.py`,
+                   the source, `.ll`, the LLVM, `.s`, the assembly, and `.repro.py`, a script that
+                   runs the program alone and compares it with the interpreter
     verify      -- check IR between passes, and every index of compiled code
     cache       -- whether compiled programs are kept for other processes
     cache_dir   -- where these and emitted source are kept; the user's cache directory if None
@@ -28,6 +32,8 @@ class Settings:
     disable_jit -- run the interpreter instead of compiled code
     debug_nans  -- raise `FloatingPointError` where a result has a NaN or an infinity, with the
                    operation that made it and the user's line
+    log_compiles -- log a line per compilation: for what, why, and the time of each stage
+    explain_cache_misses -- log why no program of this process, or in the store, serves a call
     """
 
     debug: int = 0
@@ -38,6 +44,8 @@ class Settings:
     cache_size: int = 1 << 30
     disable_jit: bool = False
     debug_nans: bool = False
+    log_compiles: bool = False
+    explain_cache_misses: bool = False
 
     @property
     def changes_calls(self) -> bool:
@@ -66,7 +74,9 @@ def _from_environment() -> Settings:
                     cache_size=_bytes(os.environ.get("TRACEJIT_CACHE_SIZE") or "1G"),
                     cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
                     disable_jit=flag("TRACEJIT_DISABLE_JIT"),
-                    debug_nans=flag("TRACEJIT_DEBUG_NANS"))
+                    debug_nans=flag("TRACEJIT_DEBUG_NANS"),
+                    log_compiles=flag("TRACEJIT_LOG_COMPILES"),
+                    explain_cache_misses=flag("TRACEJIT_EXPLAIN_CACHE_MISSES"))
 
 
 _DEFAULT = _from_environment()

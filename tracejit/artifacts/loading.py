@@ -31,8 +31,8 @@ from tracejit.trace.specs import spec_of_leaf
 if TYPE_CHECKING:
     from tracejit.runtime.function import Request
 
-__all__ = ["Program", "load_artifacts", "load_object_code", "load_program", "lock_of", "reasons",
-           "require_environment"]
+__all__ = ["Program", "describe_misses", "load_artifacts", "load_object_code", "load_program",
+           "lock_of", "reasons", "require_environment"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -73,6 +73,21 @@ def reasons(call: Request) -> list[tuple[str, str]]:
         except (Missing, Unstorable, BadObject, OSError, KeyError, TypeError, ValueError) as e:
             found.append((artifact.key, str(e)))
     return found
+
+
+def describe_misses(call: Request) -> str:
+    """Return, line by line, why no stored program serves a call that found none."""
+    if find_store() is None:
+        return "it is switched off"
+    if not _is_used():
+        return "it is not asked, as settings ask for more than it holds"
+    try:
+        found = reasons(call)
+    except Unstorable as e:
+        return f"such calls are not kept: {e}"
+    lines = [f"{key} does not serve: {reason or 'it was made for other sizes'}"
+             for key, reason in found]
+    return "\n".join(lines) or "nothing was kept for such calls"
 
 
 def lock_of(call: Request) -> AbstractContextManager[bool]:

@@ -89,6 +89,11 @@ class Request:
     leaves: Sequence[Any]
     is_actual: bool = True
 
+    @property
+    def key(self) -> Any:
+        """Return what calls must agree in to share specialisations."""
+        return _key(self.structure, self.specs)
+
 
 class Function:
     """A transformed function. Call it like the function that it came from.
@@ -173,12 +178,12 @@ class Function:
             for candidate in self._table.get(key, ()):  # another thread may have been faster
                 if candidate.fits(leaves):
                     return candidate
-            return self._add(key, Request(self, specs, structure, leaves))
+            return self._add(Request(self, specs, structure, leaves))
 
-    def _add(self, key: Any, call: Request) -> Specialisation:
+    def _add(self, call: Request) -> Specialisation:
         with _no_garbage_collection():
             made = self._compile(call)
-        self._table.setdefault(key, []).insert(0, made)
+        self._table.setdefault(call.key, []).insert(0, made)
         if made.entry is not None:
             _ENTRIES.use(self, made.entry)
         return made
@@ -193,6 +198,9 @@ class Function:
             if found is not None:
                 return found
             from tracejit.runtime.making import make
+            from tracejit.runtime.misses import explain_miss
+
+            explain_miss(call)
 
             return Specialisation(*make(call), call.specs, call.structure, self._slow)
 
@@ -222,10 +230,9 @@ class Function:
         """
         for args in calls:
             call = self._request(tuple(args) if isinstance(args, (tuple, list)) else (args,), {})
-            key = _key(call.structure, call.specs)
             with _COMPILING:
-                if not self._table.get(key):
-                    self._add(key, call)
+                if not self._table.get(call.key):
+                    self._add(call)
 
     def _request(self, args: Any, kwargs: Any) -> Request:
         """Return the request for a call, with specs or texts of them for arguments."""
@@ -297,7 +304,6 @@ class WithStates:
 
 
 def _key(structure: Structure, specs: Sequence[ArgSpec]) -> Any:
-    """Return what calls must agree in to share specialisations."""
     now = settings()
     return structure, tuple(map(_spec_key, specs)), now.disable_jit, now.debug_nans
 

@@ -24,6 +24,7 @@ from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
+from tracejit.runtime.making import log_compilation
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.paths import Leaf, Same, is_same_object
 from tracejit.trace.specs import ArgSpec
@@ -221,6 +222,7 @@ def _machine(program: Program) -> Machine:
     """Compile a program; `CompileError` where that is a defect of tracejit."""
     with config(verify=False, disable_jit=False):
         compiled = Traced(program).lower().compile()
+    log_compilation(program, "called from @njit code", compiled.times)
     kernel = compiled.lowered.kernel
     entry, plan = compiled.addresses()
     asks = program.capture.size_guards or program.capture.checks
