@@ -269,7 +269,8 @@ class Function:
         leaves, structure = flatten((args, kwargs))
         specs = tuple(spec_of_leaf(x) for x in leaves)
         actual = None if any(isinstance(x, ArgSpec) for x in leaves) else leaves
-        return Traced(self.transform.make_program(specs, structure, actual), (specs, structure))
+        program = self.transform.make_program(specs, structure, actual)
+        return Traced(program, (specs, structure), actual)
 
 
 class WithStates:

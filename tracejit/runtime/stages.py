@@ -80,8 +80,11 @@ class Traced:
     """A captured program before codegen."""
 
     def __init__(self, program: Program,
-                 arguments: tuple[Sequence[ArgSpec], Structure] | None = None) -> None:
+                 arguments: tuple[Sequence[ArgSpec], Structure] | None = None,
+                 actual: Sequence[Any] | None = None) -> None:
         self.program = program
+        self.actual = actual
+        """The leaves of the arguments of the call that it is for, where there is one."""
         self.arguments = arguments
         """The specs of the arguments, and how these make up a call; None for a bare graph."""
         self.times: dict[str, float] = {}
@@ -101,7 +104,18 @@ class Traced:
                 LOG.warning("after %s:\n%s", apply_pass.__name__, graph)
         self.times["passes"] = perf_counter() - start
         _dump(self.program, "after.txt", graph)
+        if settings().dump is not None:
+            self._dump_more(graph)
         return graph
+
+    def _dump_more(self, graph: Graph) -> None:
+        """Write what was decided, and a script that compiles and runs the program alone."""
+        from tracejit.runtime.reproducing import reproducer
+
+        given = None if self.actual is None else [
+            self.actual[s] if isinstance(s, int) else s.content for s in self.program.sources]
+        _dump(self.program, "why.txt", self.why())
+        _dump(self.program, "repro.py", reproducer(self.program, graph, given))
 
     def why(self) -> str:
         """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
@@ -150,6 +164,8 @@ class Lowered:
             self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
         _dump(traced.program, "py", self)
+        if settings().dump is not None:
+            _dump(traced.program, "why.txt", self.why())
         if settings().debug >= 3:
             LOG.warning("emitted:\n%s", self.source)
 
@@ -193,6 +209,9 @@ class Compiled:
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
+            _dump(program, "s", self.asm)
+        if settings().debug >= 4:
+            LOG.warning("optimised:\n%s\nassembly:\n%s", self.llvm, self.asm)
         self.interface = Interface.of(program, kernel)
         self.invocation = Invocation(self.interface, self.addresses(),
                                      kernel if kernel.is_checked else None)
