@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,6 @@ def reproducer(program: Program, graph: Graph, actual: Sequence[Any] | None) -> 
     graph  -- the program's graph after all passes, which has no calls of users' op types
     actual -- the graph's inputs in the call that it is compiled for, where there is one
     """
-    from tracejit import __version__
-
     about = "Its arguments have the shapes of that call, and random elements."
     if actual is None:
         about = f"No call is known: sizes and ints are {SIZE}, other elements random."
@@ -84,7 +83,7 @@ def reproducer(program: Program, graph: Graph, actual: Sequence[Any] | None) -> 
             zip(chosen.inputs, _given(chosen, actual), strict=True)))
     except (LookupError, ValueError) as e:
         return f"raise SystemExit({_literal(f'No arguments are known for {program.name}: {e!r}')})"
-    return _SCRIPT.format(name=program.name, version=__version__, about=about,
+    return _SCRIPT.format(name=program.name, version=sys.modules["tracejit"].__version__, about=about,
                           graph=_literal(f"{chosen}\n"), arguments=arguments,
                           fp=getattr(program.options, "fp", "default"),
                           verify=settings().verify)
