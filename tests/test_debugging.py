@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -287,6 +290,25 @@ def test_the_interpreter_runs_what_is_compiled_already() -> None:
         assert len(f._table) == 2
     f(AT_ZERO)
     assert len(f._table) == 2
+
+
+def test_the_environment_switches_it_on() -> None:
+    program = """
+import numpy as np, tracejit
+f = tracejit.grad(lambda x: np.sum(np.sqrt(x)))
+f(np.ones(2))
+try:
+    f(np.zeros(2))
+except FloatingPointError as e:
+    print("raised")
+with tracejit.config(debug_nans=False):
+    print(f(np.zeros(2))[0])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[1]), "TRACEJIT_CACHE": "0",
+             "TRACEJIT_DEBUG_NANS": "1"})
+    assert done.stdout.split() == ["raised", "inf"]
 
 
 # --- tapes --------------------------------------------------------------------------------------

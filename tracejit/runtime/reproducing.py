@@ -83,7 +83,8 @@ def reproducer(program: Program, graph: Graph, actual: Sequence[Any] | None) -> 
             zip(chosen.inputs, _given(chosen, actual), strict=True)))
     except (LookupError, ValueError) as e:
         return f"raise SystemExit({_literal(f'No arguments are known for {program.name}: {e!r}')})"
-    return _SCRIPT.format(name=program.name, version=sys.modules["tracejit"].__version__, about=about,
+    version = sys.modules["tracejit"].__version__
+    return _SCRIPT.format(name=program.name, version=version, about=about,
                           graph=_literal(f"{chosen}\n"), arguments=arguments,
                           fp=getattr(program.options, "fp", "default"),
                           verify=settings().verify)
