@@ -513,7 +513,14 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     reassociate -- whether the adds of sums may be reordered
     reallocate  -- emits the call by which Logs grow
     """
-    from tracejit.codegen import checked, library_calls, native, printing, scalar_functions
+    from tracejit.codegen import (
+        checked,
+        library_calls,
+        native,
+        printing,
+        scalar_functions,
+        ticks,
+    )
 
     names: dict[str, Any] = {
         "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
@@ -537,6 +544,7 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())
     names.update(library_calls.names())
     names.update(native.native_names())
+    names.update(ticks.tick_names())
     names.update(scalar_functions.functions(names))
     return names
 

@@ -51,6 +51,8 @@ class Kernel:
     failures: list[Failure]
     labels: dict[Value, str]
     scalar_names: dict[Value, str]
+    reasons: dict[Value, str]
+    """Why each array that has memory has it."""
     prints: list[Shown] = field(default_factory=list)
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""

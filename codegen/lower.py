@@ -97,7 +97,7 @@ class _Lowerer(NestEmitter):
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
-                      self.labels, self.names, self.prints)
+                      self.labels, self.names, self.elements.stored, self.prints)
 
     # --- the frame ------------------------------------------------------------------------------
 

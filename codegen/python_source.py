@@ -9,7 +9,7 @@ from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, St
 from tracejit.codegen.slots import arena_layout, dim_source
 from tracejit.ir.dtypes import dtype_name
 
-__all__ = ["render"]
+__all__ = ["render", "render_nodes"]
 
 COMMENT_COLUMN = 60
 MAX_INLINED = 70
@@ -31,6 +31,11 @@ def render(kernel: Kernel) -> str:
         scope = log_scope(kernel, number)
         text = text.replace(f"scope_log{number})", f'"{dtype_name(dtype)}:{scope}")')
     return text
+
+
+def render_nodes(nodes: Sequence[Node]) -> str:
+    """Return nodes as they are rendered, without an indent."""
+    return "\n".join(_block(nodes, 0))
 
 
 def log_scope(kernel: Kernel, number: int) -> int:

@@ -23,7 +23,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
 from tracejit.codegen.products import is_matrix_product
@@ -101,6 +101,8 @@ def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
         keep(a, "a result")
     pulled = find_pulled(graph)
     elements = Elements(graph, reasons, pulled)
+    for v in _ends_of_stretches(graph, reasons):
+        keep(v, "a long chain of operations is cut here")
     for eqn in all_eqns(graph.block):
         _keep_by_kind(eqn, elements, keep)
     _keep_outside_loops(graph.block, elements, keep)
@@ -108,15 +110,34 @@ def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
         if isinstance(eqn.op.lowering, Contract):
             for a in eqn.inputs:
                 if elements.computes(a) or is_matrix_product(eqn):
-                    keep(a, "contracted")
+                    keep(a, "read again and again by a product, or its result")
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
-            keep(v, "used repeatedly")
+            keep(v, "several elements of it are read for each element of another: computed once")
     for v in list(_selected(graph.block, elements)):
-        keep(v, "selected from")
+        keep(v, "its elements are compared with one another")
     for v in list(_overwritten(graph.block, elements)):
-        keep(v, "overwritten")
+        keep(v, "what it is made of is overwritten before it is last read")
     return elements
+
+
+MAX_CHAIN = 100
+"""How many operations an element may be computed by without storing one on the way."""
+
+
+def _ends_of_stretches(graph: Graph, stored: Mapping[Value, str]) -> Iterator[Value]:
+    """Yield values that cut long chains, which are followed recursively, into stretches.
+
+    In the same loop what is stored is used as a scalar, so that most such stores are dropped.
+    """
+    length: dict[Value, int] = {}
+    for eqn in all_eqns(graph.block):
+        before = max([length.get(a, 0) for a in eqn.inputs if isinstance(a, Value)], default=0)
+        for v in eqn.outputs:
+            length[v] = 0 if v in stored or not is_array(v) or eqn.regions else before + 1
+            if length[v] > MAX_CHAIN and isinstance(eqn.op.lowering, Pointwise):
+                length[v] = 0
+                yield v
 
 
 def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
@@ -126,24 +147,24 @@ def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
     why = ""
     if isinstance(how, Region):
         inner = [a for r in eqn.regions for a in (*r.inputs, *r.outputs)]
-        operands, results, why = [*eqn.inputs, *inner], eqn.outputs, "carried"
+        operands, results, why = [*eqn.inputs, *inner], eqn.outputs, "a loop or a branch has it"
     elif isinstance(how, Write) and eqn not in elements.pulled:
         operands = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[2:]))
-        results, why = eqn.outputs, "written in part"
+        results, why = eqn.outputs, "parts of it are written to"
     elif isinstance(how, FOLDS):
-        results, why = eqn.outputs, "folded"
+        results, why = eqn.outputs, "a sum, or the like, over an axis"
     elif isinstance(how, (Library, Native, LogOp)):
-        operands, results, why = eqn.inputs, eqn.outputs, "read by a routine"
+        operands, results, why = eqn.inputs, eqn.outputs, "a library routine reads or writes it"
     elif isinstance(how, Alias):
         if not is_unit_reshape(eqn.inputs[0].aval.shape, eqn.output.aval.shape):
-            operands, results, why = eqn.inputs, eqn.outputs, "reshaped"
+            operands, results, why = eqn.inputs, eqn.outputs, "seen in another shape"
     elif isinstance(how, Gather):
         operands = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[1:]))
-        why = "indexed by data"
+        why = "read at places that data says"
     elif isinstance(how, Effect) and how.shows:
         operands, why = eqn.inputs, "printed"
     elif isinstance(how, Effect):
-        results, why = eqn.outputs, "made by itself"
+        results, why = eqn.outputs, "made on its own"
     for a in (*operands, *results):
         keep(a, why)
 
@@ -154,7 +175,7 @@ def _keep_outside_loops(block: Block, elements: Elements, keep: Keep) -> None:
         for region in eqn.regions:
             for v in free_values(region):
                 if is_array(v) and elements.computes(v):
-                    keep(v, "computed outside")
+                    keep(v, "a loop reads it again and again: computed once before it")
             _keep_outside_loops(region, elements, keep)
 
 

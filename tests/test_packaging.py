@@ -22,7 +22,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 
 # What each part of tracejit may import, besides itself, in the order in which data flows.
-BASE = {"errors", "configuration", "tree"}
+BASE = {"errors", "configuration", "display", "tree"}
 LAYERS = {
     **{part: set[str]() for part in BASE},
     "ir": BASE,
@@ -35,6 +35,7 @@ LAYERS = {
     "structured": BASE | {"ir", "trace"},
     "versions": set(),
 }
+LAYERS["display"] = {"inspection"}  # by name, and only when something is looked at
 LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "runtime"}
 LAYERS["runtime"] = set(LAYERS) | {"artifacts"}
 LAYERS["cache"] = BASE | {"artifacts"}

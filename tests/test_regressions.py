@@ -718,3 +718,26 @@ def test_sizes_that_turn_out_equal_to_sums_of_themselves() -> None:
     np.testing.assert_allclose(tracejit.grad(f)(x, y), [4.0, 3.0, 2.0, 1.0])
     with pytest.raises(tracejit.Refusal, match="bound to one array after another"):
         tracejit.jit(lambda x, y, n: g(x * 1.0, y, n))(x, y, 4)
+
+
+def test_long_chains_of_operations_are_compiled() -> None:
+    def chain(x: np.ndarray) -> np.ndarray:
+        y = x
+        for k in [0.01 * j for j in range(150)]:
+            y = y * (1.0 + k) - x
+        return np.sum(y)
+
+    x = np.array([0.5, -1.5])
+    slope = tracejit.grad(chain)
+    with tracejit.config(disable_jit=True):
+        expected = slope(x)
+    np.testing.assert_array_equal(slope(x), expected)
+    deep = [1.0] * 700
+
+    def deeper(x: np.ndarray) -> np.ndarray:
+        for k in deep:
+            x = np.abs(x) + k * x
+        return x
+
+    source = tracejit.jit(deeper).trace("f64[n]").lower().source
+    assert source.partition("def kernel")[2].count("fabs(") == len(deep)

@@ -27,7 +27,9 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"), "Refusal": "tracejit.errors",
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
+    "explain": "tracejit.inspection.explaining",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
+    "profile": "tracejit.inspection.profiling",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import tracejit
@@ -50,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     explain.set_defaults(run=lambda args: print(cache.explain(args.key)) or 0)
 
     for name, text, run in (("compile", "fill the store ahead of time", _compile),
-                            ("inspect", "print a program", _inspect)):
+                            ("inspect", "print a program", _inspect),
+                            ("report", "write all about a program into a folder", _report)):
         command = commands.add_parser(name, help=text)
         command.add_argument("function", metavar="MODULE:FUNCTION")
         command.add_argument("--spec", nargs="*", default=[], metavar="SPEC",
@@ -65,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
         if name == "inspect":
             command.add_argument("--what", default="ir",
                                  choices=["ir", "why", "source", "llvm", "asm"])
+        if name == "report":
+            command.add_argument("-o", "--output", default="report", metavar="FOLDER",
+                                 help="the folder, made if need be (default: report)")
     return parser
 
 
@@ -113,6 +118,15 @@ def _inspect(args: Any) -> int:
         print(traced.lower().source)
     else:
         print(getattr(traced.lower().compile(), args.what))
+    return 0
+
+
+def _report(args: Any) -> int:
+    from tracejit.inspection.folder import write_folder
+
+    compiled = _function(args).trace(*map(tracejit.spec, args.spec)).lower().compile()
+    files = write_folder(compiled, Path(args.output))
+    print(f"{files[0]}, and {len(files) - 1} files beside it")
     return 0
 
 

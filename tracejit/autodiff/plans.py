@@ -7,7 +7,7 @@ from what may differ in the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,11 +15,10 @@ import numpy as np
 from tracejit.autodiff.mincut import INFINITE, Node, choose_stored
 from tracejit.autodiff.nests import Home, Nest, region_kind, trip_count
 from tracejit.ir.core import Block, Eqn, Value
-from tracejit.ir.dims import product
 from tracejit.ir.lowering import Argument, Contract, Reduce, Running
 from tracejit.ir.types import Aval, LogType, Type
 
-__all__ = ["Plan", "Store", "describe_plan", "make_plan"]
+__all__ = ["Plan", "Store", "is_repeatable", "make_plan"]
 
 UNKNOWN_SIZE = 100.0
 """What a symbolic size, or the trip count of one loop, counts in the weighing of costs."""
@@ -134,7 +133,7 @@ def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node[Value]]:
         operands = () if maker is None else tuple(
             w for w in maker.uses() if nest.contains(w) and not nest.is_loop_index(w))
         recompute = INFINITE
-        if maker is not None and _is_repeatable(maker):
+        if maker is not None and is_repeatable(maker):
             work = UNKNOWN_SIZE ** len(nest.home[v].loops) * _work(maker)
             recompute = RECOMPUTE_WEIGHT * maker.op.cost * work
         store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
@@ -161,7 +160,7 @@ def _elements(t: Type) -> float:
     return count
 
 
-def _is_repeatable(eqn: Eqn) -> bool:
+def is_repeatable(eqn: Eqn) -> bool:
     """Whether computing an equation again gives the same: no control flow, Logs or fresh storage.
 
     A decision taken on floats (a comparison, an argmax, a cast to int) is data: the operands
@@ -200,66 +199,3 @@ def _make_stores(plan: Plan) -> None:
             logs.setdefault((home.block, v.aval.dtype), []).append(v)
     for (block, dtype), values in logs.items():
         plan.stores.append(Store(LogType(dtype), plan.nest.homes[block], tuple(values)))
-
-
-# --- in words -----------------------------------------------------------------------------------
-
-
-def describe_plan(plan: Plan, readers: Mapping[Value, Sequence[Eqn]]) -> Iterator[str]:
-    """Yield what is stored, how many bytes, why and for whom; and what is computed again.
-
-    readers -- the equations of the way back that read each value
-    """
-    nest = plan.nest
-    yield f"{_where(nest.top)}: what {_loop_text(nest)} keeps for its way back:"
-    for store in plan.stores:
-        for v in store.values:
-            what = f"  {_name(nest, v)} is stored, {_bytes(store, v)}"
-            yield f"{what}: {_why(nest, v)}{_for_whom(v, readers)}"
-    for w, v in plan.ahead.items():
-        yield f"  {_name(nest, w)} is read from where the next iteration has {_name(nest, v)}"
-    if not plan.stores:
-        yield "  nothing is stored"
-    again = sorted(plan.recomputed, key=lambda v: v.uid)
-    if again:
-        yield f"  computed again: {', '.join(dict.fromkeys(_name(nest, v) for v in again))}"
-
-
-def _where(eqn: Eqn | None) -> str:
-    return "somewhere" if eqn is None or eqn.site is None else str(eqn.site)
-
-
-def _loop_text(nest: Nest) -> str:
-    return "the branch" if region_kind(nest.top) == "if" else "the loop"
-
-
-def _name(nest: Nest, v: Value) -> str:
-    maker = nest.maker.get(v)
-    if maker is None:
-        return v.name or "a carried value"
-    return f"{maker.op.name} ({_where(maker)})"
-
-
-def _bytes(store: Store, v: Value) -> str:
-    if isinstance(store.type, LogType):
-        size = product(v.aval.shape) * v.aval.dtype.itemsize
-        return f"{size} bytes each time, in a Log that grows"
-    return f"{product(store.type.shape) * v.aval.dtype.itemsize} bytes"
-
-
-def _why(nest: Nest, v: Value) -> str:
-    maker = nest.maker.get(v)
-    if maker is None:
-        return "the loop overwrites it"
-    if not _is_repeatable(maker):
-        is_decision = v.aval.dtype.kind in "biu"
-        return "a decision is taken once" if is_decision else "it cannot be computed again"
-    return "storing it costs less than computing it again"
-
-
-def _for_whom(v: Value, readers: Mapping[Value, Sequence[Eqn]]) -> str:
-    names = dict.fromkeys(f"{e.op.name} ({_where(e)})" for e in readers.get(v, ()))
-    if not names:
-        return ""
-    shown = list(names)[:3] + (["..."] if len(names) > 3 else [])
-    return f"; read by {', '.join(shown)}"

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tracejit.autodiff.adoption import Adopter
+from tracejit.autodiff.keeping import describe_plan
 from tracejit.autodiff.nests import Nest, region_kind
-from tracejit.autodiff.plans import Plan, Store, describe_plan, make_plan
+from tracejit.autodiff.plans import Plan, Store, make_plan
 from tracejit.autodiff.storing import ForwardRewriter, place_of
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value
@@ -49,7 +50,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     chosen = list({id(p): p for p in plans.values()}.values())
     readers = _readers(backward, chosen)
     for plan in chosen:
-        current().note("\n".join(describe_plan(plan, readers)))
+        current().note(describe_plan(plan, readers))
     env: Env = {}
     rewriter = _BackwardRewriter(links, plans)
     eqns += [rewriter.rewrite(eqn, env) for eqn in backward.eqns]

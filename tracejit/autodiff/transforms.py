@@ -56,10 +56,12 @@ def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], nam
     with after_capture(guards) as trace:
         _assume_sizes(graph)
         block = gradient_block(graph.block, wrt, outputs, reasons)
-    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()))
+    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()),
+                 graph.block)
 
 
-def pullback_block(block: Block, wrt: Sequence[int]) -> Block:
+def pullback_block(block: Block, wrt: Sequence[int],
+                   reasons: dict[Eqn, str] | None = None) -> Block:
     """Return a block of outputs and cotangents of inputs, given cotangents of the outputs.
 
     Its inputs are the block's, then one cotangent per output.
@@ -73,18 +75,21 @@ def pullback_block(block: Block, wrt: Sequence[int]) -> Block:
     def finish(sweep: ReverseSweep) -> list[Atom]:
         return [*block.outputs, *(sweep.dense_of(x) for x in xs)]
 
-    return reverse_block(block, xs, start, finish, extra_inputs=cts)
+    return reverse_block(block, xs, start, finish, extra_inputs=cts, reasons=reasons)
 
 
 def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
                    guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of cotangents of inputs, given cotangents of the outputs."""
+    reasons: dict[Eqn, str] = {}
     with after_capture(guards) as trace:
         _assume_sizes(graph)
-        block = pullback_block(without_prints(graph.block), wrt)  # the call has shown it
+        silent = without_prints(graph.block)  # the call has shown what it prints
+        block = pullback_block(silent, wrt, reasons)
     outputs = block.outputs[len(graph.outputs):]
     block = prune_block(Block(block.inputs, block.eqns, outputs))
-    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes))
+    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()),
+                 graph.block)
 
 
 def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: str,

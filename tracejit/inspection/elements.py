@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Code", "Element", "Line", "Paragraph", "Picture", "Role", "Row", "Section", "Table"]
+__all__ = ["Code", "Element", "Line", "Paragraph", "Picture", "Role", "Row", "Section", "Table",
+           "code_of", "count_text", "table_of"]
 
 Role = str
 """What a row or line is a part of: one of "", "forward", "backward", "pruned", "added", "removed".
@@ -32,7 +33,7 @@ class Row:
     role   -- what it is a part of
     depth  -- how far the first cell is indented: the regions that it is in
     anchor -- what links lead here, unique in the report
-    link   -- the anchor that its first cell leads to
+    link   -- the anchor that its cell in the table's column for links leads to
     """
 
     cells: tuple[str, ...]
@@ -45,25 +46,23 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows under headings. Columns named in `code` are set in a fixed width, those in `numbers`
-    to the right.
+    to the right; cells of the column `linked` lead to what their rows are linked to.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[Row]
     code: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    linked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of code, with its number, or 0 for none, and what it leads to."""
+    """A line of code, with its number, or 0 for none."""
 
     text: str
     number: int = 0
     role: Role = ""
-    anchor: str = ""
-    links: tuple[tuple[str, str], ...] = ()
-    """Further texts behind the line, each with the anchor that it leads to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +98,27 @@ class Section:
 
 
 Element = Paragraph | Table | Code | Picture | Section
+
+
+def table_of(columns: tuple[str, ...], rows: Sequence[Row], limit: int, code: Sequence[str] = (),
+             numbers: Sequence[str] = ()) -> list[Element]:
+    """Return a table of the first `limit` rows, and a remark where that leaves out some."""
+    table = Table(columns, tuple(rows[:limit]), frozenset(code), frozenset(numbers))
+    return [table, *_left_out(len(rows), limit, "row")]
+
+
+def code_of(lines: Sequence[Line], limit: int) -> list[Element]:
+    """Return the first `limit` lines of code, and a remark where that leaves out some."""
+    return [Code(tuple(lines[:limit])), *_left_out(len(lines), limit, "line")]
+
+
+def _left_out(count: int, limit: int, what: str) -> list[Element]:
+    if count <= limit:
+        return []
+    return [Paragraph(f"{count_text(count - limit, what)} left out here: "
+                      f".report(limit={count}) shows all")]
+
+
+def count_text(count: int, what: str) -> str:
+    """Return a number of things in words: "1 row", "3 rows"."""
+    return f"{count} {what}{'s' * (count != 1)}"

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from tracejit.display import Drawn
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
 from tracejit.ir.types import Aval, LogType, Type
@@ -26,12 +27,14 @@ class Value:
     meet Logs ask `is_log` first, and a Log's is its `LogType`.
     """
 
-    __slots__ = ("__weakref__", "aval", "is_size", "name", "uid")
+    __slots__ = ("__weakref__", "aval", "is_size", "name", "origin", "uid")
 
     def __init__(self, aval: Type, name: str | None = None, *, is_size: bool = False) -> None:
         self.retype(aval)
         self.name = name
         self.is_size = is_size
+        self.origin: Value | None = None
+        """The value that this one stands for since a pass has rebuilt the graph."""
         self.uid = next(_UIDS)
 
     def retype(self, aval: Type) -> None:
@@ -183,15 +186,18 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Graph:
+class Graph(Drawn):
     """A whole program: a named block, the sizes that its input shapes bind, and what was noted."""
 
     name: str
     sizes: tuple[Value, ...]
     block: Block
-    notes: tuple[str, ...] = ()
+    notes: tuple[object, ...] = ()
+    """What is worth knowing about how it was made; `str` of each says it."""
     reasons: tuple[tuple[Eqn, str], ...] = ()
     """Why each pruned equation has no backward part."""
+    primal: Block | None = None
+    """Of a gradient, the block that was differentiated, with what nothing reads any more."""
 
     @property
     def inputs(self) -> tuple[Value, ...]:
@@ -212,6 +218,9 @@ class Graph:
         from tracejit.ir.printer import format_graph
 
         return format_graph(self)
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def type_dims(t: Type) -> tuple[Dim, ...]:

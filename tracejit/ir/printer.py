@@ -12,7 +12,8 @@ from tracejit.ir.dims import Dim, Expr, format_dim
 from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.types import Aval, Type
 
-__all__ = ["Names", "format_block", "format_graph", "format_literal", "format_param", "format_type"]
+__all__ = ["Names", "format_block", "format_graph", "format_head", "format_literal", "format_param",
+           "format_type"]
 
 COMMENT_COLUMN = 64
 
@@ -93,15 +94,20 @@ def format_param(p: Any, names: Names) -> str:
     return repr(p) if p is None or isinstance(p, (bool, int, float)) else f"<{p}>"
 
 
-def format_eqn(eqn: Eqn, names: Names, indent: str) -> list[str]:
-    """Return the lines of one equation."""
+def format_head(eqn: Eqn, names: Names) -> str:
+    """Return the text of an equation less its regions and its site."""
     outputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in eqn.outputs)
-    text = f"{indent}{outputs}{' = ' if outputs else ''}{eqn.op.name}"
+    text = f"{outputs}{' = ' if outputs else ''}{eqn.op.name}"
     text += f"({', '.join(names.atom(a) for a in eqn.inputs)})"
     if eqn.params:
         params = (f"{k}={format_param(p, names)}" for k, p in eqn.params.items())
         text += f" {{{', '.join(params)}}}"
-    text += " [" if eqn.regions else ""
+    return text
+
+
+def format_eqn(eqn: Eqn, names: Names, indent: str) -> list[str]:
+    """Return the lines of one equation."""
+    text = f"{indent}{format_head(eqn, names)}{' [' if eqn.regions else ''}"
     comment = str(eqn.site) if eqn.site is not None else ""
     if eqn.of is not None:
         of = f"of {names.ref(eqn.of)}" if eqn.of in names.given else "backward"
@@ -139,9 +145,9 @@ def format_block(block: Block, names: Names, indent: str, end: str,
     return [*lines, f"{indent}{end} {outputs}".rstrip()]
 
 
-def format_graph(graph: Graph) -> str:
-    """Return the text of a graph."""
-    names = Names()
+def format_graph(graph: Graph, names: Names | None = None) -> str:
+    """Return the text of a graph, in which `names` may have given names already."""
+    names = names or Names()
     for v in (*graph.sizes, *graph.inputs):
         names.of(v)
     inputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in graph.inputs)

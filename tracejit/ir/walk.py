@@ -122,6 +122,7 @@ def copy_type(t: Type, env: Mapping[Value, Atom | Dim]) -> Type:
 def copy_value(v: Value, env: Env) -> Value:
     """Bind a fresh value of the same type and name and return it."""
     new = Value(copy_type(v.aval, env), v.name, is_size=v.is_size)
+    new.origin = v
     env[v] = new
     return new
 
@@ -135,7 +136,7 @@ def copy_eqn(eqn: Eqn, env: Env, regions: tuple[Block, ...] | None = None) -> Eq
     outputs = tuple(copy_value(v, env) for v in eqn.outputs)
     of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
     return Eqn(eqn.op, inputs, params, outputs, regions, eqn.site,
-               of if isinstance(of, Value) else None, eqn.group)
+               of if isinstance(of, Value) else eqn.of, eqn.group)
 
 
 def copy_block(block: Block, outer: Mapping[Value, Atom | Dim]) -> Block:
@@ -155,7 +156,7 @@ def copy_graph(graph: Graph) -> Graph:
 
 def replace_graph(graph: Graph, block: Block) -> Graph:
     """Return the graph with another block."""
-    return Graph(graph.name, graph.sizes, block, graph.notes, graph.reasons)
+    return replace(graph, block=block)
 
 
 def has_effect(eqn: Eqn) -> bool:

@@ -97,7 +97,7 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
     regions = tuple(_rewrite_block(r, env, context, rules) for r in eqn.regions)
     of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
     builder = context.builder
-    builder.of, builder.group = of if isinstance(of, Value) else None, eqn.group
+    builder.of, builder.group = of if isinstance(of, Value) else eqn.of, eqn.group
     typed = tuple(v if (t := copy_type(v.aval, env)) == v.aval else Value(t) for v in eqn.outputs)
     current = Eqn(eqn.op, tuple(inputs), params, typed, regions, eqn.site, builder.of,
                   eqn.group)
@@ -106,6 +106,7 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
         result = rule(context, current, inputs, params)
         if result is not None:
             results = [result] if isinstance(result, (Value, Literal)) else list(result)
+            _stand_in(results, eqn.outputs)
             env.update(zip(eqn.outputs, results, strict=True))
             builder.of = builder.group = None
             return
@@ -118,8 +119,16 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
         outputs = builder.emit(eqn.op, inputs, params, site=eqn.site)
         for old, new in zip(eqn.outputs, outputs, strict=True):
             new.name = new.name or old.name
+        _stand_in(outputs, eqn.outputs)
         env.update(zip(eqn.outputs, outputs, strict=True))
     if len(builder.scope.eqns) > before:
         made = builder.scope.eqns[-1]
         context.makers.update((v, made) for v in made.outputs)
     builder.of = builder.group = None
+
+
+def _stand_in(new: Sequence[Atom], old: Sequence[Value]) -> None:
+    """Let the values that were made just now know what they stand for."""
+    for a, v in zip(new, old, strict=True):
+        if isinstance(a, Value) and a.origin is None and a.uid > v.uid:
+            a.origin = v

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import calls_look, listen, settings
+from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation
@@ -95,7 +96,7 @@ class Request:
         return _key(self.structure, self.specs)
 
 
-class Function:
+class Function(Displayed):
     """A transformed function. Call it like the function that it came from.
 
     Each instance has a class of its own, whose `__call__` is the C-level entry of the newest
@@ -210,6 +211,7 @@ class Function:
             found = Specialisation(interface, Invocation(interface, addresses), call.specs,
                                    call.structure, self._slow)
             if not call.is_actual or found.fits(call.leaves):
+                found.is_stored = True
                 LOG.debug("%s was found in the store", interface.name)
                 return found
         return None
@@ -256,21 +258,21 @@ class Function:
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Return the captured program for these arguments, or for specs of them.
 
-        args, kwargs -- arguments as for a call, or `tracejit.spec("f64[n, 3]")` in their place
+        args, kwargs -- arguments as for a call; in their place `tracejit.spec("f64[n, 3]")`, or
+                        that text
 
         >>> import numpy as np, tracejit
-        >>> traced = tracejit.grad(lambda x: np.sum(x * x)).trace(tracejit.spec("f64[n]"))
+        >>> traced = tracejit.grad(lambda x: np.sum(x * x)).trace("f64[n]")
         >>> print(traced.graph)  # doctest: +ELLIPSIS
         graph grad[_lambda](%x: f64[n]) -> f64[n] {
         ...
         """
         from tracejit.runtime.stages import Traced
 
-        leaves, structure = flatten((args, kwargs))
-        specs = tuple(spec_of_leaf(x) for x in leaves)
-        actual = None if any(isinstance(x, ArgSpec) for x in leaves) else leaves
-        program = self.transform.make_program(specs, structure, actual)
-        return Traced(program, (specs, structure), actual)
+        call = self._request(args, kwargs)
+        actual = call.leaves if call.is_actual else None
+        program = self.transform.make_program(call.specs, call.structure, actual)
+        return Traced(program, (call.specs, call.structure), self, actual)
 
 
 class WithStates:

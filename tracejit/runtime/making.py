@@ -39,7 +39,7 @@ def make(call: Request) -> tuple[Interface, Runner]:
         program = call.function.transform.make_program(
             call.specs, call.structure, call.leaves if call.is_actual else None)
     captured = perf_counter()
-    traced = Traced(program, (call.specs, call.structure),
+    traced = Traced(program, (call.specs, call.structure), call.function,
                     call.leaves if call.is_actual else None)
     if settings().disable_jit:
         return Interface.of(program), _watched(Interpreted(traced), traced)

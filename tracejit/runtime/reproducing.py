@@ -60,14 +60,15 @@ print("{name}: the compiled program gives what the interpreter does")
 '''
 
 
-def reproducer(program: Program, graph: Graph, actual: Sequence[Any] | None) -> str:
+def reproducer(program: Program, graph: Graph, shapes: Sequence[Any]) -> str:
     """Return a script that compiles and runs a program, and compares it with the interpreter.
 
     graph  -- the program's graph after all passes, which has no calls of users' op types
-    actual -- the graph's inputs in the call that it is compiled for, where there is one
+    shapes -- the shape of each input, or the int, in the call that it is compiled for; or None
     """
     about = "Its arguments have the shapes of that call, and random elements."
-    if actual is None:
+    given = _given(program.graph, shapes)
+    if given is None:
         about = f"No call is known: sizes and ints are {SIZE}, other elements random."
     chosen = program.graph
     if any(isinstance(e.op.lowering, Inline) for e in all_eqns(chosen.block)):
@@ -80,7 +81,7 @@ def reproducer(program: Program, graph: Graph, actual: Sequence[Any] | None) -> 
         return f"raise SystemExit({_literal(text)})"
     try:
         arguments = "\n".join(f"    {_argument(v, x)},  # {v.name or k}" for k, (v, x) in enumerate(
-            zip(chosen.inputs, _given(chosen, actual), strict=True)))
+            zip(chosen.inputs, given or _chosen(chosen), strict=True)))
     except (LookupError, ValueError) as e:
         return f"raise SystemExit({_literal(f'No arguments are known for {program.name}: {e!r}')})"
     version = sys.modules["tracejit"].__version__
@@ -102,11 +103,16 @@ def _unreadable(graph: Graph) -> str:
     return ""
 
 
-def _given(graph: Graph, actual: Sequence[Any] | None) -> list[Any]:
-    """Return the shape of each input, or the number that an int is."""
-    if actual is not None:
-        return [np.shape(x) if v.aval.shape else x
-                for v, x in zip(graph.inputs, actual, strict=True)]
+def _given(graph: Graph, shapes: Sequence[Any]) -> list[Any] | None:
+    """Return the shape of each input, or the number that an int is; None where one is unknown."""
+    if any(x is None for v, x in zip(graph.inputs, shapes, strict=True) if v.aval.shape):
+        return None
+    return [x if v.aval.shape or isinstance(x, int) else SIZE
+            for v, x in zip(graph.inputs, shapes, strict=True)]
+
+
+def _chosen(graph: Graph) -> list[Any]:
+    """Return small shapes and numbers that agree with one another."""
     env: dict[Value, Any] = dict.fromkeys(graph.sizes, SIZE)
     env.update((v, SIZE) for v in graph.inputs if not v.aval.shape and v.aval.dtype.kind in "iu")
     return [tuple(evaluate(d, env.__getitem__) for d in v.aval.shape) if v.aval.shape

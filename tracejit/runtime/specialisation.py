@@ -42,6 +42,8 @@ class Specialisation:
                  structure: Structure, slow: Callable[..., Any]) -> None:
         self.interface, self.runner = interface, runner
         self.specs, self.structure = specs, structure
+        self.is_stored = False
+        """Whether it was found in the store."""
         self.entry: Any = None
         self.flat: Any = None
         self._keep: list[Any] = [slow]

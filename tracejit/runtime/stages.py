@@ -11,7 +11,7 @@ import linecache
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from tracejit.configuration import cache_directory, settings
+from tracejit.display import Displayed
 from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Graph
 from tracejit.ir.verifier import verify_graph
@@ -32,7 +33,9 @@ from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 if TYPE_CHECKING:
+    from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.cfunction import CFunction
+    from tracejit.runtime.function import Function
 
 __all__ = ["Compiled", "Lowered", "Program", "Traced"]
 
@@ -76,18 +79,22 @@ class Program:
         return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
 
 
-class Traced:
+class Traced(Displayed):
     """A captured program before codegen."""
 
     def __init__(self, program: Program,
                  arguments: tuple[Sequence[ArgSpec], Structure] | None = None,
-                 actual: Sequence[Any] | None = None) -> None:
+                 function: Function | None = None, leaves: Sequence[Any] | None = None) -> None:
         self.program = program
-        self.actual = actual
-        """The leaves of the arguments of the call that it is for, where there is one."""
         self.arguments = arguments
         """The specs of the arguments, and how these make up a call; None for a bare graph."""
+        self.function = function
+        """The transformed function that was traced, if it was one."""
+        self.shapes = _shapes(program, leaves)
+        """Per input of the graph, its shape while it was traced, or the int; None if unknown."""
         self.times: dict[str, float] = {}
+        self.history: list[tuple[str, Graph]] = []
+        """What each pass has made, by its name, since `graph` was asked for."""
 
     @functools.cached_property
     def graph(self) -> Graph:
@@ -98,6 +105,7 @@ class Traced:
         for apply_pass in PASSES:
             before = graph
             graph = apply_pass(graph)
+            self.history.append((apply_pass.__name__, graph))
             if settings().verify:
                 verify_graph(graph)
             if settings().debug >= 2 and str(graph) != str(before):
@@ -112,14 +120,12 @@ class Traced:
         """Write what was decided, and a script that compiles and runs the program alone."""
         from tracejit.runtime.reproducing import reproducer
 
-        given = None if self.actual is None else [
-            self.actual[s] if isinstance(s, int) else s.content for s in self.program.sources]
         _dump(self.program, "why.txt", self.why())
-        _dump(self.program, "repro.py", reproducer(self.program, graph, given))
+        _dump(self.program, "repro.py", reproducer(self.program, graph, self.shapes))
 
     def why(self) -> str:
         """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
-        lines = list(self.program.graph.notes)
+        lines = list(map(str, self.program.graph.notes))
         for eqn, reason in self.program.graph.reasons:
             if eqn.outputs:
                 where = f" ({eqn.site})" if eqn.site is not None else ""
@@ -132,6 +138,9 @@ class Traced:
 
     def __str__(self) -> str:
         return str(self.graph)
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @contextmanager
@@ -149,10 +158,13 @@ def _faults_of_ours(what: str) -> Iterator[None]:
             "program in the interpreter") from cause
 
 
-class Lowered:
-    """A program with its emitted source."""
+class Lowered(Displayed):
+    """A program with its emitted source.
 
-    def __init__(self, traced: Traced) -> None:
+    change -- what to do to the kernel before it is rendered
+    """
+
+    def __init__(self, traced: Traced, change: Callable[[Kernel], None] | None = None) -> None:
         from tracejit.codegen.lower import lower_graph
         from tracejit.codegen.python_source import render
 
@@ -161,6 +173,8 @@ class Lowered:
         start = perf_counter()
         with _faults_of_ours(f"{graph.name} cannot be lowered"):
             self.kernel = lower_graph(graph, checked=settings().verify)
+            if change is not None:
+                change(self.kernel)
             self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
         _dump(traced.program, "py", self)
@@ -185,8 +199,11 @@ class Lowered:
     def __str__(self) -> str:
         return self.source
 
+    def __repr__(self) -> str:
+        return str(self)
 
-class Compiled:
+
+class Compiled(Displayed):
     """A program in machine code."""
 
     def __init__(self, lowered: Lowered) -> None:
@@ -296,9 +313,24 @@ class Compiled:
 
         return make_cfunction(self, signature)
 
+    def __str__(self) -> str:
+        return self.source
+
+    def __repr__(self) -> str:
+        return str(self)
+
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
+
+
+def _shapes(program: Program, leaves: Sequence[Any] | None) -> list[tuple[int, ...] | int | None]:
+    """Return the shape of each input that is an array now, the number of each that is an int."""
+    def shape(x: Any) -> tuple[int, ...] | int | None:
+        return x if type(x) is int else getattr(x, "shape", None)
+
+    return [shape(leaves[s]) if isinstance(s, int) and leaves is not None
+            else None if isinstance(s, int) else shape(s.content) for s in program.sources]
 
 
 def digest_of(*parts: Any) -> str:

@@ -13,11 +13,12 @@ import numpy as np
 from tracejit.ir.core import Graph
 from tracejit.ir.types import is_differentiable
 from tracejit.runtime.stages import Program, Traced
+from tracejit.tape.asking import make_request
 from tracejit.tape.backward import go_back
 from tracejit.tape.captured import CapturedTape, in_capture
 from tracejit.tape.given import checked_cotangent, described, match, warn_of_integers
 from tracejit.tape.noting import ACTIVE, Event
-from tracejit.tape.programs import make_request, recording_graph, run_compiled
+from tracejit.tape.programs import recording_graph, run_compiled
 from tracejit.tape.recording import Record, perform
 from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import math
-import operator
 import os
 import sys
 from collections.abc import Callable
@@ -15,31 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import loops
-from tracejit.trace.branches import as_condition
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
-from tracejit.trace.equations import COMPOSITES, apply_operator, cast, lift
+from tracejit.trace.equations import COMPOSITES, cast, lift
 from tracejit.trace.iterables import (
     TracedIterable,
-    make_enumerate,
-    make_range,
-    make_reversed,
-    make_zip,
 )
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, REWRITTEN
-from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
+from tracejit.trace.tracer import Traced
 
-__all__ = ["BUILTINS", "call_function", "convert", "known_container", "special_method"]
+__all__ = ["BUILTINS", "call_function", "call_natively", "convert", "holds_traced",
+           "known_container", "special_method"]
 
-BUILTINS: dict[Any, Callable[..., Any]] = {
-    range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
-}
-"""The builtins that behave differently on traced values."""
+BUILTINS: dict[Any, Callable[..., Any]] = {}
+"""The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
 
 
 def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -164,10 +155,10 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     if fn is builtins.print and traced:
         current().note("print() shows traced values once, while the function is captured; "
                        "tracejit.debug_print shows what they are at every call")
-    return _call_natively(fn, args, kwargs)
+    return call_natively(fn, args, kwargs)
 
 
-def _call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
     return fn(*map(_captured, args), **{name: _captured(x) for name, x in kwargs.items()})
 
@@ -209,17 +200,6 @@ def known_container(x: Any, what: str | None = None) -> int:
     return 0
 
 
-def _length(x: Any) -> Any:
-    if isinstance(x, Tracer):
-        if not x.dims:
-            raise TypeError("len() of unsized object")
-        return of_dim(x.dims[0])
-    if isinstance(x, TracedIterable):
-        return of_dim(x.count)
-    method = special_method(x, "__len__")
-    return len(x) if method is None else method(x)
-
-
 def special_method(x: Any, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if type(x).__module__ == "builtins" or isinstance(x, Traced):
@@ -231,161 +211,6 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
         note_impure(method.__qualname__)
         return None
     return convert(method)
-
-
-def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("key") is not None or not any(map(holds_traced, args)):
-            return _call_natively(plain, args, kwargs)
-        if len(args) == 1:
-            if isinstance(args[0], Tracer):
-                return FUNCTIONS[np.max if ufunc is np.maximum else np.min](args[0])
-            args = tuple(args[0])
-        result = args[0]
-        for x in args[1:]:
-            result = _weak_pair(ufunc, result, x)
-        return result
-
-    return function
-
-
-def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
-    if all(isinstance(v, (int, SymInt)) and not isinstance(v, bool) for v in (x, y)):
-        fn = maximum if ufunc is np.maximum else minimum
-        left, right = (v.dim if isinstance(v, SymInt) else v for v in (x, y))
-        return of_dim(fn(left, right, current().builder.known))
-    return apply_operator(ufunc, x, y)
-
-
-def _sum(iterable: Any, start: Any = 0) -> Any:
-    if isinstance(iterable, Tracer):
-        return start + FUNCTIONS[np.sum](iterable, axis=0)
-    return builtins.sum(iterable, start)
-
-
-def _require_scalar(x: Tracer) -> None:
-    if x.dims:
-        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-
-
-def _int(x: Any = 0, *args: Any) -> Any:
-    if isinstance(x, Tracer):
-        _require_scalar(x)
-        return SymInt(cast(x, np.int64).value.dim)
-    return x if isinstance(x, SymInt) else int(x, *args)
-
-
-def _float(x: Any = 0.0) -> Any:
-    if not isinstance(x, Traced):
-        return float(x)
-    if isinstance(x, Tracer):
-        _require_scalar(x)
-    result = cast(x, np.float64)
-    result.weak = True
-    return result
-
-
-def _bool(x: Any = False) -> Any:
-    """Return a truth value, which is Python's own."""
-    x = as_condition(x)
-    return x if isinstance(x, bool) else tracer_of(x.value, weak=True)
-
-
-def _round(x: Any, ndigits: Any = None) -> Any:
-    if not isinstance(x, Tracer):
-        return round(x, ndigits)
-    result = FUNCTIONS[np.round](x, ndigits or 0)
-    result.weak = x.weak
-    return result if ndigits is not None else _int(result)
-
-
-def _isinstance(x: Any, kinds: Any) -> bool:
-    """A traced array passes for an ndarray, a traced number for the number that it stands for."""
-    if not isinstance(x, (Tracer, SymInt)):
-        return isinstance(x, kinds)
-    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    if isinstance(x, SymInt):
-        stands_for: tuple[type, ...] = (int,)
-    elif x.dims:
-        stands_for = (np.ndarray,)
-    elif x.weak:
-        stands_for = ({"f": float, "i": int, "c": complex}.get(x.dtype.kind, float),)
-    else:
-        stands_for = (x.dtype.type,)
-    return any(isinstance(k, type) and issubclass(s, k) for s in stands_for for k in kinds) or (
-        isinstance(x, kinds))
-
-
-def _list_of(kind: type) -> Callable[..., Any]:
-    def function(*args: Any, **items: Any) -> Any:
-        result = kind(*args, **items)
-        frames = current().frames
-        if frames:
-            frames[-1].created[id(result)] = result
-        return result
-
-    return function
-
-
-def _divmod(x: Any, y: Any) -> Any:
-    return (x // y, x % y) if isinstance(x, Traced) or isinstance(y, Traced) else divmod(x, y)
-
-
-def _any(iterable: Any) -> Any:
-    return _bool(_one_of(iterable))
-
-
-def _all(iterable: Any) -> Any:
-    return _bool(_each_of(iterable))
-
-
-def _one_of(iterable: Any) -> Any:
-    result: Any = False
-    for x in iterable:
-        x = as_condition(x)
-        if x is True:
-            return True
-        result = x if result is False else np.logical_or(result, x) if x is not False else result
-    return result
-
-
-def _each_of(iterable: Any) -> Any:
-    result: Any = True
-    for x in iterable:
-        x = as_condition(x)
-        if x is False:
-            return False
-        result = x if result is True else np.logical_and(result, x) if x is not True else result
-    return result
-
-
-def _getattr(owner: Any, name: str, *default: Any) -> Any:
-    """Read an attribute by its name, as `owner.name` does."""
-    if isinstance(owner, Traced):
-        return getattr(owner, name, *default)
-    try:
-        return current().captured.attribute(owner, name)
-    except AttributeError:
-        if not default:
-            raise
-        note_impure(f"the missing attribute {name}")
-        return default[0]
-
-
-BUILTINS.update({
-    getattr: _getattr, len: _length, max: _fold(np.maximum, max), min: _fold(np.minimum, min),
-    sum: _sum, int: _int,
-    float: _float, bool: _bool, round: _round, isinstance: _isinstance, list: _list_of(list),
-    dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any, all: _all,
-    abs: operator.abs, pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
-    map: lambda fn, *xs: [call_function(fn, items, {}) for items in zip(*xs, strict=False)],
-    functools.reduce: lambda fn, xs, *start: functools.reduce(
-        lambda a, b: call_function(fn, (a, b), {}), xs, *start),
-    math.prod: lambda xs, *, start=1: functools.reduce(operator.mul, xs, start),
-    math.fsum: _sum,
-})
 
 
 # --- classes and objects ------------------------------------------------------------------------
@@ -403,7 +228,7 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
         return cast(lift(args[0]), cls)
-    return _call_natively(cls, args, kwargs)
+    return call_natively(cls, args, kwargs)
 
 
 def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import tracejit.trace.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
 from tracejit.ir.core import Atom, Block, Graph, Value
 from tracejit.ir.dims import Dim, dim_values

@@ -162,7 +162,7 @@ class Trace:
         self.equal: dict[Value, Dim] = {}
         self.guards: list[Guard] = []
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
-        self.notes: list[str] = []
+        self.notes: list[object] = []
         self.captured: Any = None
         self.watchers: list[Any] = []
         """The tapes that record in this capture."""
@@ -201,11 +201,11 @@ class Trace:
             # a loop gave the place what an iteration begins with; around it, it has what was before
             content = frame.written.setdefault(place.key, (place, content))[1]
 
-    def note(self, text: str, site: Site | None = None) -> None:
-        """Add a line to what `.why()` tells."""
-        text = f"{describe_line(site)}: {text}" if site is not None else text
-        if text not in self.notes:
-            self.notes.append(text)
+    def note(self, what: object, site: Site | None = None) -> None:
+        """Add to what `.why()` tells: text, or what has a text."""
+        note = what if site is None else f"{describe_line(site)}: {what}"
+        if note not in self.notes:
+            self.notes.append(note)
 
     # --- sizes ----------------------------------------------------------------------------------
 

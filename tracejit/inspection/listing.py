@@ -1,0 +1,88 @@
+"""The user's source beside the IR beside the emitted code, line by line."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator
+
+from tracejit.inspection.elements import (
+    Line,
+    Paragraph,
+    Row,
+    Section,
+    code_of,
+    count_text,
+    table_of,
+)
+from tracejit.inspection.subject import Subject
+
+__all__ = ["listing_section", "source_section"]
+
+COLUMNS = ("line", "your source", "IR", "emitted code")
+_COMMENT = re.compile(r"^(.*?)\s*# ((?:%\S+ )*) ?(\S+:\d+)$")
+"""A line of emitted code, with the labels of its equations and the user's line."""
+
+Place = tuple[str, int]
+
+
+def listing_section(subject: Subject, limit: int) -> Section:
+    """Return a table with a row per line of the user's: its equations, and what became of them."""
+    equations: dict[Place, list[str]] = {}
+    for eqn in subject.eqns:
+        if eqn.site is not None:
+            file, line, _ = eqn.site.location
+            mark = "← " if eqn in subject.back else ""
+            text = f"{mark}{subject.results(eqn)} = {subject.applied(eqn)}"
+            equations.setdefault((file, line), []).append(text)
+    emitted = _emitted(subject)
+    rows = [Row((str(line), linecache.getline(file, line).rstrip(),
+                 "\n".join(equations.get((file, line), ())),
+                 "\n".join(emitted.get((file.rsplit("/", 1)[-1], line), ()))),
+                anchor=f"{file.rsplit('/', 1)[-1]}:{line}")
+            for file, line in _lines(equations)]
+    elements = table_of(COLUMNS, rows, limit, COLUMNS[1:], ("line",))
+    files = sorted({file.rsplit("/", 1)[-1] for file, _ in equations})
+    if any(text.startswith("← ") for texts in equations.values() for text in texts):
+        elements.append(Paragraph("← is the way back"))
+    return Section("Line by line", "lines", elements, ", ".join(files))
+
+
+def _lines(equations: dict[Place, list[str]]) -> Iterator[Place]:
+    """Yield the lines that have equations, and those between lines of one function."""
+    for file in dict.fromkeys(file for file, _ in equations):
+        lines = sorted(line for f, line in equations if f == file)
+        for line, following in zip(lines, [*lines[1:], lines[-1] + 1], strict=True):
+            yield file, line
+            if following - line <= 4:
+                for between in range(line + 1, following):
+                    if linecache.getline(file, between).strip():
+                        yield file, between
+
+
+def _emitted(subject: Subject) -> dict[Place, list[str]]:
+    """Return the lines of emitted code by the file and line that their comments name."""
+    found: dict[Place, list[str]] = {}
+    if subject.lowered is None:
+        return found
+    for line in _kernel_lines(subject.lowered.source):
+        match = _COMMENT.match(line)
+        if match is not None:
+            file, _, number = match[3].rpartition(":")
+            found.setdefault((file, int(number)), []).append(match[1].strip())
+    return found
+
+
+def _kernel_lines(source: str) -> list[str]:
+    """Return the lines of a kernel without the graph that stands above it."""
+    _, _, code = source.partition('"""\n\ndef kernel')
+    return ("def kernel" + code).splitlines()
+
+
+def source_section(subject: Subject, limit: int) -> Section:
+    """Return the emitted code."""
+    assert subject.lowered is not None
+    lines = _kernel_lines(subject.lowered.source)
+    numbered = [Line(line, k + 1) for k, line in enumerate(lines)]
+    return Section("Emitted code", "source", code_of(numbered, limit),
+                   f"{count_text(len(lines), 'line')} for Numba")

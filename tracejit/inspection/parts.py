@@ -1,0 +1,79 @@
+"""The parts of a report in their order: what makes each, from which stage on."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tracejit.inspection.adjoints import adjoints_section
+from tracejit.inspection.elements import Code, Line, Picture, Section
+from tracejit.inspection.equations import equations_section
+from tracejit.inspection.history import history_section
+from tracejit.inspection.listing import listing_section, source_section
+from tracejit.inspection.overview import overview_section
+from tracejit.inspection.picture import graph_svg
+from tracejit.inspection.stored import memory_section, stored_section
+from tracejit.inspection.subject import Subject
+
+__all__ = ["PARTS", "Part", "parts_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a report, not made yet.
+
+    is_shown -- whether a report has it without being asked
+    """
+
+    make: Callable[[], Section]
+    is_shown: bool
+
+
+MAX_NODES = 150
+"""The picture in a report draws so many equations one by one; `graph.to_svg()` draws more."""
+
+
+def _picture(subject: Subject, limit: int) -> Section:
+    text = (f"a picture of {subject.graph.name}: graph.to_svg(path) writes it, graph.to_dot() is "
+            "its text")
+    return Section("Picture", "picture", [
+        Picture(graph_svg(subject.graph, max_nodes=MAX_NODES), text)])
+
+
+def _llvm(subject: Subject, limit: int) -> Section:
+    assert subject.compiled is not None
+    return _code("LLVM", "llvm", subject.compiled.llvm)
+
+
+def _asm(subject: Subject, limit: int) -> Section:
+    assert subject.compiled is not None
+    return _code("Assembly", "asm", subject.compiled.asm)
+
+
+def _code(title: str, name: str, text: str) -> Section:
+    lines = text.splitlines()
+    return Section(title, name, [Code(tuple(map(Line, lines)))], f"{len(lines)} lines")
+
+
+PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
+    ("overview", "", overview_section, True),
+    ("ir", "", equations_section, True),
+    ("adjoints", "", adjoints_section, True),
+    ("stored", "", stored_section, True),
+    ("lines", "", listing_section, True),
+    ("picture", "", _picture, True),
+    ("passes", "traced", history_section, True),
+    ("memory", "lowered", memory_section, True),
+    ("source", "lowered", source_section, True),
+    ("llvm", "compiled", _llvm, False),
+    ("asm", "compiled", _asm, False),
+)
+"""The name of each, the stage that it needs, what makes it, and whether it is shown unasked."""
+
+
+def parts_of(subject: Subject, limit: int) -> dict[str, Part]:
+    """Return the parts that there are of a program at its stage; `limit` rows to each."""
+    return {name: Part(functools.partial(make, subject, limit), is_shown)
+            for name, stage, make, is_shown in PARTS
+            if not stage or getattr(subject, stage) is not None}
