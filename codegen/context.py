@@ -5,12 +5,17 @@ Word 0 is the status, 1 and 2 are numbers for the message of a failure.
 
 from __future__ import annotations
 
-__all__ = ["ALLOCATOR", "BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "POLL"]
+__all__ = ["ALLOCATOR", "BAD_BUFFER", "INTERRUPTED", "LOGS", "NUMBERS", "POLL", "PRINT"]
 
 NUMBERS = (1, 2)
 
 ALLOCATOR = 3
 """In exported code: the address of the allocator that its caller gave, or 0."""
+
+PRINT = 4
+"""The address of a C function that prints, or 0: of the number of a print in the program, and a
+table with the address of each operand, followed by the sizes of an array. It returns 0, or 1 where
+the kernel is to be left."""
 
 BAD_BUFFER = 5
 """In verify mode: the number of a buffer that was indexed outside of its bounds, counted from 1;

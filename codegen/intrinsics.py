@@ -513,7 +513,14 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     reassociate -- whether the adds of sums may be reordered
     reallocate  -- emits the call by which Logs grow
     """
-    from tracejit.codegen import checked, library_calls, native, scalar_functions, ticks
+    from tracejit.codegen import (
+        checked,
+        library_calls,
+        native,
+        printing,
+        scalar_functions,
+        ticks,
+    )
 
     names: dict[str, Any] = {
         "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
@@ -532,7 +539,7 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     names.update((name, _math2(name, widths)) for name in _VECTOR_NAMES2)
     names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
                  if name != "bool")
-    names["within"] = checked.within
+    names["within"], names["show"] = checked.within, printing.show
     names["bool_"] = _cast(types.boolean)
     names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())
     names.update(library_calls.names())

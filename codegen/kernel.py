@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart
 from tracejit.ir.core import Graph, Value
 
-__all__ = ["Kernel"]
+__all__ = ["Kernel", "Shown"]
+
+Shown = tuple[str, tuple[tuple[np.dtype, int], ...]]
+"""What a print shows: a format, and dtype and rank of each of its operands."""
 
 
 def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
@@ -40,6 +43,7 @@ class Kernel:
     nests           -- the loop nests, in the order in which they were emitted; what nothing reads
                        is dropped from `nodes` afterwards
     apart           -- which statements might have shared a loop and do not, with reasons
+    prints          -- what it prints
     """
 
     graph: Graph
@@ -56,6 +60,7 @@ class Kernel:
     apart: list[Apart]
     reasons: dict[Value, str]
     """Why each array that has memory has it."""
+    prints: list[Shown] = field(default_factory=list)
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 

@@ -11,7 +11,7 @@ from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.interrupts import poll_loops
-from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.kernel import Kernel, Shown
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import group_logs, log_base, reserve
 from tracejit.codegen.loop_ir import (
@@ -80,6 +80,7 @@ class _Lowerer(NestEmitter):
         super().__init__(elements, buffers, label_values(graph))
         self.graph = graph
         self.logs: list[np.dtype] = []
+        self.prints: list[Shown] = []
         self.log_groups = group_logs(graph.block)
         self.log_of: dict[Value, int] = {}
         """Per group of Logs that are the same memory, its number."""
@@ -97,7 +98,8 @@ class _Lowerer(NestEmitter):
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
-                      self.labels, self.names, self.nests, self.apart, self.elements.stored)
+                      self.labels, self.names, self.nests, self.apart, self.elements.stored,
+                      self.prints)
 
     # --- the frame ------------------------------------------------------------------------------
 

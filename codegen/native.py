@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 from tracejit.codegen.intrinsics import Ptr
 from tracejit.ir.types import Aval
 
-__all__ = ["bind_native", "native_names"]
+__all__ = ["bind_native", "native_names", "pointer_or_word", "table_of"]
 
 WORD = ir.IntType(64)
 _BOUND: dict[tuple[Any, ...], tuple[str, Any]] = {}
@@ -91,22 +91,32 @@ def _slot(typingctx: Any, x: Any) -> Any:
     return types.int64(kind), generate
 
 
+def pointer_or_word(kind: Any) -> Any:
+    """Return the type in which a pointer or a number is given for a table."""
+    return kind if isinstance(kind, Ptr) else types.int64
+
+
+def table_of(builder: Any, words: Sequence[Any]) -> Any:
+    """Return a table, in memory for the length of a call, of words and of pointers as such."""
+    with builder.goto_entry_block():
+        table = builder.alloca(WORD, size=WORD(max(len(words), 1)))
+    for k, word in enumerate(words):
+        if isinstance(word.type, ir.LiteralStructType):  # a pointer of verify mode
+            word = builder.extract_value(word, 0)
+        if isinstance(word.type, ir.PointerType):
+            word = builder.ptrtoint(word, WORD)
+        builder.store(word, builder.gep(table, [WORD(k)]))
+    return table
+
+
 @intrinsic(prefer_literal=True)
 def _call_native(typingctx: Any, symbol: Any, *words: Any) -> Any:
     """Call a user's function: the words of its operands, then those of its results."""
     given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
-    kinds = types.StarArgTuple.from_types([w if isinstance(w, Ptr) else types.int64 for w in given])
+    kinds = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        words = [builder.extract_value(args[1], k) for k in range(len(kinds))]
-        with builder.goto_entry_block():
-            table = builder.alloca(WORD, size=WORD(max(len(words), 1)))
-        for k, word in enumerate(words):
-            if isinstance(word.type, ir.LiteralStructType):  # a pointer of verify mode
-                word = builder.extract_value(word, 0)
-            if isinstance(word.type, ir.PointerType):
-                word = builder.ptrtoint(word, WORD)
-            builder.store(word, builder.gep(table, [WORD(k)]))
+        table = table_of(builder, [builder.extract_value(args[1], k) for k in range(len(kinds))])
         name = symbol.literal_value
         function = builder.module.globals.get(name) or ir.Function(
             builder.module, ir.FunctionType(WORD, [WORD.as_pointer()]), name)

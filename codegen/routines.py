@@ -11,6 +11,7 @@ from tracejit.codegen.emitter import literal_text
 from tracejit.codegen.logs import LOG_OPS
 from tracejit.codegen.loop_ir import Assign, Do, Let, Loop, Store
 from tracejit.codegen.native import bind_native
+from tracejit.codegen.printing import lower_print
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import product
 from tracejit.ir.lowering import Effect, Library, LogOp, Native
@@ -95,7 +96,7 @@ def _empty(self: _Lowerer, eqn: Eqn) -> None:
         self.names[eqn.output] = literal_text(Literal(0, eqn.output.aval.dtype))
 
 
-EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty,
+EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty, "print": lower_print,
            "wrap_index": _wrap_index}
 
 

@@ -11,6 +11,7 @@
 | indexed by data       | what a gather reads, and its indices if they take arithmetic          |
 | computed outside      | what loops read of enclosing code, if it takes arithmetic             |
 | contracted            | operands of contractions, if they take arithmetic                     |
+| printed               | what `debug_print` shows                                              |
 | selected from         | what takes a call such as exp and is compared, or has its largest or  |
 |                       | smallest element sought, if it is also used otherwise: computed again,|
 |                       | by vector code and then by scalar code, it may differ in the last bit |
@@ -160,6 +161,8 @@ def _keep_by_kind(eqn: Eqn, elements: Elements, keep: Keep) -> None:
     elif isinstance(how, Gather):
         operands = (eqn.inputs[0], *filter(elements.computes, eqn.inputs[1:]))
         why = "read at places that data says"
+    elif isinstance(how, Effect) and how.shows:
+        operands, why = eqn.inputs, "printed"
     elif isinstance(how, Effect):
         results, why = eqn.outputs, "made on its own"
     for a in (*operands, *results):

@@ -11,6 +11,7 @@ from tracejit.ops.calls import (
     stop_gradient,
 )
 from tracejit.ops.extension import custom_gradient, register_op
+from tracejit.ops.printing import debug_print
 from tracejit.structured import cond, fori_loop, map, scan, while_loop
 from tracejit.tape.symbolic import AggregationMethod, Graph, gradients
 from tracejit.tape.tape import GradientTape, UnconnectedGradients
@@ -35,8 +36,8 @@ from tracejit.transforms.public import (
 
 __all__ = ["AggregationMethod", "GradientTape", "Graph", "Module", "NoGradient",
            "NotDifferentiable", "RegisterGradient", "UnconnectedGradients", "Variable",
-           "check_grads", "checkpoint", "cond", "constant", "custom_gradient", "fori_loop",
-           "grad", "gradients", "hessian",
+           "check_grads", "checkpoint", "cond", "constant", "custom_gradient", "debug_print",
+           "fori_loop", "grad", "gradients", "hessian",
            "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "map", "no_gradient",
            "recompute_grad", "register_op", "scan", "spec", "stop_gradient", "value_and_grad",
            "vjp", "vmap", "while_loop"]

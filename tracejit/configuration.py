@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Settings", "cache_directory", "config", "settings"]
+__all__ = ["Settings", "cache_directory", "calls_look", "config", "listen", "settings"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What can be set.
 
-    debug       -- 0: silent; 1: a line per compilation; 2: the IR after each pass; 3: the source
+    debug       -- 0: silent; 1: a line per compilation, and tracebacks with all frames; 2: the
+                   IR after each pass that changes it, too; 3: the emitted source; 4: the optimised
+                   LLVM and the assembly
     dump        -- a directory for the stages of every compilation: `NAME_DIGEST.before.txt` and
-                   `.after.txt`, the graph around all passes, `.py`, the source, and `.ll`, the LLVM
+                   `.after.txt`, the graph around all passes, `.why.txt`, what was decided, `.py`,
+                   the source, `.ll`, the LLVM, `.s`, the assembly, and `.repro.py`, a script that
+                   runs the program alone and compares it with the interpreter
     verify      -- check IR between passes, and every index of compiled code
     cache       -- whether compiled programs are kept for other processes
     cache_dir   -- where these and emitted source are kept; the user's cache directory if None
     cache_size  -- how many bytes of them are kept; those that were not used for longest go first
     disable_jit -- run the interpreter instead of compiled code
+    debug_nans  -- raise `FloatingPointError` where a result has a NaN or an infinity, with the
+                   operation that made it and the user's line
+    log_compiles -- log a line per compilation: for what, why, and the time of each stage
+    explain_cache_misses -- log why no program of this process, or in the store, serves a call
     """
 
     debug: int = 0
@@ -34,6 +43,14 @@ class Settings:
     cache_dir: str | None = None
     cache_size: int = 1 << 30
     disable_jit: bool = False
+    debug_nans: bool = False
+    log_compiles: bool = False
+    explain_cache_misses: bool = False
+
+    @property
+    def changes_calls(self) -> bool:
+        """Return whether calls of what is compiled have to look at the settings."""
+        return self.disable_jit or self.debug_nans
 
 
 def _bytes(text: str) -> int:
@@ -56,11 +73,15 @@ def _from_environment() -> Settings:
                     cache=flag("TRACEJIT_CACHE", "1"),
                     cache_size=_bytes(os.environ.get("TRACEJIT_CACHE_SIZE") or "1G"),
                     cache_dir=os.environ.get("TRACEJIT_CACHE_DIR") or None,
-                    disable_jit=flag("TRACEJIT_DISABLE_JIT"))
+                    disable_jit=flag("TRACEJIT_DISABLE_JIT"),
+                    debug_nans=flag("TRACEJIT_DEBUG_NANS"),
+                    log_compiles=flag("TRACEJIT_LOG_COMPILES"),
+                    explain_cache_misses=flag("TRACEJIT_EXPLAIN_CACHE_MISSES"))
 
 
+_DEFAULT = _from_environment()
 _SETTINGS: ContextVar[Settings] = ContextVar(
-    "tracejit settings", default=_from_environment())  # noqa: B039  (frozen)
+    "tracejit settings", default=_DEFAULT)
 
 
 def settings() -> Settings:
@@ -80,10 +101,49 @@ def config(**changes: Any) -> Iterator[Settings]:
     Raises `TypeError` for a setting that does not exist.
     """
     token = _SETTINGS.set(replace(settings(), **changes))
+    looks = settings().changes_calls
     try:
+        _LOOKING.add(looks)
         yield settings()
     finally:
+        _LOOKING.add(-looks)
         _SETTINGS.reset(token)
+
+
+class _Looking:
+    """Counts the blocks in which calls have to look at the settings, and tells when any is open.
+
+    Calls of compiled code are made without Python, and so without a look at the settings. Who makes
+    them so listens here, and lets them go through Python meanwhile, in all threads.
+    """
+
+    def __init__(self) -> None:
+        self.count = int(_DEFAULT.changes_calls)
+        self.listeners: list[Callable[[bool], None]] = []
+        self.lock = threading.RLock()
+
+    def add(self, number: int) -> None:
+        """Note that a block begins (1) or ends (-1)."""
+        with self.lock:
+            before, self.count = self.count > 0, self.count + number
+            if before is not (self.count > 0):
+                for listener in self.listeners:
+                    listener(self.count > 0)
+
+
+_LOOKING = _Looking()
+
+
+def calls_look() -> bool:
+    """Return whether calls have to look at the settings now."""
+    return _LOOKING.count > 0
+
+
+def listen(listener: Callable[[bool], None]) -> None:
+    """Have a function told whether calls have to look at the settings: now, and at each change."""
+    with _LOOKING.lock:
+        _LOOKING.listeners.append(listener)
+        listener(calls_look())
 
 
 def cache_directory() -> Path:

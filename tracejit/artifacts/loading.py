@@ -31,8 +31,8 @@ from tracejit.trace.specs import spec_of_leaf
 if TYPE_CHECKING:
     from tracejit.runtime.function import Request
 
-__all__ = ["Program", "load_artifacts", "load_object_code", "load_program", "lock_of", "reasons",
-           "require_environment"]
+__all__ = ["Program", "describe_misses", "load_artifacts", "load_object_code", "load_program",
+           "lock_of", "reasons", "require_environment"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -43,7 +43,7 @@ Program = tuple[Interface, tuple[int, int]]
 def load_artifacts(call: Request) -> Iterator[Program]:
     """Yield the stored programs that hold for a call as far as sizes do not matter."""
     store = find_store()
-    if store is None or settings().verify or settings().disable_jit:
+    if store is None or not _is_used():
         return
     slot = _slot(call)
     if slot is None:
@@ -75,11 +75,32 @@ def reasons(call: Request) -> list[tuple[str, str]]:
     return found
 
 
+def describe_misses(call: Request) -> str:
+    """Return, line by line, why no stored program serves a call that found none."""
+    if find_store() is None:
+        return "it is switched off"
+    if not _is_used():
+        return "it is not asked, as settings ask for more than it holds"
+    try:
+        found = reasons(call)
+    except Unstorable as e:
+        return f"such calls are not kept: {e}"
+    lines = [f"{key} does not serve: {reason or 'it was made for other sizes'}"
+             for key, reason in found]
+    return "\n".join(lines) or "nothing was kept for such calls"
+
+
 def lock_of(call: Request) -> AbstractContextManager[bool]:
     """Return a context in which no other process makes this program; whether one did meanwhile."""
     store = find_store()
-    slot = None if store is None or settings().verify or settings().disable_jit else _slot(call)
+    slot = _slot(call) if store is not None and _is_used() else None
     return nullcontext(False) if store is None or slot is None else store.making(slot)
+
+
+def _is_used() -> bool:
+    """Whether stored programs serve: these modes need the graph, or other code."""
+    now = settings()
+    return not (now.verify or now.disable_jit or now.debug_nans)
 
 
 def _slot(call: Request) -> str | None:

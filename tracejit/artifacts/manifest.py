@@ -41,6 +41,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
         "releases": i.releases,
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
+        "prints": [[template, [[d.str, n] for d, n in kinds]] for template, kinds in i.prints],
     }
 
 
@@ -91,7 +92,8 @@ class InterfaceReader:
             [(k, output) for k, output in i["written"]], [], [], i["sizes"], i["logs"],
             i["releases"],
             [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
-             for error, message, site in i["failures"]])
+             for error, message, site in i["failures"]],
+            [(template, _kinds(kinds)) for template, kinds in i["prints"]])
 
 
 def _kinds(text: Any) -> tuple[Kind, ...]:

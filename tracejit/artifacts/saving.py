@@ -45,7 +45,7 @@ LOG = logging.getLogger("tracejit")
 def save_artifact(call: Request, compiled: Compiled, dependencies: Dependencies) -> None:
     """Put a program that was compiled for a call into the store, unless that cannot be."""
     store = find_store()
-    if store is None or settings().verify:
+    if store is None or settings().verify or settings().debug_nans:
         return
     try:
         manifest, files = artifact_of(call, compiled, dependencies)

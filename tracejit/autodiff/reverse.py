@@ -21,7 +21,7 @@ from tracejit.autodiff.sweep import Sweep
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Params, Value
 from tracejit.ir.dims import Dim
-from tracejit.ir.lowering import Inline
+from tracejit.ir.lowering import Effect, Inline
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type, is_differentiable, scalar
 from tracejit.ir.walk import free_values
@@ -204,7 +204,8 @@ class ReverseSweep(Sweep):
     def _why_not(self, eqn: Eqn) -> str:
         """Return why an equation gets no backward part."""
         if eqn.op.effect:
-            return "a check, not a value"
+            shows = isinstance(eqn.op.lowering, Effect) and eqn.op.lowering.shows
+            return "a print, not a value" if shows else "a check, not a value"
         if eqn.op.marked and isinstance(eqn.op.lowering, Inline):
             return eqn.op.name
         if eqn.op.marked and any(self.wants(a) for a in eqn.inputs):

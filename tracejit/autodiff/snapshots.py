@@ -17,6 +17,7 @@ import numpy as np
 
 from tracejit.ir.core import Eqn, Value
 from tracejit.ir.dims import Dim, product
+from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current
@@ -84,7 +85,7 @@ def next_snapshot(first: Any, left: Any, free: Any) -> Any:
 
 def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[Any]:
     """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
-    body = eqn.regions[-1]
+    body = without_prints(eqn.regions[-1])
     carried = body.inputs[1:]
     wanted = [k for k, v in enumerate(carried) if sweep.wants(v)]
     kept = [k for k in wanted if cts[k] is not None]

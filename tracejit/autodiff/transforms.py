@@ -10,7 +10,7 @@ from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
-from tracejit.ir.walk import block_uses
+from tracejit.ir.walk import block_uses, without_prints
 from tracejit.trace.captured import FixedCaptures
 from tracejit.trace.context import Trace, active, current
 from tracejit.trace.equations import apply
@@ -84,7 +84,8 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
     reasons: dict[Eqn, str] = {}
     with after_capture(guards) as trace:
         _assume_sizes(graph)
-        block = pullback_block(graph.block, wrt, reasons)
+        silent = without_prints(graph.block)  # the call has shown what it prints
+        block = pullback_block(silent, wrt, reasons)
     outputs = block.outputs[len(graph.outputs):]
     block = prune_block(Block(block.inputs, block.eqns, outputs))
     return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()),
@@ -117,7 +118,8 @@ def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: 
 
     with after_capture(guards) as trace:
         _assume_sizes(graph)
-        block = reverse_block(graph.block, xs, start, finish, extra_inputs=cts)
+        forward = without_prints(graph.block)
+        block = reverse_block(forward, xs, start, finish, extra_inputs=cts)
     known = dict.fromkeys([*graph.inputs, *(a for a in graph.outputs if isinstance(a, Value))])
     block, read = cut_block(block, known)
     block = Block((*read, *cts), block.eqns, block.outputs)

@@ -15,7 +15,8 @@ from tracejit.ir.dims import Expr, dim_values, evaluate
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import free_values
 
-__all__ = ["bind_sizes", "concrete_params", "interpret", "prepare"]
+__all__ = ["Env", "apply_eqn", "bind_sizes", "block_env", "concrete_params", "interpret", "prepare",
+           "read_value"]
 
 Env = dict[Value, Any]
 
@@ -46,6 +47,12 @@ def bind_sizes(graph: Graph, args: Sequence[Any]) -> Env:
 
 def run_block(block: Block, outer: Env, args: Sequence[Any]) -> tuple[Any, ...]:
     """Run a block whose free values are in `outer`."""
+    env = block_env(block, outer, args)
+    return tuple(read_value(a, env) for a in block.outputs)
+
+
+def block_env(block: Block, outer: Env, args: Sequence[Any]) -> Env:
+    """Run a block and return all of its values, beside those of `outer`."""
     env = dict(outer)
     for v, arg in zip(block.inputs, args, strict=True):
         env[v] = _checked(v, arg, env)
@@ -54,12 +61,16 @@ def run_block(block: Block, outer: Env, args: Sequence[Any]) -> tuple[Any, ...]:
             env[v] = result
         for v in eqn.outputs:
             env[v] = _checked(v, env[v], env)
-    return tuple(_read(a, env) for a in block.outputs)
+    return env
 
 
 def run_eqn(eqn: Eqn, env: Env) -> tuple[Any, ...]:
     """Run one equation."""
-    args = [_read(a, env) for a in eqn.inputs]
+    return apply_eqn(eqn, [read_value(a, env) for a in eqn.inputs], env)
+
+
+def apply_eqn(eqn: Eqn, args: Sequence[Any], env: Env) -> tuple[Any, ...]:
+    """Run one equation on these operands."""
     keywords = concrete_params(eqn, env)
     if eqn.regions:
         keywords["regions"] = tuple(_callable(region, env) for region in eqn.regions)
@@ -143,7 +154,8 @@ def _callable(region: Block, env: Env) -> Callable[..., tuple[Any, ...]]:
     return lambda *args: run_block(region, env, args)
 
 
-def _read(a: Atom, env: Env) -> Any:
+def read_value(a: Atom, env: Env) -> Any:
+    """Return the value of an operand."""
     return a.val if isinstance(a, Literal) else env[a]
 
 

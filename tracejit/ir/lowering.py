@@ -126,9 +126,12 @@ class LogOp:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something done rather than computed: "check", "bound", "empty" or "print"."""
+    """Something done, not computed: "check", "check_bounds", "wrap_index", "empty" or "print"."""
 
     action: str
+    shows: bool = False
+    """Whether it shows whole operands to the user, once: where they are computed again, it does
+    not."""
 
 
 Lowering = (Pointwise | View | Alias | Index | Gather | Reduce | Argument | Running | Contract

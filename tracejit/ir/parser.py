@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -20,7 +21,7 @@ _TOKEN = re.compile(
     r"(?P<skip>\s+|#[^\n]*|--[^\n]*)"
     r"|(?P<float>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|inf\b|nan\b)"
     r"|(?P<int>\d+)|(?P<value>%[A-Za-z0-9_]+)|(?P<name>[A-Za-z_][\w.\[\]]*?(?![\w.]))"
-    r"|(?P<string>\"[^\"]*\")|(?P<mark>->|//|[-+*%(){}\[\]<>,:=])")
+    r"|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<mark>->|//|[-+*%(){}\[\]<>,:=])")
 
 
 def parse_graph(text: str) -> Graph:
@@ -218,7 +219,7 @@ class _Parser:
         kind, text, _ = self.tokens[self.at]
         if kind == "string":
             self.at += 1
-            return text[1:-1]
+            return json.loads(text)
         if kind == "name" and text in DTYPES:
             return self._dtype()
         if text in ("True", "False", "None"):

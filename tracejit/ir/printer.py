@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def format_param(p: Any, names: Names) -> str:
     if isinstance(p, np.dtype):
         return dtype_name(p)
     if isinstance(p, str):
-        return f'"{p}"'
+        return json.dumps(p, ensure_ascii=False)
     return repr(p) if p is None or isinstance(p, (bool, int, float)) else f"<{p}>"
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value, type_dims
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, map_dim
+from tracejit.ir.lowering import Effect
 from tracejit.ir.types import Aval, Type
 
 __all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_graph", "eqn_uses",
-           "free_values", "has_effect", "read_atom", "replace_graph"]
+           "free_values", "has_effect", "prints", "read_atom", "replace_graph", "without_prints"]
 
 Env = dict[Value, "Atom | Dim"]
 """What stands for a value: another value, a literal, or (for integers used as dims) a dim."""
@@ -161,3 +162,23 @@ def replace_graph(graph: Graph, block: Block) -> Graph:
 def has_effect(eqn: Eqn) -> bool:
     """Return whether an equation, or one in its regions, must stay even if nothing reads it."""
     return eqn.op.effect or any(has_effect(e) for r in eqn.regions for e in r.eqns)
+
+
+def prints(block: Block) -> bool:
+    """Return whether a block, or a region in it, shows anything."""
+    return any(isinstance(e.op.lowering, Effect) and e.op.lowering.shows for e in all_eqns(block))
+
+
+def without_prints(block: Block) -> Block:
+    """Return a block, of the same values, that shows nothing: for what is computed again."""
+    return Block(block.inputs, tuple(_silent(block.eqns)), block.outputs)
+
+
+def _silent(eqns: tuple[Eqn, ...]) -> Iterator[Eqn]:
+    for eqn in eqns:
+        how = eqn.op.lowering
+        if isinstance(how, Effect) and how.shows:
+            continue
+        if any(map(prints, eqn.regions)):
+            eqn = replace(eqn, regions=tuple(map(without_prints, eqn.regions)))
+        yield eqn

@@ -13,7 +13,7 @@ from typing import Any
 from tracejit.ir.core import Eqn, Value
 from tracejit.ir.lowering import Alias, Inline
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.ir.walk import copy_block, free_values
+from tracejit.ir.walk import copy_block, free_values, without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.ops.control import branches_jvp
 from tracejit.ops.kinds import same_type, structural, yielded_types
@@ -29,7 +29,7 @@ def _checkpointed_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     copies: dict[Value, Any] = {
         v: atom_of(sweep.apply("again", sweep.operand(v))) for v in free_values(body)
         if isinstance(v.aval, Aval) and is_differentiable(v.aval.dtype)}
-    body = copy_block(body, copies)
+    body = without_prints(copy_block(body, copies))
     given = [ct is not None for ct in cts]
     back, touched, _ = sweep.pullback_of(body, [], [copies[v] for v in free], given)
     free = [v for v in free if copies[v] in touched]

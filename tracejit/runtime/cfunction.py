@@ -18,6 +18,7 @@ from tracejit.codegen.c_wrapper import call_kernel, kernel_type, release_logs
 from tracejit.codegen.machine import load_object, target_machine
 from tracejit.codegen.slots import ALIGNMENT, arena_size
 from tracejit.errors import ExportError
+from tracejit.runtime.export import require_silent
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
@@ -59,6 +60,7 @@ def make_cfunction(compiled: Compiled, signature: str | None) -> CFunction:
     kernel, name = compiled.lowered.kernel, compiled.graph.name
     count = len(compiled.graph.inputs)
     _require_scalars(kernel, name)
+    require_silent(compiled.lowered.traced.program, kernel)
     if signature is not None and signature not in _FORMS:
         raise ValueError(f"{signature!r} is not one of {', '.join(map(repr, _FORMS))}")
     form = ([DOUBLE] * count, [ctypes.c_double] * count)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.stages import Compiled, Program
 
-__all__ = ["export_program"]
+__all__ = ["export_program", "require_silent"]
 
 _SUFFIXES = {".h": (".h",), ".o": (".h", ".o"), ".a": (".h", ".o", ".a"),
              ".so": (".h", ".o", ".a", ".so")}
@@ -53,6 +53,7 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
         with config(verify=False):
             lowered = lowered.traced.lower()
     program, kernel = lowered.traced.program, lowered.kernel
+    require_silent(program, kernel)
     alias = name or re.sub(r"\W+", "_", program.name, flags=re.ASCII).strip("_")
     if not re.fullmatch(r"[A-Za-z]\w*", alias, flags=re.ASCII):
         raise ValueError(f"{alias!r} is no name for a C function. Give name= another")
@@ -72,6 +73,13 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
     for suffix in _SUFFIXES[target.suffix]:
         files.write(suffix, header, code.object_code)
     return files.written
+
+
+def require_silent(program: Program, kernel: Kernel) -> None:
+    """Raise `ExportError` for a program that prints."""
+    if kernel.prints:
+        raise ExportError(f"{program.name} prints, which needs Python. Take debug_print out of it, "
+                          "or let it return what it shows")
 
 
 # --- what the program is --------------------------------------------------------------------------

@@ -6,13 +6,14 @@ import functools
 import gc
 import logging
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
-from tracejit.configuration import settings
+from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.runtime.invocation import Invocation
@@ -44,6 +45,37 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
+class _Entries:
+    """The functions whose calls go to a C-level entry, but not while calls look at the settings."""
+
+    def __init__(self) -> None:
+        self.functions: weakref.WeakSet[Function] = weakref.WeakSet()
+        self.lock = threading.RLock()
+
+    def use(self, function: Function, entry: Any) -> None:
+        """Let an entry take a function's calls."""
+        with self.lock:
+            function._slow = entry
+            self.functions.add(function)
+            self._renew(function, calls_look())
+
+    def renew_all(self, look: bool) -> None:
+        """Let Python take all calls if they look at the settings, else the entries."""
+        with self.lock:
+            for function in list(self.functions):
+                self._renew(function, look)
+
+    def _renew(self, function: Function, look: bool) -> None:
+        kind = type(function)
+        if not look:
+            kind.__call__ = function._slow  # type: ignore[method-assign]
+        elif "__call__" in vars(kind):
+            del kind.__call__
+
+
+_ENTRIES = _Entries()
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A call for which a program is needed: what is called, and with what.
@@ -57,6 +89,11 @@ class Request:
     structure: Structure
     leaves: Sequence[Any]
     is_actual: bool = True
+
+    @property
+    def key(self) -> Any:
+        """Return what calls must agree in to share specialisations."""
+        return _key(self.structure, self.specs)
 
 
 class Function(Displayed):
@@ -108,7 +145,7 @@ class Function(Displayed):
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
         specs = tuple(map(spec_of_leaf, leaves))
-        key = (structure, tuple(map(_spec_key, specs)), settings().disable_jit)
+        key = _key(structure, specs)
         if held or watches():
             return self._recorded(key, specs, structure, leaves, held, args, kwargs)
         for candidate in self._table.get(key, ()):
@@ -142,15 +179,14 @@ class Function(Displayed):
             for candidate in self._table.get(key, ()):  # another thread may have been faster
                 if candidate.fits(leaves):
                     return candidate
-            return self._add(key, Request(self, specs, structure, leaves))
+            return self._add(Request(self, specs, structure, leaves))
 
-    def _add(self, key: Any, call: Request) -> Specialisation:
+    def _add(self, call: Request) -> Specialisation:
         with _no_garbage_collection():
             made = self._compile(call)
-        self._table.setdefault(key, []).insert(0, made)
+        self._table.setdefault(call.key, []).insert(0, made)
         if made.entry is not None:
-            type(self).__call__ = made.entry  # type: ignore[method-assign]
-            self._slow = made.entry
+            _ENTRIES.use(self, made.entry)
         return made
 
     def _compile(self, call: Request) -> Specialisation:
@@ -163,6 +199,9 @@ class Function(Displayed):
             if found is not None:
                 return found
             from tracejit.runtime.making import make
+            from tracejit.runtime.misses import explain_miss
+
+            explain_miss(call)
 
             return Specialisation(*make(call), call.specs, call.structure, self._slow)
 
@@ -193,10 +232,9 @@ class Function(Displayed):
         """
         for args in calls:
             call = self._request(tuple(args) if isinstance(args, (tuple, list)) else (args,), {})
-            key = (call.structure, tuple(map(_spec_key, call.specs)), settings().disable_jit)
             with _COMPILING:
-                if not self._table.get(key):
-                    self._add(key, call)
+                if not self._table.get(call.key):
+                    self._add(call)
 
     def _request(self, args: Any, kwargs: Any) -> Request:
         """Return the request for a call, with specs or texts of them for arguments."""
@@ -268,6 +306,11 @@ class WithStates:
         return hash((self.function, self.chosen))
 
 
+def _key(structure: Structure, specs: Sequence[ArgSpec]) -> Any:
+    now = settings()
+    return structure, tuple(map(_spec_key, specs)), now.disable_jit, now.debug_nans
+
+
 def _spec_key(spec: ArgSpec) -> Any:
     """Return what two leaves must agree in to share specialisations."""
     if spec.kind != "static":
@@ -287,3 +330,6 @@ def make_function(transform: Any) -> Function:
     function: Function = kind()
     function._setup(transform)
     return function
+
+
+listen(_ENTRIES.renew_all)

@@ -12,7 +12,7 @@ from tracejit.trace.paths import Guarded, Leaf, Path
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:
-    from tracejit.codegen.kernel import Kernel
+    from tracejit.codegen.kernel import Kernel, Shown
     from tracejit.runtime.stages import Program
 
 __all__ = ["Failure", "Interface", "Kind"]
@@ -51,6 +51,7 @@ class Interface:
     sizes     -- how many sizes it has
     logs      -- how many Logs it has
     releases  -- whether it has loops, branches or calls, and runs without the GIL
+    prints    -- what it prints
     """
 
     name: str
@@ -68,6 +69,7 @@ class Interface:
     logs: int
     releases: bool
     failures: Sequence[Failure]
+    prints: Sequence[Shown]
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel | None = None) -> Interface:
@@ -78,7 +80,8 @@ class Interface:
             program.capture.guards, program.structure, program.constants, program.weak,
             program.written, program.assigned, program.capture.recorded, len(graph.sizes),
             0 if kernel is None else len(kernel.logs),
-            any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures)
+            any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
+            () if kernel is None else kernel.prints)
 
 
 def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.codegen.context import BAD_BUFFER, INTERRUPTED, LOGS, POLL
+from tracejit.codegen.context import BAD_BUFFER, INTERRUPTED, LOGS, POLL, PRINT
 from tracejit.errors import IRError
+from tracejit.ir.showing import show
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interrupts import poll_address
 
 if TYPE_CHECKING:
-    from tracejit.codegen.kernel import Kernel
+    from tracejit.codegen.kernel import Kernel, Shown
 
 __all__ = ["Invocation"]
 
 _I64 = ctypes.c_int64
 _KERNEL = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _PLAN = ctypes.CFUNCTYPE(_I64, ctypes.c_void_p, ctypes.c_void_p)
+_PRINT = ctypes.CFUNCTYPE(_I64, _I64, ctypes.c_void_p)
 _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
 """In verify mode: bytes around buffers; what fresh memory (NaN as floats) and zones hold."""
 
@@ -76,12 +79,17 @@ class Invocation:
         logs = self.interface.logs
         ctx = (_I64 * (LOGS + 8 + 2 * logs))()
         ctx[POLL] = poll_address(clears=True)
+        printing = _Printing(self.interface.prints) if self.interface.prints else None
+        if printing is not None:
+            ctx[PRINT] = printing.address
         table = (ctypes.c_void_p * len(pointers))(*pointers)
         dims = (_I64 * max(1, len(sizes)))(*sizes)
         status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
                               ctypes.addressof(dims))
         for k in range(logs):
             _free(ctx[LOGS + 2 * k])
+        if printing is not None and printing.error is not None:
+            raise printing.error
         if status == INTERRUPTED:
             raise KeyboardInterrupt
         if memory is not None:
@@ -108,6 +116,34 @@ class Invocation:
                           f"{buffer.name}[{index}], which has {buffer.size} elements")
         if not memory.is_clean():
             raise IRError(f"the kernel of {self.interface.name} writes outside of its buffers")
+
+
+class _Printing:
+    """What a running kernel calls to print; an exception of that is kept until it has ended."""
+
+    def __init__(self, prints: Sequence[Shown]) -> None:
+        self.prints = prints
+        self.error: BaseException | None = None
+        self.callback = _PRINT(self._print)
+        self.address = ctypes.cast(self.callback, ctypes.c_void_p).value or 0
+
+    def _print(self, number: int, words: int) -> int:
+        """Show the operands whose addresses and sizes are in a table."""
+        try:
+            template, kinds = self.prints[number]
+            table = ctypes.cast(words, ctypes.POINTER(_I64))
+            values, place = [], 0
+            for dtype, ndim in kinds:
+                shape = tuple(table[place + 1 + k] for k in range(ndim))
+                size = math.prod(shape) * dtype.itemsize
+                data = ctypes.string_at(table[place], size)
+                values.append(np.frombuffer(data, dtype).reshape(shape)[()])
+                place += 1 + ndim
+            show(template, values)
+        except BaseException as e:  # Ctrl-C among them: C code cannot pass it on
+            self.error = e
+            return 1
+        return 0
 
 
 class _Memory:

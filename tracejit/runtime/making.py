@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from tracejit.artifacts.saving import save_artifact
 from tracejit.configuration import settings
-from tracejit.ir.core import Graph
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
+from tracejit.runtime.misses import reason_for
 from tracejit.runtime.specialisation import Runner
-from tracejit.runtime.stages import Traced
+from tracejit.runtime.stages import Program, Traced
+from tracejit.runtime.watched import Watched
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import collecting
 from tracejit.trace.tracer import Traced as TracedValue
@@ -20,7 +21,7 @@ from tracejit.trace.tracer import Traced as TracedValue
 if TYPE_CHECKING:
     from tracejit.runtime.function import Request
 
-__all__ = ["make"]
+__all__ = ["log_compilation", "make"]
 
 LOG = logging.getLogger("tracejit")
 PROGRESS = logging.getLogger("tracejit.progress")
@@ -38,22 +39,31 @@ def make(call: Request) -> tuple[Interface, Runner]:
         program = call.function.transform.make_program(
             call.specs, call.structure, call.leaves if call.is_actual else None)
     captured = perf_counter()
-    traced = Traced(program, (call.specs, call.structure))
+    traced = Traced(program, (call.specs, call.structure), call.function,
+                    call.leaves if call.is_actual else None)
     if settings().disable_jit:
-        return Interface.of(program), Interpreted(traced)
+        return Interface.of(program), _watched(Interpreted(traced), traced)
     PROGRESS.debug("%s: captured after %.2f s, making loops of %d equations", name,
                    captured - start, len(program.graph.eqns))
     lowered = traced.lower()
     PROGRESS.debug("%s: compiling %d lines of source", name, lowered.source.count("\n"))
     compiled = lowered.compile()
-    _log(call, program.name, program.graph, {"capture": captured - start, **compiled.times})
+    log_compilation(program, reason_for(call), {"capture": captured - start, **compiled.times})
     save_artifact(call, compiled, dependencies)
-    return compiled.interface, compiled.invocation
+    return compiled.interface, _watched(compiled.invocation, traced)
 
 
-def _log(call: Request, name: str, graph: Graph, times: dict[str, float]) -> None:
+def _watched(runner: Runner, traced: Traced) -> Runner:
+    """Return what carries a program out, with its results looked at if that is asked for."""
+    return Watched(runner, traced.graph) if settings().debug_nans else runner
+
+
+def log_compilation(program: Program, reason: str, times: dict[str, float]) -> None:
+    """Log what was compiled, why, and how long each stage took."""
     parts = ", ".join(f"{k} {1e3 * t:.1f} ms" for k, t in times.items())
-    reason = "no specialisation fits this call" if call.function._table else "first call"
-    signature = ", ".join(str(v.aval) for v in graph.inputs)
-    LOG.log(logging.WARNING if settings().debug else logging.DEBUG,
-            "compiled %s for %s (%s): %s", name, signature, reason, parts)
+    signature = ", ".join(f"{v.name}: {v.aval}" if v.name else str(v.aval)
+                          for v in program.graph.inputs)
+    fixed = "".join(f"; {why}: fixed at {n}" for n, why in program.capture.pins.values())
+    shown = settings().debug or settings().log_compiles
+    LOG.log(logging.WARNING if shown else logging.DEBUG,
+            "compiled %s for %s (%s%s): %s", program.name, signature, reason, fixed, parts)

@@ -23,6 +23,8 @@ from tracejit.codegen.plan import plan_dims
 from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.ir.dims import Dim
+from tracejit.ir.walk import prints
+from tracejit.runtime.making import log_compilation
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.paths import Leaf, Same, is_same_object
 from tracejit.trace.specs import ArgSpec
@@ -143,6 +145,9 @@ def _require_pure(program: Program) -> None:
         paths = [*program.capture.recorded, *(path for path, _ in program.assigned)]
         raise Refusal(f"{program.name} reads or assigns {paths[0]}, a variable or a tape's value, "
                       "which @njit code cannot. Pass its value as an argument")
+    if prints(program.graph.block):
+        raise Refusal(f"{program.name} prints, which it can from Python alone. Take debug_print out"
+                      " of it, or call it from Python")
     if program.written:
         raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "
                       "code. Let it work on a copy, x = x.copy(), and return that")
@@ -217,6 +222,7 @@ def _machine(program: Program) -> Machine:
     """Compile a program; `CompileError` where that is a defect of tracejit."""
     with config(verify=False, disable_jit=False):
         compiled = Traced(program).lower().compile()
+    log_compilation(program, "called from @njit code", compiled.times)
     kernel = compiled.lowered.kernel
     entry, plan = compiled.addresses()
     asks = program.capture.size_guards or program.capture.checks

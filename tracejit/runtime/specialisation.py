@@ -33,7 +33,8 @@ class Runner(Protocol):
 class Specialisation:
     """A program that accepts arguments of certain specs, under guards.
 
-    runner -- what carries it out; the fast entry is for compiled code, and not for verify mode
+    runner -- what carries it out; the fast entry is for compiled code, and not for verify mode,
+              nor for programs that print
     slow   -- what the fast entry calls where the arguments are not as expected
     """
 
@@ -46,7 +47,7 @@ class Specialisation:
         self.entry: Any = None
         self.flat: Any = None
         self._keep: list[Any] = [slow]
-        if not isinstance(runner, Invocation) or runner.checked is not None:
+        if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints:
             return
         words = self._direct_words(runner, slow)
         if words is not None:

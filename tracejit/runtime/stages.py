@@ -112,7 +112,16 @@ class Traced(Displayed):
                 LOG.warning("after %s:\n%s", apply_pass.__name__, graph)
         self.times["passes"] = perf_counter() - start
         _dump(self.program, "after.txt", graph)
+        if settings().dump is not None:
+            self._dump_more(graph)
         return graph
+
+    def _dump_more(self, graph: Graph) -> None:
+        """Write what was decided, and a script that compiles and runs the program alone."""
+        from tracejit.runtime.reproducing import reproducer
+
+        _dump(self.program, "why.txt", self.why())
+        _dump(self.program, "repro.py", reproducer(self.program, graph, self.shapes))
 
     def why(self) -> str:
         """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
@@ -169,6 +178,8 @@ class Lowered(Displayed):
             self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
         _dump(traced.program, "py", self)
+        if settings().dump is not None:
+            _dump(traced.program, "why.txt", self.why())
         if settings().debug >= 3:
             LOG.warning("emitted:\n%s", self.source)
 
@@ -213,6 +224,9 @@ class Compiled(Displayed):
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             _dump(program, "ll", self.llvm)
+            _dump(program, "s", self.asm)
+        if settings().debug >= 4:
+            LOG.warning("optimised:\n%s\nassembly:\n%s", self.llvm, self.asm)
         self.interface = Interface.of(program, kernel)
         self.invocation = Invocation(self.interface, self.addresses(),
                                      kernel if kernel.is_checked else None)

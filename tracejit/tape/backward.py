@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.configuration import settings
 from tracejit.tape.noting import Line, line_text
 from tracejit.tape.plans import Plan, forget
 from tracejit.tape.recording import Record, perform
 from tracejit.tape.values import TapeValue
+from tracejit.tape.watching import require_finite_cotangents
 
 __all__ = ["go_back"]
 
@@ -28,6 +30,7 @@ def go_back(records: Sequence[Record], kept: list[Sequence[Any]], cts: dict[int,
     last     -- whether what a call kept is freed after its turn
     """
     found: tuple[Any, ...]
+    looks = settings().debug_nans
     own: set[int] = set()
     """The cotangents that are sums made here, to which more can be added in place."""
     with np.errstate(all="ignore"):
@@ -61,6 +64,8 @@ def go_back(records: Sequence[Record], kept: list[Sequence[Any]], cts: dict[int,
                 grads = perform(adjoint, (*known, *found))
             else:
                 grads = adjoint.run(*saved, *found)
+            if looks:
+                require_finite_cotangents(plan, (*saved, *found), grads, line)
             for k, ct in zip(adjoint.reaches, grads, strict=True):
                 uid = inputs[k]
                 before = cts.get(uid)

@@ -126,7 +126,7 @@ class Adjoint(Inlined):
         """Compute on NumPy values; compile once that has taken as long as compiling takes."""
         spent = self.pattern.spent[self.given] = self.pattern.spent.get(
             self.given, 0.0) + self.price
-        if spent < COMPILING or settings().disable_jit:
+        if spent < COMPILING or settings().changes_calls:
             return self.prepared(*args)
         self.run = self.pattern.compiled(self.given) or self.prepared
         return self.run(*args)

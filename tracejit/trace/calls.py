@@ -153,7 +153,8 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     if reads or module.partition(".")[0].lstrip("_") not in _PURE:
         note_impure(f"{module}.{name}")
     if fn is builtins.print and traced:
-        current().note("print() shows traced values once, while the function is captured")
+        current().note("print() shows traced values once, while the function is captured; "
+                       "tracejit.debug_print shows what they are at every call")
     return call_natively(fn, args, kwargs)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
 from tracejit.ir.core import Atom, Block, Graph
+from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
@@ -150,7 +151,8 @@ class Pullback:
             if ct_structure != value_structure:
                 raise TypeError("the cotangent has another structure than the result")
             cts = [t for t, c in zip(cts, constants, strict=False) if c is None]
-            main = Block(block.inputs, block.eqns, block.outputs[:len(cts)])  # without aux
+            main = without_prints(Block(block.inputs, block.eqns,
+                                        block.outputs[:len(cts)]))  # without aux
             whole = pullback_block(main, list(range(len(wrt))))
             atoms = [_conforming("cotangent", t, r) for t, r in zip(cts, results, strict=False)]
             found = inline_region(whole, [*operands, *atoms])[len(cts):]

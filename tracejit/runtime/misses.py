@@ -1,0 +1,111 @@
+"""Why a call needs a program of its own: what the programs that are there do not agree with."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracejit.artifacts.loading import describe_misses
+from tracejit.configuration import settings
+from tracejit.runtime.specialisation import Specialisation
+from tracejit.trace.paths import Same, is_same_object
+from tracejit.trace.specs import ArgSpec
+from tracejit.tree import leaf_names
+
+if TYPE_CHECKING:
+    from tracejit.runtime.function import Request
+
+__all__ = ["explain_miss", "reason_for"]
+
+LOG = logging.getLogger("tracejit")
+
+
+def explain_miss(call: Request) -> None:
+    """Log why no program that is there serves a call, if that is asked for."""
+    if settings().explain_cache_misses:
+        LOG.warning("%s: no program serves this call. In this process: %s. In the store: %s",
+                    name_of(call), reason_for(call), describe_misses(call).replace("\n", "; "))
+
+
+def name_of(call: Request) -> str:
+    """Return the transform and the function, as graphs are named."""
+    transform = call.function.transform
+    return f"{transform.name}[{getattr(call.function, '__name__', '?')}]"
+
+
+def reason_for(call: Request) -> str:
+    """Return why none of a function's programs in this process serves a call."""
+    table = call.function._table
+    if not table:
+        return "first call"
+    fitting = table.get(call.key)
+    if fitting:
+        return _why_not(fitting[0], call)
+    others = [s for made in table.values() for s in made if s.structure == call.structure]
+    if not others:
+        return "the arguments are of another number, or put together otherwise"
+    names = _names(call)
+    differences = [list(_differences(names, s.specs, call.specs)) for s in others]
+    found = min(differences, key=len)
+    return ", ".join(found) if found else "other settings hold"
+
+
+def _why_not(s: Specialisation, call: Request) -> str:
+    """Return why a program for such arguments does not serve."""
+    for guard in s.interface.guards:
+        old = guard.content
+        try:
+            new = guard.path.read()
+        except (LookupError, AttributeError, ValueError):
+            return f"{guard.path} is not there any more"
+        if isinstance(old, Same):
+            if old.path.read() is not new:
+                return f"{guard.path} and {old.path} are no longer one array"
+        elif not is_same_object(old, new):
+            return f"{guard.path} has changed from {_shown(old)} to {_shown(new)}"
+    if call.is_actual and s.values(call.leaves) is None:
+        return "what the function reads from outside is of another dtype or rank"
+    given = [f"{name} {'has the shape ' + str(x.shape) if spec.ndim else f'is {x}'}"
+             for name, spec, x in zip(_names(call), call.specs, call.leaves, strict=True)
+             if call.is_actual and (spec.kind == "int" or spec.ndim)]
+    return "it was made for other sizes: " + (", ".join(given) or "these are not known")
+
+
+def _differences(names: Sequence[str], old: Sequence[ArgSpec],
+                 new: Sequence[ArgSpec]) -> Iterator[str]:
+    """Yield in which arguments two calls differ."""
+    for name, a, b in zip(names, old, new, strict=True):
+        if (a.kind, a.dtype, a.ndim) != (b.kind, b.dtype, b.ndim):
+            yield f"{name} is {_kind(b)} and was {_kind(a)}"
+        elif a.kind == "static" and (type(a.content), a.content) != (type(b.content), b.content):
+            yield f"{name} is {_shown(b.content)} and was {_shown(a.content)}"
+
+
+def _kind(s: ArgSpec) -> str:
+    if s.kind == "array":
+        return f"{s.dtype}[{', '.join(':' * s.ndim)}]"
+    if s.kind == "static":
+        return f"a {type(s.content).__name__}"
+    return f"a {s.dtype}" if s.kind == "scalar" else f"a Python {s.kind}"
+
+
+def _names(call: Request) -> list[str]:
+    """Return how users write the leaves of the arguments."""
+    args, kwargs = call.structure.parts
+    try:
+        params = list(inspect.signature(call.function.transform.fn).parameters)
+    except (TypeError, ValueError):
+        params = []
+    names: list[str] = []
+    for k, part in enumerate(args.parts):
+        names += leaf_names(part, params[k] if k < len(params) else f"argument {k}")
+    for key, part in zip(kwargs.aux, kwargs.parts, strict=True):
+        names += leaf_names(part, key)
+    return names
+
+
+def _shown(x: Any) -> str:
+    text = repr(x)
+    return text if len(text) <= 60 else f"{text[:57]}..."

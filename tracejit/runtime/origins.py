@@ -1,0 +1,277 @@
+"""Where a NaN or an infinity of a result began: followed back, element by element.
+
+A graph is run again in the interpreter, and an element of a result that is not finite is followed
+from equation to equation. An operand carried it if the element becomes finite once the operand's
+elements that are not finite are replaced; an equation whose operands carried nothing is where it
+began. So an infinity that `where` did not select is never blamed. Loops are run again piece by
+piece, from states that were kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal
+from tracejit.ir.interpreter import (
+    Env,
+    apply_eqn,
+    bind_sizes,
+    block_env,
+    concrete_params,
+    read_value,
+)
+from tracejit.ir.lowering import LogOp, Region
+from tracejit.ir.walk import without_prints
+
+__all__ = ["Origin", "find_origin", "first_bad", "is_bad"]
+
+Index = tuple[int, ...]
+
+SEGMENT = 64
+"""How many iterations of a loop, or states between iterations, are kept at once."""
+
+SUBSTITUTES = (0.5, 2.0, 1.0)
+"""What stands for elements that are not finite: functions have one of these in their domain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """An element of a value. One of a Log: the entry, counted from 1, a place in it, an index."""
+
+    atom: Atom
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an element that is not finite began: an equation, an input or a constant.
+
+    spot  -- the element; its atom is an input of the graph where `eqn` is None, or a literal
+    value -- what it is
+    args  -- what the equation was given
+    loops -- the loops and maps around it, outermost first, each with the number of its iteration
+    """
+
+    spot: Spot
+    value: Any
+    eqn: Eqn | None = None
+    args: tuple[Any, ...] = ()
+    loops: tuple[tuple[Eqn, int], ...] = ()
+
+
+def is_bad(x: Any) -> bool:
+    """Return whether a value has an element that is NaN or infinite."""
+    x = np.asarray(x)
+    return x.dtype.kind in "fc" and not bool(np.isfinite(x).all())
+
+
+def first_bad(x: Any) -> Index:
+    """Return the index of the first NaN of a value, or else of its first infinity."""
+    x = np.asarray(x)
+    bad = np.isnan(x) if np.isnan(x).any() else ~np.isfinite(x)
+    return tuple(int(k) for k in np.unravel_index(int(np.argmax(bad)), x.shape))
+
+
+def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) -> Origin | None:
+    """Return where an element of an output began; None if the interpreter finds it finite."""
+    block = without_prints(graph.block)
+    with np.errstate(all="ignore"):
+        env = block_env(block, bind_sizes(graph, args), args)
+        if np.isfinite(np.asarray(read_value(graph.outputs[output], env))[index]):
+            return None
+        found = _Search().follow(block, env, Spot(graph.outputs[output], index), ())
+    if isinstance(found, Origin):
+        return found
+    return Origin(found, np.asarray(read_value(found.atom, env))[found.index])
+
+
+Loops = tuple[tuple[Eqn, int], ...]
+
+
+class _Search:
+    """Follows elements back through blocks that were run."""
+
+    def __init__(self) -> None:
+        self.depths: dict[int, tuple[Any, int]] = {}
+        """By the identity of a Log's value: that value, kept alive, and how many entries it has."""
+
+    def follow(self, block: Block, env: Env, spot: Spot, loops: Loops) -> Origin | Spot:
+        """Follow an element to where it began, or to a value that comes from outside the block."""
+        makers = {v: e for e in block.eqns for v in e.outputs}
+        while True:
+            if isinstance(spot.atom, Literal):
+                return Origin(spot, spot.atom.val, None, (), loops)
+            eqn = makers.get(spot.atom)
+            if eqn is None:
+                return spot
+            place = eqn.outputs.index(spot.atom)
+            how = eqn.op.lowering
+            if isinstance(how, Region):
+                found = FOLLOW[how.kind](self, eqn, env, place, spot.index, loops)
+            elif isinstance(how, LogOp):
+                found = self._through_log(eqn, env, place, spot.index)
+            else:
+                found = _through(eqn, env, place, spot, loops)
+            if isinstance(found, Origin):
+                return found
+            spot = found
+
+    def branch(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> Origin | Spot:
+        """Follow an element into the branch that was taken."""
+        region = eqn.regions[0 if read_value(eqn.inputs[0], env) else 1]
+        own = block_env(region, env, ())
+        return self.follow(region, own, Spot(region.outputs[place], index), loops)
+
+    def element(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> Origin | Spot:
+        """Follow an element into the iteration of a map that made it."""
+        (region,) = eqn.regions
+        i, *rest = index
+        own = block_env(region, env, (np.int64(i),))
+        spot = Spot(region.outputs[place], tuple(rest))
+        return self.follow(region, own, spot, (*loops, (eqn, i)))
+
+    def loop(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> Origin | Spot:
+        """Follow an element back from iteration to iteration."""
+        body = eqn.regions[-1]
+        place -= len(eqn.outputs) - len(eqn.inputs)
+        start = tuple([read_value(a, env) for a in eqn.inputs])
+        for i, own in _backwards(body, env, start, _indices(eqn, env)):
+            spot = Spot(body.outputs[place], index)
+            found = self.follow(body, own, spot, (*loops, (eqn, i)))
+            if isinstance(found, Origin) or found.atom not in body.inputs:
+                return found
+            place, index = body.inputs.index(found.atom) - 1, found.index
+        return Spot(eqn.inputs[place], index)
+
+    def _through_log(self, eqn: Eqn, env: Env, place: int, index: Index) -> Spot:
+        """Follow an element from where it is popped, or lies, to where it was pushed."""
+        log = eqn.inputs[0]
+        if place:  # what a pop gives: the topmost entry of the Log
+            return Spot(log, (self._depth(read_value(log, env)), place - 1, *index))
+        entry, k, *rest = index
+        if len(eqn.inputs) > 1 and entry == self._depth(env[eqn.outputs[0]]):
+            return Spot(eqn.inputs[1 + k], tuple(rest))
+        return Spot(log, index)
+
+    def _depth(self, log: Any) -> int:
+        """Return how many entries a Log has: each is a pair of what is below it and its values."""
+        path = []
+        while log and id(log) not in self.depths:
+            path.append(log)
+            log = log[0]
+        depth = self.depths[id(log)][1] if log else 0
+        for part in reversed(path):
+            depth += 1
+            self.depths[id(part)] = part, depth
+        return depth
+
+
+FOLLOW: dict[str, Callable[..., Origin | Spot]] = {
+    "if": _Search.branch, "for": _Search.loop, "while": _Search.loop, "map": _Search.element}
+
+
+# --- loops --------------------------------------------------------------------------------------
+
+
+def _indices(eqn: Eqn, env: Env) -> Sequence[int]:
+    """Return the numbers of a loop's iterations, in the order in which they ran."""
+    params = concrete_params(eqn, env)
+    if "lo" not in params:  # its trip count is its first result
+        return range(int(env[eqn.outputs[0]]))
+    numbers = range(params["lo"], params["hi"])
+    return numbers[::-1] if params["reversed"] else numbers
+
+
+def _backwards(body: Block, outer: Env, start: tuple[Any, ...],
+               indices: Sequence[int]) -> Iterator[tuple[int, Env]]:
+    """Yield iterations with all their values, the last one first.
+
+    No more than `SEGMENT` of them are kept at once, and as many states to run others again from.
+    """
+    stride = -(-len(indices) // SEGMENT)
+    kept = []
+    for k, i in enumerate(indices):
+        own = block_env(body, outer, (np.int64(i), *start))
+        if k % stride == 0:
+            kept.append((start, own))
+        start = tuple([read_value(a, own) for a in body.outputs])
+    for k in reversed(range(len(kept))):
+        part = indices[k * stride:(k + 1) * stride]
+        if stride == 1:
+            yield part[0], kept[k][1]
+        else:
+            yield from _backwards(body, outer, kept[k][0], part)
+
+
+# --- one equation -------------------------------------------------------------------------------
+
+
+def _through(eqn: Eqn, env: Env, place: int, spot: Spot, loops: Loops) -> Origin | Spot:
+    """Follow an element to the operand that carried it; where none did it began here."""
+    args = [read_value(a, env) for a in eqn.inputs]
+    value = np.asarray(read_value(spot.atom, env))[spot.index]
+    here = Origin(spot, value, eqn, tuple(args), loops)
+
+    def stays(changed: Sequence[Any]) -> bool:
+        """Whether the element is not finite, either, with these operands."""
+        try:
+            result = np.asarray(apply_eqn(eqn, changed, env)[place])[spot.index]
+        except Exception:  # a factorisation of what replaces the operand, perhaps
+            return False
+        return not np.isfinite(result)
+
+    bad = [k for k, x in enumerate(args) if is_bad(x)]
+    for number in SUBSTITUTES if bad else ():
+        clean = [_replaced(x, number) for x in args]
+        if not stays(clean):
+            break
+    else:
+        return here
+    alone = (k for k in bad if stays([*clean[:k], args[k], *clean[k + 1:]]))
+    k = next(alone, -1)
+    if k < 0:  # only together: the first one, beside the others as they are
+        k, clean = bad[0], args
+    x = np.asarray(args[k])
+
+    def carries(kept: np.ndarray) -> bool:
+        part = np.where(np.isfinite(x) | kept, x, x.dtype.type(number))[()]
+        return stays([*clean[:k], part, *clean[k + 1:]])
+
+    if isinstance(eqn.inputs[k], Literal):
+        return here
+    return Spot(eqn.inputs[k], _carrier(x, spot.index, carries))
+
+
+def _carrier(x: np.ndarray, index: Index, carries: Callable[[np.ndarray], bool]) -> Index:
+    """Return an element of an operand that, kept alone, makes the result what it is.
+
+    It is sought at the result's own index first, then by halves.
+    """
+    def kept(places: Any) -> np.ndarray:
+        mask = np.zeros(x.shape, bool)
+        mask.reshape(-1)[places] = True
+        return mask
+
+    last = index[len(index) - x.ndim:]
+    own = tuple([0 if n == 1 else i for i, n in zip(last, x.shape, strict=False)])
+    if len(own) == x.ndim and all(i < n for i, n in zip(own, x.shape, strict=True)):
+        place = int(np.ravel_multi_index(own, x.shape)) if own else 0
+        if not np.isfinite(x[own]) and carries(kept(place)):
+            return own
+    places = np.flatnonzero(~np.isfinite(x))
+    while len(places) > 1:
+        first, second = places[:len(places) // 2], places[len(places) // 2:]
+        places = second if not carries(kept(first)) and carries(kept(second)) else first
+    return tuple([int(i) for i in np.unravel_index(int(places[0]), x.shape)])
+
+
+def _replaced(x: Any, number: float) -> Any:
+    """Return a value with a number for each element that is not finite."""
+    if not is_bad(x):
+        return x
+    x = np.asarray(x)
+    return np.where(np.isfinite(x), x, x.dtype.type(number))[()]
