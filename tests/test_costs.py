@@ -11,9 +11,9 @@ import pytest
 from programs import random_program
 
 import tracejit
-from tracejit.inspection.costs import Costs, costs_of
-from tracejit.inspection.formulas import format_formula, summed
-from tracejit.inspection.operations import operations_of
+from tracejit.inspection.costs.counting import Costs, costs_of
+from tracejit.inspection.costs.formulas import format_formula, summed
+from tracejit.inspection.costs.operations import operations_of
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, evaluate, floor_div, maximum
 from tracejit.ir.types import scalar

@@ -24,14 +24,15 @@ import tracejit
 from tracejit.codegen import compile as compiling
 from tracejit.codegen.loop_ir import Assign, If, Let, Store
 from tracejit.codegen.machine import target_machine
-from tracejit.inspection import loops, vectors
-from tracejit.inspection.assembly import AsmLoop, Assembly
 from tracejit.inspection.elements import Paragraph, Section, Table
-from tracejit.inspection.emitted import emitted_loops
-from tracejit.inspection.instructions import Instruction, instructions_of
-from tracejit.inspection.nests import nest_facts, unfused
-from tracejit.inspection.scalar import read_before_set
-from tracejit.inspection.vectors import VectorFacts, vector_facts
+from tracejit.inspection.machine import vectors
+from tracejit.inspection.machine.assembly import AsmLoop, Assembly
+from tracejit.inspection.machine.emitted import emitted_loops
+from tracejit.inspection.machine.instructions import Instruction, instructions_of
+from tracejit.inspection.machine.nests import nest_facts, unfused
+from tracejit.inspection.machine.scalar import read_before_set
+from tracejit.inspection.machine.vectors import VectorFacts, vector_facts
+from tracejit.inspection.sections import loops
 from tracejit.runtime.stages import Compiled, Lowered
 
 X86 = pytest.mark.skipif(not vectors.can_be_read(), reason="reads the assembly of x86-64")

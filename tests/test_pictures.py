@@ -29,12 +29,12 @@ from test_golden import NAMES, traced_of
 
 import tracejit
 from benchmarks.workloads.lstm import WORKLOAD
-from tracejit.inspection.diagram import Box, Diagram, Edge, Node, diagram_of, nodes_of
-from tracejit.inspection.dot import graph_dot
-from tracejit.inspection.layout import Cell, Wire, arrange, rows_by_longest_path, settle
-from tracejit.inspection.mirror import place
-from tracejit.inspection.picture import graph_svg
-from tracejit.inspection.placing import Placement, Rect, Stroke
+from tracejit.inspection.pictures.diagram import Box, Diagram, Edge, Node, diagram_of, nodes_of
+from tracejit.inspection.pictures.dot import graph_dot
+from tracejit.inspection.pictures.layout import Cell, Wire, arrange, rows_by_longest_path, settle
+from tracejit.inspection.pictures.mirror import place
+from tracejit.inspection.pictures.picture import graph_svg
+from tracejit.inspection.pictures.placing import Placement, Rect, Stroke
 from tracejit.ir.core import Block, Eqn, Graph, Value, param_dims
 from tracejit.ir.dims import dim_values
 from tracejit.ir.printer import format_head, format_type

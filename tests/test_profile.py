@@ -21,11 +21,11 @@ from test_costs import branch, root, stencil
 
 import tracejit
 from tracejit.codegen.lower import lower_graph
-from tracejit.inspection import instrumented, limits
 from tracejit.inspection.elements import Picture, Table
-from tracejit.inspection.instrumented import Instrumented, copied
-from tracejit.inspection.limits import Level, Limits, machine_limits
-from tracejit.inspection.profiles import Profile, Row
+from tracejit.inspection.profiles import instrumented, limits
+from tracejit.inspection.profiles.instrumented import Instrumented, copied
+from tracejit.inspection.profiles.limits import Level, Limits, machine_limits
+from tracejit.inspection.profiles.profile import Profile, Row
 from tracejit.runtime.ticks import clear_ticks, read_ticks
 from tracejit.tree import flatten
 
@@ -36,7 +36,7 @@ GIVEN = Limits("a machine", (Level("L1", 32 << 10, 1e11), Level("memory", 0, 1e1
 @pytest.fixture(autouse=True)
 def given_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take limits as known: measuring them is no part of most tests."""
-    monkeypatch.setattr("tracejit.inspection.profiling.machine_limits", lambda: GIVEN)
+    monkeypatch.setattr("tracejit.inspection.profiles.profiling.machine_limits", lambda: GIVEN)
 
 
 def line_of(fn: Callable[..., Any], text: str) -> str:

@@ -29,7 +29,7 @@ _HOMES: dict[str, str] = {
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "explain": "tracejit.inspection.explaining",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
-    "profile": "tracejit.inspection.profiling",
+    "profile": "tracejit.inspection.profiles.profiling",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])

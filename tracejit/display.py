@@ -60,11 +60,11 @@ class Drawn(Displayed):
         >>> graph.to_svg().startswith("<svg")
         True
         """
-        return _written(_inspection("picture").graph_svg(self, max_nodes=max_nodes), path)
+        return _written(_inspection("pictures.picture").graph_svg(self, max_nodes=max_nodes), path)
 
     def to_dot(self, path: str | Path | None = None) -> str:
         """Return the graph in the DOT language of Graphviz; with a path, also write it there."""
-        return _written(_inspection("dot").graph_dot(self), path)
+        return _written(_inspection("pictures.dot").graph_dot(self), path)
 
 
 def _written(text: str, path: str | Path | None) -> str:

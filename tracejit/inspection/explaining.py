@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.costs import Numbers, costs_of
+from tracejit.inspection.costs.counting import Numbers, costs_of
 from tracejit.inspection.elements import Paragraph, Section, count_text
-from tracejit.inspection.overview import known_sizes, numbers_of
 from tracejit.inspection.report import Report
+from tracejit.inspection.sections.overview import known_sizes, numbers_of
 from tracejit.inspection.subject import Subject, line_text
 from tracejit.ir.core import Block, Eqn, Graph
 from tracejit.ir.dims import evaluate, product

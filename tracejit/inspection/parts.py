@@ -6,15 +6,15 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tracejit.inspection.adjoints import adjoints_section
 from tracejit.inspection.elements import Code, Line, Picture, Section
-from tracejit.inspection.equations import equations_section
-from tracejit.inspection.history import history_section
-from tracejit.inspection.listing import listing_section, source_section
-from tracejit.inspection.loops import loops_section, vectors_section
-from tracejit.inspection.overview import overview_section
-from tracejit.inspection.picture import graph_svg
-from tracejit.inspection.stored import memory_section, stored_section
+from tracejit.inspection.pictures.picture import graph_svg
+from tracejit.inspection.sections.adjoints import adjoints_section
+from tracejit.inspection.sections.equations import equations_section
+from tracejit.inspection.sections.history import history_section
+from tracejit.inspection.sections.listing import listing_section, source_section
+from tracejit.inspection.sections.loops import loops_section, vectors_section
+from tracejit.inspection.sections.overview import overview_section
+from tracejit.inspection.sections.stored import memory_section, stored_section
 from tracejit.inspection.subject import Subject
 
 __all__ = ["PARTS", "Part", "parts_of"]

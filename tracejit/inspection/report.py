@@ -10,7 +10,7 @@ from pathlib import Path
 from tracejit.inspection.elements import Element, Paragraph, Section
 from tracejit.inspection.html import PAGE, render_html
 from tracejit.inspection.parts import parts_of
-from tracejit.inspection.specialisations import newest, specialisations_section
+from tracejit.inspection.sections.specialisations import newest, specialisations_section
 from tracejit.inspection.subject import Subject
 from tracejit.inspection.text import print_colours, render_text
 from tracejit.ir.core import Graph

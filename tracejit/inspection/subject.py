@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from tracejit.inspection.folding import way_back
+from tracejit.inspection.pictures.folding import way_back
 from tracejit.ir.core import Block, Eqn, Graph, Site, Value
 from tracejit.ir.printer import Names, format_block, format_param, format_type
 from tracejit.ir.walk import all_eqns

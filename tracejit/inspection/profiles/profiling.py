@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.configuration import config
-from tracejit.inspection.instrumented import LEAST, Instrumented, copied
-from tracejit.inspection.limits import machine_limits
-from tracejit.inspection.origins import Origins
-from tracejit.inspection.profiles import Profile
+from tracejit.inspection.profiles.instrumented import LEAST, Instrumented, copied
+from tracejit.inspection.profiles.limits import machine_limits
+from tracejit.inspection.profiles.origins import Origins
+from tracejit.inspection.profiles.profile import Profile
 from tracejit.runtime.function import Function
 from tracejit.runtime.ticks import LOCK, clear_ticks, read_ticks
 from tracejit.tree import flatten

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracejit.inspection.diagram import Box, Edge, Node, diagram_of
+from tracejit.inspection.pictures.diagram import Box, Edge, Node, diagram_of
 from tracejit.ir.core import Graph
 
 __all__ = ["graph_dot"]

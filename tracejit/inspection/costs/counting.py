@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracejit.inspection.formulas import format_formula, larger, smaller, summed
-from tracejit.inspection.operations import operations_of
+from tracejit.inspection.costs.formulas import format_formula, larger, smaller, summed
+from tracejit.inspection.costs.operations import operations_of
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dims import Dim, dim_values, evaluate, floor_div, maximum, product
 from tracejit.ir.lowering import (
@@ -154,7 +154,7 @@ def costs_of(graph: Graph) -> Costs:
     """Return what a graph computes and moves.
 
     >>> import numpy as np, tracejit
-    >>> from tracejit.inspection.costs import costs_of
+    >>> from tracejit.inspection.costs.counting import costs_of
     >>> slope = tracejit.grad(lambda x: np.sum(np.exp(x) * x))
     >>> print(costs_of(slope.trace(tracejit.spec("f64[n]")).graph))
     flops: 2*n, and calls: n exp

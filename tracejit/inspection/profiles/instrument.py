@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tracejit.codegen.loop_ir import Do, If, Loop, Node, Return, While, children, texts
-from tracejit.inspection.routines import calls_in
+from tracejit.inspection.costs.routines import calls_in
 
 __all__ = ["Part", "Step", "counted", "is_margins", "split", "timed", "without_counts"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tracejit.inspection.instructions import Instruction
+from tracejit.inspection.machine.instructions import Instruction
 
 __all__ = ["called_functions"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Assign, Let, Node, While, children
-from tracejit.inspection.operations import COMPLEX_FLOPS, FREE, ONE_FLOP, OPERATORS
+from tracejit.inspection.costs.operations import COMPLEX_FLOPS, FREE, ONE_FLOP, OPERATORS
 from tracejit.ir.core import Value
 from tracejit.ir.dims import (
     Dim,

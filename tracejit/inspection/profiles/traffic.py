@@ -16,10 +16,10 @@ import numpy as np
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Let, Loop, Node, Store, While, children, texts
-from tracejit.inspection.formulas import summed
-from tracejit.inspection.instrument import is_margins
-from tracejit.inspection.routines import calls_in
-from tracejit.inspection.symbols import Access, Symbols
+from tracejit.inspection.costs.formulas import summed
+from tracejit.inspection.costs.routines import calls_in
+from tracejit.inspection.profiles.instrument import is_margins
+from tracejit.inspection.profiles.symbols import Access, Symbols
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 

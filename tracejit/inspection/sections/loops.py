@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tracejit.inspection.elements import Element, Paragraph, Row, Section, table_of
-from tracejit.inspection.emitted import equations_by_label
-from tracejit.inspection.nests import (
+from tracejit.inspection.machine.emitted import equations_by_label
+from tracejit.inspection.machine.nests import (
     NestEquation,
     NestFacts,
     NestLoop,
     NestReader,
     Unfused,
 )
-from tracejit.inspection.vectors import (
+from tracejit.inspection.machine.vectors import (
     LoopCode,
     VectorFacts,
     can_be_read,

@@ -11,9 +11,9 @@ import llvmlite.binding as llvm
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Node, Store, children
-from tracejit.inspection.assembly import AsmLoop, Assembly, Code
-from tracejit.inspection.emitted import EmittedLoop, emitted_loops
-from tracejit.inspection.scalar import scalar_reasons
+from tracejit.inspection.machine.assembly import AsmLoop, Assembly, Code
+from tracejit.inspection.machine.emitted import EmittedLoop, emitted_loops
+from tracejit.inspection.machine.scalar import scalar_reasons
 from tracejit.runtime.stages import Compiled
 
 __all__ = ["LoopCode", "VectorFacts", "can_be_read", "vector_facts"]

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from tracejit.inspection.calls import called_functions
-from tracejit.inspection.instructions import Instruction, instructions_of
+from tracejit.inspection.machine.calls import called_functions
+from tracejit.inspection.machine.instructions import Instruction, instructions_of
 
 __all__ = ["AsmLoop", "Assembly", "Code"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tracejit.inspection import elements
 from tracejit.inspection.elements import Element, Paragraph, Picture, Section, Table
-from tracejit.inspection.limits import Level, Limits
+from tracejit.inspection.profiles.limits import Level, Limits
 
 __all__ = ["Profile", "Row"]
 

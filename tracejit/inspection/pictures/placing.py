@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tracejit.inspection.diagram import Box, Edge, Node
-from tracejit.inspection.layout import Cell, Wire, arrange, rows_by_longest_path
+from tracejit.inspection.pictures.diagram import Box, Edge, Node
+from tracejit.inspection.pictures.layout import Cell, Wire, arrange, rows_by_longest_path
 
 __all__ = ["CHARACTER", "Placement", "Rect", "Rows", "Side", "Stroke", "fill", "put"]
 

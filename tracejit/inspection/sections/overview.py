@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.costs import Costs, Numbers, costs_of
+from tracejit.inspection.costs.counting import Costs, Numbers, costs_of
 from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
 from tracejit.inspection.subject import Subject, inputs_text
 from tracejit.ir.core import Value

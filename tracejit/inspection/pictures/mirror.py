@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracejit.inspection.diagram import Box, Diagram, Edge, Node
-from tracejit.inspection.layout import rows_by_longest_path
-from tracejit.inspection.placing import Placement, Rows, Side, Stroke, fill, put
+from tracejit.inspection.pictures.diagram import Box, Diagram, Edge, Node
+from tracejit.inspection.pictures.layout import rows_by_longest_path
+from tracejit.inspection.pictures.placing import Placement, Rows, Side, Stroke, fill, put
 from tracejit.ir.core import Eqn
 
 __all__ = ["place"]

@@ -10,7 +10,7 @@ from tracejit.codegen.loop_ir import Loop, Node, Store, children
 from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart, Nest, Reason, Single, Step
 from tracejit.codegen.statements import Statement
-from tracejit.inspection.emitted import emitted_loops, equations_by_label, labels_of
+from tracejit.inspection.machine.emitted import emitted_loops, equations_by_label, labels_of
 from tracejit.ir.core import Eqn, Site, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.printer import Names

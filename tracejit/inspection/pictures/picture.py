@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from tracejit.inspection.diagram import Box, Diagram, Node, diagram_of
-from tracejit.inspection.mirror import place
-from tracejit.inspection.placing import CHARACTER, Placement, Rect, Stroke
+from tracejit.inspection.pictures.diagram import Box, Diagram, Node, diagram_of
+from tracejit.inspection.pictures.mirror import place
+from tracejit.inspection.pictures.placing import CHARACTER, Placement, Rect, Stroke
 from tracejit.ir.core import Graph
 
 __all__ = ["graph_svg"]

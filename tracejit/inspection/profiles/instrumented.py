@@ -11,9 +11,9 @@ import numpy as np
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Do, Node
-from tracejit.inspection.instrument import Part, counted, split, timed, without_counts
-from tracejit.inspection.symbols import Symbols
-from tracejit.inspection.traffic import Traffic, count_traffic
+from tracejit.inspection.profiles.instrument import Part, counted, split, timed, without_counts
+from tracejit.inspection.profiles.symbols import Symbols
+from tracejit.inspection.profiles.traffic import Traffic, count_traffic
 from tracejit.ir.core import Value
 from tracejit.runtime.function import Function, Request, make_function
 from tracejit.runtime.specialisation import Specialisation

@@ -11,12 +11,12 @@ from tracejit.codegen.folds import COPIED
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import If, Loop, Node, Store, While, children
 from tracejit.codegen.python_source import render_nodes
-from tracejit.inspection.formulas import format_formula
-from tracejit.inspection.instrument import without_counts
-from tracejit.inspection.instrumented import Stretch
-from tracejit.inspection.limits import Limits
-from tracejit.inspection.profiles import Row
-from tracejit.inspection.symbols import Symbols
+from tracejit.inspection.costs.formulas import format_formula
+from tracejit.inspection.profiles.instrument import without_counts
+from tracejit.inspection.profiles.instrumented import Stretch
+from tracejit.inspection.profiles.limits import Limits
+from tracejit.inspection.profiles.profile import Row
+from tracejit.inspection.profiles.symbols import Symbols
 from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.walk import all_eqns

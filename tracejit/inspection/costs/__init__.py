@@ -1,0 +1,1 @@
+"""What a graph computes and moves, as formulas in its sizes."""
