@@ -6,6 +6,8 @@ numbers, y of n rows of three and a number a.
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -741,3 +743,13 @@ def test_long_chains_of_operations_are_compiled() -> None:
 
     source = tracejit.jit(deeper).trace("f64[n]").lower().source
     assert source.partition("def kernel")[2].count("fabs(") == len(deep)
+
+
+def test_equal_functions_of_two_files_have_lines_of_their_own(tmp_path: Path) -> None:
+    graphs = []
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("import numpy as np\ndef f(x):\n    return np.sin(x) * x\n")
+        names = runpy.run_path(str(tmp_path / name))
+        graphs.append(str(tracejit.grad(names["f"]).trace("float").graph))
+    assert "one.py:3" in graphs[0] and "two.py" not in graphs[0]
+    assert "two.py:3" in graphs[1] and "one.py" not in graphs[1]

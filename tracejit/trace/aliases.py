@@ -20,7 +20,7 @@ from tracejit.ir.core import Value
 from tracejit.trace.context import Cell, current, refuse
 from tracejit.trace.indexing import is_in_use
 from tracejit.trace.places import MaybeUnset
-from tracejit.trace.source import REWRITTEN
+from tracejit.trace.source import rewritten_source
 from tracejit.trace.tracer import CellPlace, Tracer
 
 __all__ = ["array_of", "settle_aliases"]
@@ -172,7 +172,7 @@ def _has_other_handles(x: Tracer) -> bool:
         return True
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code in REWRITTEN and any(v is x for v in frame.f_locals.values()):
+        if rewritten_source(frame.f_code) is not None and any(v is x for v in frame.f_locals.values()):
             return True
         frame = frame.f_back
     return False

@@ -23,7 +23,7 @@ from tracejit.trace.iterables import (
 )
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
-from tracejit.trace.source import LIKE_USERS, PACKAGE, REWRITTEN
+from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.tracer import Traced
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "convert", "holds_traced",
@@ -88,7 +88,7 @@ _IMPURE = {"random", "time", "secrets", "uuid", "datetime"}
 
 def convert(fn: FunctionType) -> Callable[..., Any]:
     """Return a Python function with its control flow captured; others as they are."""
-    if fn.__code__ in REWRITTEN:
+    if rewritten_source(fn.__code__) is not None:
         return fn
     module = (fn.__module__ or "").partition(".")[0]
     if module == "scipy" and fn.__name__ in FOREIGN:

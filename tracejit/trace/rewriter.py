@@ -25,14 +25,15 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.jumps import VALUE, lower_jumps, stop_flags
 from tracejit.trace.liveness import Changes, analyse, local_names, own_nodes, stored_names
-from tracejit.trace.source import REWRITTEN, FunctionSource, find_source
+from tracejit.trace.source import FunctionSource, find_source, register_code
 from tracejit.trace.syntax import HOOKS, constant, hook, load, place, thunk
 
 __all__ = ["rewrite_function"]
 
 Stmts = list[ast.stmt]
 
-_CODES: dict[CodeType, CodeType | None] = {}
+_CODES: dict[tuple[str, CodeType], CodeType | None] = {}
+"""What has been rewritten, by file and code: codes are equal where functions of two files are."""
 _SYNTAX_TREES = threading.RLock()
 """CPython 3.11 counts how deep a syntax tree is for all threads at once."""
 
@@ -48,10 +49,11 @@ def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
         raise Refusal(f"{where}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
     with _SYNTAX_TREES:
-        if code not in _CODES:
+        key = (code.co_filename, code)
+        if key not in _CODES:
             source = find_source(fn)
-            _CODES[code] = None if source is None else _compile(source, fn)
-        new = _CODES[code]
+            _CODES[key] = None if source is None else _compile(source, fn)
+        new = _CODES[key]
     if new is None:
         return None
     cells = dict(zip(code.co_freevars, fn.__closure__ or (), strict=True))
@@ -105,7 +107,7 @@ def _strip(args: ast.arguments) -> None:
 
 
 def _register(code: CodeType, source: FunctionSource) -> None:
-    REWRITTEN[code] = source
+    register_code(code, source)
     for c in code.co_consts:
         if isinstance(c, CodeType):
             _register(c, source)

@@ -14,8 +14,8 @@ from typing import Any
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
 
-__all__ = ["REWRITTEN", "FunctionSource", "describe_line", "find_site", "find_source",
-           "is_user_code", "line_of_error", "plain_source"]
+__all__ = ["FunctionSource", "describe_line", "find_site", "find_source",
+           "is_user_code", "line_of_error", "plain_source", "register_code", "rewritten_source"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -23,8 +23,22 @@ LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
     "structured.py", "autodiff/snapshots.py"))
 """The files of this package whose functions are captured as users' are."""
 
-REWRITTEN: dict[CodeType, FunctionSource] = {}
-"""Every code object that came out of the rewriter, with the function that it was."""
+_REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
+"""Every code object that came out of the rewriter, with the function that it was.
+
+By identity: codes are equal where functions of two files are.
+"""
+
+
+def register_code(code: CodeType, source: FunctionSource) -> None:
+    """Note what function a code object was made of."""
+    _REWRITTEN[id(code)] = code, source
+
+
+def rewritten_source(code: CodeType) -> FunctionSource | None:
+    """Return the function that a code object was made of; None for one that was not rewritten."""
+    found = _REWRITTEN.get(id(code))
+    return None if found is None else found[1]
 
 
 class FunctionSource:
@@ -64,14 +78,14 @@ class FunctionSource:
         return f"<source of {self.name} at {self.file}:{self.code.co_firstlineno}>"
 
 
-_PLAIN: dict[CodeType, FunctionSource] = {}
+_PLAIN: dict[int, FunctionSource] = {}
 
 
 def plain_source(code: CodeType) -> FunctionSource:
     """Return the source of code that was not rewritten, whose sites are lines."""
-    found = _PLAIN.get(code)
+    found = _PLAIN.get(id(code))
     if found is None:
-        found = _PLAIN[code] = FunctionSource(code.co_name, code.co_filename, None, code)
+        found = _PLAIN[id(code)] = FunctionSource(code.co_name, code.co_filename, None, code)
     return found
 
 
@@ -80,7 +94,7 @@ def find_site() -> Site | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        source = REWRITTEN.get(code)
+        source = rewritten_source(code)
         if source is not None and code.co_filename not in LIKE_USERS:
             return source.site(frame.f_lineno)
         if not _is_internal(code.co_filename):
@@ -134,7 +148,7 @@ def is_user_code(code: CodeType) -> bool:
     file = code.co_filename
     if file in LIKE_USERS:
         return False
-    return code in REWRITTEN or not (file == "<string>" or _is_internal(file))
+    return rewritten_source(code) is not None or not (file == "<string>" or _is_internal(file))
 
 
 # --- finding the tree ---------------------------------------------------------------------------
