@@ -15,7 +15,7 @@ from tracejit.inspection.report import Report
 from tracejit.inspection.sections.overview import known_sizes, numbers_of
 from tracejit.inspection.subject import Subject, line_text
 from tracejit.ir.core import Block, Eqn, Graph
-from tracejit.ir.dims import evaluate, product
+from tracejit.ir.dims import evaluate, format_dim, product
 from tracejit.ir.lowering import Region
 from tracejit.ir.printer import format_type
 from tracejit.runtime.function import Function
@@ -112,7 +112,7 @@ def _loop_sentence(subject: Subject, eqn: Eqn) -> str:
         return f"{part} loop at {where} runs until its condition ends it."
     bounds = eqn.params.get("hi", eqn.params.get("size"))
     lo = eqn.params.get("lo", 0)
-    trips = subject.names.dim(bounds - lo)
+    trips = format_dim(bounds - lo, subject.names.of)
     order = ", backwards" if eqn.params.get("reversed") else ""
     unordered = "; its iterations do not depend on one another" if kind == "map" else ""
     return f"{part} loop at {where} runs {trips} times{order}{unordered}."
@@ -194,7 +194,7 @@ def _memory(subject: Subject) -> list[str]:
         sentences.append("What is stored each time grows with the iterations; "
                          "`tracejit.checkpoint` trades it for time.")
     arena = subject.lowered.kernel.arena
-    formulas = dict.fromkeys(subject.names.dim(product((b.size, b.dtype.itemsize)))
+    formulas = dict.fromkeys(format_dim(product((b.size, b.dtype.itemsize)), subject.names.of)
                              for b in arena)
     text = _and([f"{f} bytes" for f in formulas])
     sentences.append(f"Beside arguments and results it keeps {count_text(len(arena), 'array')} "

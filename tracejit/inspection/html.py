@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -101,7 +102,7 @@ class _Writer:
                 lines = "\n".join(map(_line, _numbered(element.lines)))
                 yield f'<div class="x"><pre>{lines}</pre></div>'
             elif isinstance(element, Paragraph):
-                yield f"<p>{escape(element.text)}</p>"
+                yield f"<p>{_marked(escape(element.text))}</p>"
             elif isinstance(element, Picture):
                 data = base64.b64encode(element.svg.encode()).decode()
                 yield (f'<div class="x"><img alt="{escape(element.text)}" '
@@ -141,6 +142,11 @@ class _Writer:
         if name not in table.code and len(text) > LONG:
             return f'<td class="w">{shown}</td>'
         return f"<td{_number_class(table, k)}>{shown}</td>"
+
+
+def _marked(text: str) -> str:
+    """Return text with what stands between backticks as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", text)
 
 
 def _number_class(table: Table, k: int) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import linecache
 import logging
 import os
 import re
@@ -16,19 +15,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tracejit.configuration import cache_directory, settings
+from tracejit.configuration import settings
 from tracejit.display import Displayed
-from tracejit.errors import CompileError, TracejitError
-from tracejit.ir.core import Graph
+from tracejit.errors import CompileError, Refusal, TracejitError
+from tracejit.ir.core import Graph, type_dims
+from tracejit.ir.dims import dim_values
 from tracejit.ir.verifier import verify_graph
+from tracejit.ir.walk import all_eqns
 from tracejit.passes.pipeline import PASSES
+from tracejit.runtime.emitted import digest_of, load_source
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture
+from tracejit.trace.source import describe_line
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
@@ -158,6 +160,20 @@ def _faults_of_ours(what: str) -> Iterator[None]:
             "program in the interpreter") from cause
 
 
+def _require_known_sizes(graph: Graph) -> None:
+    """Refuse a program whose results have sizes that only data says."""
+    known = {*graph.sizes, *graph.inputs}
+    for a in graph.outputs:
+        for v in (v for d in type_dims(a.aval) for v in dim_values(d)):
+            if v in known:
+                continue
+            maker = next((e for e in all_eqns(graph.block) if v in e.outputs), None)
+            raise Refusal(f"{describe_line(None if maker is None else maker.site)}: the size of a "
+                          f"result of {graph.name} is computed from data, and results are made "
+                          "before the program runs. Pass the size as an int, or return an array of "
+                          "the largest size and how much of it counts")
+
+
 class Lowered(Displayed):
     """A program with its emitted source.
 
@@ -170,6 +186,7 @@ class Lowered(Displayed):
 
         self.traced = traced
         graph = traced.graph
+        _require_known_sizes(graph)
         start = perf_counter()
         with _faults_of_ours(f"{graph.name} cannot be lowered"):
             self.kernel = lower_graph(graph, checked=settings().verify)
@@ -216,7 +233,7 @@ class Compiled(Displayed):
         conditions += [(a - b, "==", True) for a, b in program.capture.checks]
         plan = plan_text(kernel, conditions, "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
-        self.path, fn = _load_source(lowered.source, digest_of(lowered.source), program.options)
+        self.path, fn = load_source(lowered.source, digest_of(lowered.source), program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
         with _faults_of_ours(f"the emitted source {self.path} does not compile"):
@@ -348,11 +365,6 @@ def _shapes(program: Program, leaves: Sequence[Any] | None) -> list[tuple[int, .
             else None if isinstance(s, int) else shape(s.content) for s in program.sources]
 
 
-def digest_of(*parts: Any) -> str:
-    """Return what names something by its content."""
-    return hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=12).hexdigest()
-
-
 def _dump(program: Program, stage: str, text: object) -> None:
     """Write a stage of a program to the directory for dumps, if there is one.
 
@@ -368,30 +380,3 @@ def _dump(program: Program, stage: str, text: object) -> None:
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     (path / f"{name}_{digest}.{stage}").write_text(str(text).rstrip("\n") + "\n", encoding="utf-8")
-
-
-@functools.cache
-def _namespace(strict: bool) -> dict[str, Any]:
-    from tracejit.codegen.intrinsics import namespace
-    from tracejit.codegen.vector_math import host_widths
-
-    return namespace(() if strict else host_widths(), reassociate=not strict)
-
-
-def _load_source(source: str, digest: str, options: Any) -> tuple[str, FunctionType]:
-    """Write emitted source to a file named by its content, and define its function."""
-    folder = cache_directory() / "emitted"
-    path = folder / f"kernel_{digest}.py"
-    try:
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(source)
-        name = str(path)
-    except OSError:  # a cache that cannot be written to: the source stays in memory
-        name = f"<tracejit kernel_{digest}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    names = dict(_namespace(getattr(options, "fp", "default") == "strict"))
-    exec(compile(source, name, "exec"), names)
-    kernel = names["kernel"]
-    assert isinstance(kernel, FunctionType)
-    return name, kernel

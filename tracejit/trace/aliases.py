@@ -172,7 +172,8 @@ def _has_other_handles(x: Tracer) -> bool:
         return True
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if rewritten_source(frame.f_code) is not None and any(v is x for v in frame.f_locals.values()):
+        is_captured = rewritten_source(frame.f_code) is not None
+        if is_captured and any(v is x for v in frame.f_locals.values()):
             return True
         frame = frame.f_back
     return False

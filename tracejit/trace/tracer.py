@@ -16,7 +16,7 @@ import numpy as np
 from tracejit.errors import MissingAttribute
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
-from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.types import Aval
 from tracejit.trace.context import Cell, NeedStatic, current, is_tracing, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
@@ -505,8 +505,9 @@ def bare_atom(d: Dim) -> Value | None:
 
 def describe(x: Any) -> str:
     """Return how a message names a value."""
-    if isinstance(x, Tracer):
-        return f"{dtype_name(x.dtype)} array" if x.dims else f"{dtype_name(x.dtype)} scalar"
-    return f"{type(x).__name__} {x!r}"
+    if not isinstance(x, Tracer):
+        return f"{type(x).__name__} {x!r}"
+    name = dtype_name(x.dtype) if x.dtype in DTYPES.values() else str(x.dtype)
+    return f"{name} array" if x.dims else f"{name} scalar"
 
 
