@@ -753,3 +753,45 @@ def test_equal_functions_of_two_files_have_lines_of_their_own(tmp_path: Path) ->
         graphs.append(str(tracejit.grad(names["f"]).trace("float").graph))
     assert "one.py:3" in graphs[0] and "two.py" not in graphs[0]
     assert "two.py:3" in graphs[1] and "one.py" not in graphs[1]
+
+
+UNSEEN = """
+import numpy as np
+scales, weights, count, rate = [1.0, 2.0], {"w": np.ones(3)}, 2, 1.5
+class Model: pass
+model = Model()
+model.rate = 3.0
+def inner(x): return x * rate
+def of_list(x): return np.sum(x * scales[1])
+def of_dict(x): return np.sum(x * x * weights["w"] * count)
+def of_function(x): return np.sum(inner(x) * x)
+def of_cell(q):
+    return lambda x: np.sum(x * q[0])
+from_cell = of_cell(scales)
+def of_object(x): return np.sum(x * model.rate)
+def assigning(x):
+    global rate
+    rate = 2.0
+    return np.sum(x)
+"""
+
+
+def test_functions_without_source_follow_what_they_read() -> None:
+    """They ran as they are, and what they read of globals was read once."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(UNSEEN, names)
+    x = np.array([1.0, 2.0, 3.0])
+    for name in ("of_list", "of_dict", "of_function", "from_cell"):
+        slope = tracejit.value_and_grad(names[name])
+        for change in ({}, {"count": 3, "rate": 0.5}, {"rate": 0.25}):
+            names.update(change)
+            names["scales"][:] = [len(change) + 2.0, len(change) + 7.0]
+            names["weights"]["w"] = x * len(change)
+            value, gradient = slope(x)
+            assert value == names[name](x)
+            with tracejit.config(disable_jit=True):
+                np.testing.assert_array_equal(tracejit.grad(names[name])(x), gradient)
+    for name, text in (("of_object", "what it reads of model cannot be followed"),
+                       ("assigning", "it assigns to the global rate")):
+        with pytest.raises(tracejit.Refusal, match=f"{name} has no source that .*, and {text}"):
+            tracejit.grad(names[name])(x)

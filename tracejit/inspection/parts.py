@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tracejit.inspection.elements import Code, Line, Picture, Section
+from tracejit.inspection.elements import Code, Line, Paragraph, Picture, Section
 from tracejit.inspection.pictures.picture import graph_svg
 from tracejit.inspection.sections.adjoints import adjoints_section
 from tracejit.inspection.sections.equations import equations_section
@@ -31,15 +31,18 @@ class Part:
     is_shown: bool
 
 
-MAX_NODES = 150
-"""The picture in a report draws so many equations one by one; `graph.to_svg()` draws more."""
+MAX_NODES, MAX_BYTES = 150, 150_000
+"""A report's picture draws so many equations one by one; it is left out if it has more bytes."""
 
 
 def _picture(subject: Subject, limit: int) -> Section:
+    svg = graph_svg(subject.graph, max_nodes=MAX_NODES)
+    if len(svg) > MAX_BYTES:
+        return Section("Picture", "picture", [Paragraph(
+            "The picture is too large for a page: graph.to_svg(path) writes it")])
     text = (f"a picture of {subject.graph.name}: graph.to_svg(path) writes it, graph.to_dot() is "
             "its text")
-    return Section("Picture", "picture", [
-        Picture(graph_svg(subject.graph, max_nodes=MAX_NODES), text)])
+    return Section("Picture", "picture", [Picture(svg, text)])
 
 
 def _loops(subject: Subject, limit: int) -> Section:

@@ -25,6 +25,7 @@ from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.tracer import Traced
+from tracejit.trace.unseen import with_stand_ins
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "convert", "holds_traced",
            "known_container", "special_method"]
@@ -107,7 +108,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     rewritten = rewrite_function(fn, Hooks(fn))
     if rewritten is None:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
-        return fn
+        return with_stand_ins(fn, call_function)
     note_function(fn)
     return rewritten
 

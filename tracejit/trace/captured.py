@@ -23,7 +23,7 @@ from tracejit.trace.modules import is_standard
 from tracejit.trace.paths import Guarded, Holder, Leaf, Path, Same, Shape
 from tracejit.trace.tracer import Traced, Tracer
 
-__all__ = ["Captures", "FixedCaptures"]
+__all__ = ["Captures", "FixedCaptures", "is_fixed"]
 
 
 _LIBRARIES = {"numpy", "scipy", "numba", "tracejit"}
@@ -37,7 +37,8 @@ _DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.gener
 _CODE = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 
 
-def _is_fixed(module: str | None) -> bool:
+def is_fixed(module: str | None) -> bool:
+    """Return whether what a module holds never changes."""
     top = (module or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
 
@@ -100,7 +101,7 @@ class Captures:
             return self._container(path, content)
         self.guards.append(Guarded(path, content))
         if not isinstance(content, (int, str, bytes, type(None))) and not (
-                isinstance(content, (type, FunctionType)) and _is_fixed(content.__module__)):
+                isinstance(content, (type, FunctionType)) and is_fixed(content.__module__)):
             self.paths[id(content)] = (content, path)
             self.own_bound(content, path)
         return content
@@ -183,9 +184,9 @@ class Captures:
         if isinstance(owner, ModuleType):
             plain = isinstance(content, (int, float, str)) and name not in _CONSTANTS
             if (owner.__name__ in ("os", "sys") and not callable(content)) or (
-                    _is_fixed(owner.__name__) and plain) or name not in vars(owner):
+                    is_fixed(owner.__name__) and plain) or name not in vars(owner):
                 note_impure(f"{owner.__name__}.{name}")
-            if _is_fixed(owner.__name__) or name not in vars(owner):
+            if is_fixed(owner.__name__) or name not in vars(owner):
                 return content
             return self.read(Path(vars(owner), name))
         if id(owner) not in self.paths:

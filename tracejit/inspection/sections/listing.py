@@ -38,8 +38,8 @@ def listing_section(subject: Subject, limit: int) -> Section:
             equations.setdefault((file, line), []).append(text)
     emitted = _emitted(subject)
     rows = [Row((str(line), linecache.getline(file, line).rstrip(),
-                 "\n".join(equations.get((file, line), ())),
-                 "\n".join(emitted.get((short_name(file), line), ()))),
+                 _joined(equations.get((file, line), []), limit),
+                 _joined(emitted.get((short_name(file), line), []), limit)),
                 anchor=f"{short_name(file)}:{line}")
             for file, line in _lines(equations)]
     elements = table_of(COLUMNS, rows, limit, COLUMNS[1:], ("line",))
@@ -47,6 +47,13 @@ def listing_section(subject: Subject, limit: int) -> Section:
     if any(text.startswith("← ") for texts in equations.values() for text in texts):
         elements.append(Paragraph("← is the way back"))
     return Section("Line by line", "lines", elements, ", ".join(files))
+
+
+def _joined(texts: list[str], limit: int) -> str:
+    """Return the lines of a cell, which has a tenth of the rows that a table may have."""
+    most = limit // 10
+    rest = [f"... {len(texts) - most} more"] if len(texts) > most else []
+    return "\n".join([*texts[:most], *rest])
 
 
 def _lines(equations: dict[Place, list[str]]) -> Iterator[Place]:
