@@ -21,33 +21,36 @@ from tracejit.inspection.elements import (
 
 __all__ = ["PAGE", "render_html"]
 
+SCOPE = ".tracejit" * 3
+"""The selector of a report, thrice: notebooks have styles for tables that would win otherwise."""
+
 STYLE = """
-.tracejit{font:13px/1.5 system-ui,sans-serif}
-.tracejit details{margin:2px 0 2px 2px;padding-left:8px;border-left:1px solid #8884}
-.tracejit details details{margin-left:10px}
-.tracejit summary{cursor:pointer}
-.tracejit .s{opacity:.65;font-weight:normal}
-.tracejit .x{overflow-x:auto}
-.tracejit table{border-collapse:collapse;border:0;margin:4px 0;font-size:12px}
-.tracejit tr,.tracejit tr:nth-child(even){background:none}
-.tracejit th,.tracejit td{text-align:left;vertical-align:top;padding:1px 12px 1px 4px;border:0;
+&{font:13px/1.5 system-ui,sans-serif}
+& details{margin:2px 0 2px 2px;padding-left:8px;border-left:1px solid #8884}
+& details details{margin-left:10px}
+& summary{cursor:pointer}
+& .s{opacity:.65;font-weight:normal}
+& .x{overflow-x:auto}
+& table{border-collapse:collapse;border:0;margin:4px 0;font-size:12px}
+& tr,& tr:nth-child(even){background:none}
+& th,& td{text-align:left;vertical-align:baseline;line-height:1.5;padding:1px 12px 1px 4px;border:0;
 white-space:nowrap}
-.tracejit td.w{white-space:normal;min-width:14em}
-.tracejit .n{text-align:right}
-.tracejit th{font-weight:600;opacity:.65;border-bottom:1px solid #8886}
-.tracejit code,.tracejit pre{font:12px/1.5 ui-monospace,Menlo,Consolas,monospace;background:none;
+& td.w{white-space:normal;min-width:14em}
+& .n{text-align:right}
+& th{font-weight:600;opacity:.65;border-bottom:1px solid #8886}
+& code,& pre{font:12px/1.5 ui-monospace,Menlo,Consolas,monospace;background:none;
 padding:0;color:inherit}
-.tracejit pre{margin:4px 0;white-space:pre}
-.tracejit tr.f>td:first-child{box-shadow:inset 3px 0 #4c78a8}
-.tracejit tr.b>td:first-child{box-shadow:inset 3px 0 #e07b00}
-.tracejit tr.b{background:#e07b0014}
-.tracejit tr.b:nth-child(even){background:#e07b0014}
-.tracejit tr.p>td:first-child{box-shadow:inset 3px 0 #8888}
-.tracejit tr.p{opacity:.75}
-.tracejit ins{background:#2ca02c26;text-decoration:none}
-.tracejit del{background:#d6272826;text-decoration:none}
-.tracejit img{max-width:100%;height:auto}
-.tracejit a{color:inherit}
+& pre{margin:4px 0;white-space:pre}
+& tr.f>td:first-child{box-shadow:inset 3px 0 #4c78a8}
+& tr.b>td:first-child{box-shadow:inset 3px 0 #e07b00}
+& tr.b{background:#e07b0014}
+& tr.b:nth-child(even){background:#e07b0014}
+& tr.p>td:first-child{box-shadow:inset 3px 0 #8888}
+& tr.p{opacity:.75}
+& ins{background:#2ca02c26;text-decoration:none}
+& del{background:#d6272826;text-decoration:none}
+& img{max-width:100%;height:auto}
+& a{color:inherit}
 """
 
 PAGE = """<!doctype html>
@@ -66,7 +69,7 @@ LONG = 60
 
 def render_html(elements: Sequence[Element], key: str) -> str:
     """Return elements as a piece of HTML; `key` begins its anchors, unique in a document."""
-    style = STYLE.strip().replace("\n", "")
+    style = STYLE.strip().replace("\n", "").replace("&", SCOPE)
     anchors = set(_anchors(elements))
     body = "\n".join(_Writer(key, anchors).elements(elements))
     return f'<div class="tracejit"><style>{style}</style>\n{body}\n</div>'
