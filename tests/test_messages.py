@@ -747,3 +747,11 @@ def test_results_of_a_size_that_data_says_are_refused_by_compiled_code() -> None
         assert tracejit.jit(results_as_long_as_data_says)(X).shape == (6,)
     f = tracejit.jit(lambda x: np.sum(np.zeros(int(np.sum(x))) + 1.0))  # within, it is all right
     assert f(X) == 6.0
+
+
+def test_typos_in_specs_and_settings_are_said_so() -> None:
+    with pytest.raises(ValueError, match=r"'f64\[n' is no spec: write a dtype"):
+        tracejit.grad(np.sum).trace("f64[n")
+    with pytest.raises(TypeError, match=r"no setting 'debug_nan'; did you mean debug_nans\?"):
+        with tracejit.config(debug_nan=True):
+            pass

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reported import REPORTED, Expected
+from test_gallery import PROGRAMS
 from test_golden import NAMES, traced_of
 
 import tracejit
@@ -134,6 +135,19 @@ def test_the_passes_lead_from_the_first_graph_to_the_last(name: str) -> None:
     assert equations[0] - removed + added == equations[1]
     assert [n for n, _ in traced.history] == ["drop_dead_code", "inline_calls", "simplify",
                                               "simplify"]
+
+
+@pytest.mark.parametrize("case", PROGRAMS[::12], ids=str)
+def test_programs_of_the_gallery_show_themselves(case: Any) -> None:
+    if case.refused:
+        pytest.skip("it is refused")
+    function = tracejit.grad(case.function, argnums=case.argnums)
+    arguments = case.arguments(4)
+    lowered = function.trace(*arguments).lower()
+    page = lowered._repr_html_()
+    Checker(page)
+    assert len(page) < 500_000
+    assert lowered.graph.name in str(tracejit.explain(function, *arguments))
 
 
 # --- reasons, against lists made by hand --------------------------------------------------------

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,8 @@ def config(**changes: Any) -> Iterator[Settings]:
 
     Raises `TypeError` for a setting that does not exist.
     """
+    for name in changes.keys() - {f.name for f in fields(Settings)}:
+        raise TypeError(_no_setting(name))
     token = _SETTINGS.set(replace(settings(), **changes))
     looks = settings().changes_calls
     try:
@@ -108,6 +110,15 @@ def config(**changes: Any) -> Iterator[Settings]:
     finally:
         _LOOKING.add(-looks)
         _SETTINGS.reset(token)
+
+
+def _no_setting(name: str) -> str:
+    import difflib
+
+    names = [f.name for f in fields(Settings)]
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    return f"there is no setting {name!r}; {hint}"
 
 
 class _Looking:

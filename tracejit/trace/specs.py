@@ -70,6 +70,7 @@ def spec_of_leaf(x: Any) -> ArgSpec:
 # --- specs that users write ----------------------------------------------------------------------
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
+_BEGINNING = re.compile(rf"\s*({'|'.join(DTYPES)})\s*\[")
 
 
 def spec(text: str) -> Any:
@@ -99,7 +100,9 @@ def spec(text: str) -> Any:
 
 
 def is_spec(text: str) -> bool:
-    """Return whether a text is a spec; other strings are arguments themselves."""
+    """Return whether a text is a spec, or a try at one; other strings are arguments themselves."""
+    if _BEGINNING.match(text):
+        return True
     try:
         spec(text)
     except ValueError:
