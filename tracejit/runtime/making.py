@@ -12,7 +12,7 @@ from tracejit.ir.core import Graph
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
 from tracejit.runtime.specialisation import Runner
-from tracejit.runtime.stages import Traced
+from tracejit.runtime.stages import Compiled, Traced
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import collecting
 from tracejit.trace.tracer import Traced as TracedValue
@@ -47,7 +47,8 @@ def make(call: Request) -> tuple[Interface, Runner]:
     PROGRESS.debug("%s: compiling %d lines of source", name, lowered.source.count("\n"))
     compiled = lowered.compile()
     _log(call, program.name, program.graph, {"capture": captured - start, **compiled.times})
-    save_artifact(call, compiled, dependencies)
+    if isinstance(compiled, Compiled):  # programs for a device are compiled in each process
+        save_artifact(call, compiled, dependencies)
     return compiled.interface, compiled.invocation
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tracejit.runtime.cfunction import CFunction
     from tracejit.runtime.function import Function
 
-__all__ = ["Compiled", "Lowered", "Program", "Traced"]
+__all__ = ["Compiled", "Lowered", "Program", "Traced", "digest_of", "dump", "faults_of_ours"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -98,7 +98,7 @@ class Traced(Displayed):
     @functools.cached_property
     def graph(self) -> Graph:
         """Return the graph after all passes."""
-        _dump(self.program, "before.txt", self.program.graph)
+        dump(self.program, "before.txt", self.program.graph)
         start = perf_counter()
         graph = self.program.graph
         for apply_pass in PASSES:
@@ -110,7 +110,7 @@ class Traced(Displayed):
             if settings().debug >= 2 and str(graph) != str(before):
                 LOG.warning("after %s:\n%s", apply_pass.__name__, graph)
         self.times["passes"] = perf_counter() - start
-        _dump(self.program, "after.txt", graph)
+        dump(self.program, "after.txt", graph)
         return graph
 
     def why(self) -> str:
@@ -122,8 +122,12 @@ class Traced(Displayed):
                 lines.append(f"{eqn.op.name}{where} has no backward part: {reason}")
         return "\n".join(lines) if lines else "nothing was fixed, stored or pruned"
 
-    def lower(self) -> Lowered:
-        """Return the emitted program."""
+    def lower(self) -> Any:
+        """Return the emitted program: a `Lowered`, or with target="cuda" a `DeviceLowered`."""
+        if getattr(self.program.options, "target", "cpu") == "cuda":
+            from tracejit.runtime.cuda_stages import DeviceLowered
+
+            return DeviceLowered(self)
         return Lowered(self)
 
     def __str__(self) -> str:
@@ -134,7 +138,7 @@ class Traced(Displayed):
 
 
 @contextmanager
-def _faults_of_ours(what: str) -> Iterator[None]:
+def faults_of_ours(what: str) -> Iterator[None]:
     """Turn an exception from inside of codegen into one that says whose fault it is."""
     try:
         yield
@@ -158,11 +162,11 @@ class Lowered(Displayed):
         self.traced = traced
         graph = traced.graph
         start = perf_counter()
-        with _faults_of_ours(f"{graph.name} cannot be lowered"):
+        with faults_of_ours(f"{graph.name} cannot be lowered"):
             self.kernel = lower_graph(graph, checked=settings().verify)
             self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
-        _dump(traced.program, "py", self)
+        dump(traced.program, "py", self)
         if settings().debug >= 3:
             LOG.warning("emitted:\n%s", self.source)
 
@@ -200,7 +204,7 @@ class Compiled(Displayed):
         plan = plan_text(kernel, conditions, "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = _load_source(lowered.source, digest_of(lowered.source), program.options)
-        with _faults_of_ours(f"the emitted source {self.path} does not compile"):
+        with faults_of_ours(f"the emitted source {self.path} does not compile"):
             signature = signature_of([b.dtype for b in kernel.inputs],
                                      [b.dtype for b in kernel.outputs],
                                      bool(kernel.arena), len(kernel.graph.sizes))
@@ -208,7 +212,7 @@ class Compiled(Displayed):
                                        [plan.replace("PLAN", f"{self.symbol}_plan")])
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
-            _dump(program, "ll", self.llvm)
+            dump(program, "ll", self.llvm)
         self.interface = Interface.of(program, kernel)
         self.invocation = Invocation(self.interface, self.addresses(),
                                      kernel if kernel.is_checked else None)
@@ -318,7 +322,7 @@ def digest_of(*parts: Any) -> str:
     return hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
 
-def _dump(program: Program, stage: str, text: object) -> None:
+def dump(program: Program, stage: str, text: object) -> None:
     """Write a stage of a program to the directory for dumps, if there is one.
 
     Files are named by the function, the digest of its graph before all passes, and the stage; so
