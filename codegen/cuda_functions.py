@@ -177,6 +177,66 @@ def accumulate(array, place, value):  # type: ignore[no-untyped-def]
     cuda.atomic.add(array, place, value)
 
 
+# --- routines on matrices, by one thread ----------------------------------------------------------
+
+
+@_device
+def potrf(n, a):  # type: ignore[no-untyped-def]
+    """Overwrite the lower triangle of a matrix by its Cholesky factor; nonzero if there is none."""
+    for j in range(n):
+        for i in range(j, n):
+            total = a[i * n + j]
+            for k in range(j):
+                total -= a[i * n + k] * a[j * n + k]
+            if i > j:
+                a[i * n + j] = total / a[j * n + j]
+            elif total > 0:
+                a[j * n + j] = math.sqrt(total)
+            else:
+                return j + 1
+    return 0
+
+
+@_device
+def getrf(n, a, pivots):  # type: ignore[no-untyped-def]
+    """Overwrite a matrix by the LU factors of its transpose; nonzero if it is singular."""
+    info = 0
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(a[k * n + i]) > abs(a[k * n + p]):
+                p = i
+        pivots[k] = p + 1
+        if a[k * n + p] == 0:
+            info = k + 1 if info == 0 else info
+            continue
+        for j in range(n):
+            held = a[j * n + k]
+            a[j * n + k] = a[j * n + p]
+            a[j * n + p] = held
+        for i in range(k + 1, n):
+            a[k * n + i] /= a[k * n + k]
+            for j in range(k + 1, n):
+                a[j * n + i] -= a[k * n + i] * a[j * n + k]
+    return info
+
+
+@_device
+def trsm(is_lower, is_transposed, is_unit, n, m, a, b):  # type: ignore[no-untyped-def]
+    """Overwrite B[n, m] by the solution of op(A) X = B, for a triangle of A."""
+    forward = is_lower != is_transposed
+    for step in range(n):
+        i = step if forward else n - 1 - step
+        first = 0 if forward else i + 1
+        last = i if forward else n
+        for j in range(m):
+            total = b[i * m + j]
+            for k in range(first, last):
+                factor = a[k * n + i] if is_transposed else a[i * n + k]
+                total -= factor * b[k * m + j]
+            b[i * m + j] = total if is_unit else total / a[i * n + i]
+
+
 # --- reductions -----------------------------------------------------------------------------------
 
 
@@ -242,9 +302,9 @@ def namespace() -> dict[str, Any]:
     """Return what emitted source calls, by name."""
     names: dict[str, Any] = {
         "cuda": cuda, "inf": math.inf, "nan": math.nan, "imax": maximum, "imin": minimum,
-        "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS}
+        "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS}
     for fn in (at_x, at_y, at_z, step_x, step_y, step_z, in_block, thread, select, between, maximum,
-               minimum, radd, idiv, imod, fail, log_grow, accumulate):
+               minimum, radd, idiv, imod, fail, log_grow, accumulate, potrf, getrf, trsm):
         names[fn.__name__] = fn
     for combine, function in COMBINERS.items():
         names[f"block_{combine}"], names[f"parts_{combine}"] = _of_block(function)

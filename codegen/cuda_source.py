@@ -54,11 +54,15 @@ AXES = "xyz"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a kernel: an array, or a number by value."""
+    """A parameter of a kernel: an array, or a number by value.
+
+    is_room -- whether it is memory of which each thread has a part for itself
+    """
 
     name: str
     dtype: np.dtype
     is_array: bool
+    is_room: bool = False
 
 
 @dataclass(slots=True)
@@ -90,6 +94,10 @@ def render_for_device(kernel: Kernel, known: Iterable[str]) -> DeviceSource:
     """
     _require_known([*kernel.head, *kernel.nodes], {*known, *_INTERNAL})
     dtypes = dtypes_of(kernel)
+    if any(dtype.kind == "c" for dtype in dtypes.values()):
+        raise Refusal(f"{kernel.graph.name} has complex numbers, which kernels for the device do not "
+                      "have. Give real and imaginary parts as arrays of their own, or leave out "
+                      'target="cuda"')
     program = split(kernel, dtypes)
     return _Renderer(kernel, dtypes, program).render()
 
@@ -150,8 +158,7 @@ class _Renderer:
         body += [Let(n, f"{self.slots[n][0]}[{self.slots[n][1]}]") for n in handed
                  if n not in finished]
         body += self._finish(unit)
-        rooms = self._rooms(unit, private, logs)
-        body += rooms
+        body += self._rooms(unit, private, logs)
         body += [Let(a, f"logmem{n}[{at}:]") for a, (n, at) in self.program.aliases.items()
                  if a in used]
         body += [Assign(name, self._identity(name, combine)) for name, combine in unit.folds]
@@ -160,7 +167,7 @@ class _Renderer:
         if not unit.is_grid:
             body += [Store(self.slots[n][0], str(self.slots[n][1]), n) for n in handed
                      if n in {*defined_in(unit.nodes), *finished}]
-        parameters = self._parameters(unit, used, handed, private, logs, bool(rooms))
+        parameters = self._parameters(unit, used, handed, private, logs)
         self.out.kernels[unit.name] = parameters
         names = ["ctx", *(p.name for p in parameters)]
         return [*wrapped(f"def {unit.name}({', '.join(names)}):"), *render_nodes(body, 1)]
@@ -234,19 +241,18 @@ class _Renderer:
     # --- parameters -------------------------------------------------------------------------------
 
     def _parameters(self, unit: Unit, used: set[str], handed: list[str],
-                    private: dict[int, list[Buffer]], logs: list[int],
-                    has_rooms: bool) -> list[Parameter]:
+                    private: dict[int, list[Buffer]], logs: list[int]) -> list[Parameter]:
         own = {b.name for buffers in private.values() for b in buffers}
         found = [Parameter(n, b.dtype, True) for n, b in self.buffers.items()
                  if n in used and n not in own and n not in self.heads]
         for buffers in private.values():
             if not _is_local(buffers[0]):
-                found.append(Parameter(f"room_{buffers[0].name}", buffers[0].dtype, True))
+                found.append(Parameter(f"room_{buffers[0].name}", buffers[0].dtype, True, True))
                 used = used | reads(self._size(buffers[0]))
         word = np.dtype(np.int64)
         for k in logs:
             stem = "room_logmem" if _is_map(unit) else "logmem"
-            found += [Parameter(f"{stem}{k}", self.kernel.logs[k], True),
+            found += [Parameter(f"{stem}{k}", self.kernel.logs[k], True, _is_map(unit)),
                       Parameter(f"logcap{k}", word, False)]
         tables = dict.fromkeys(self.slots[n][0] for n in handed)
         found += [Parameter(t, self.out.arrays[t][0], True) for t in tables]
@@ -267,7 +273,7 @@ class _Renderer:
 
     def _host(self) -> list[str]:
         arrays = [p.name for ps in self.out.kernels.values() for p in ps
-                  if p.is_array and not p.name.startswith(("room_", "parts_"))]
+                  if p.is_array and not p.is_room and not p.name.startswith("parts_")]
         for unit in self.program.units():
             self.out.arrays.update((f"parts_{name}", (self.dtypes[name], 0))
                                    for name, _ in unit.folds)
@@ -314,7 +320,7 @@ class _Renderer:
         lines = []
         extents = self._extents(unit)
         for p in self.out.kernels[unit.name]:
-            if p.name.startswith("room_"):
+            if p.is_room:
                 size = self._room_size(p.name)
                 lines.append(f'{pad}{p.name} = run.room("{p.name}", {size}, {extents}, '
                              f'"{dtype_name(p.dtype)}")')
@@ -324,7 +330,8 @@ class _Renderer:
             left = "".join(f"count_{name} = " for name, _ in unit.folds)
             call = f"{left}{limit}({extents}, {args})"
         else:
-            call = f"run.{'block' if unit.finishes else 'one'}({args})"
+            counts = "".join(f"count_{name}, " for name, _, _ in unit.finishes)
+            call = f"run.block(({counts}), {args})" if counts else f"run.one({args})"
         return [*lines, *(pad + line for line in wrapped(call))]
 
     def _room_size(self, name: str) -> str:
@@ -428,6 +435,8 @@ def _for_device(nodes: Sequence[Node], ranges: dict[int, str]) -> list[Node]:
 
 
 def _text(text: str) -> str:
+    text = re.sub(r'trsm\("(\w)", "(\w)", "(\w)"', lambda m: (
+        f"trsm({m[1] == 'L'}, {m[2] == 'T'}, {m[3] == 'U'}"), text)
     text = re.sub(r"log_base\(ctx, (\d+), \w+\)", r"logmem\1", text)
     text = re.sub(r"log_capacity\(ctx, (\d+)\)", r"logcap\1", text)
     text = re.sub(r"log_grow\(ctx, (\d+), (.*), \d+\)", r"log_grow(ctx, \1, \2, logcap\1)", text)

@@ -194,9 +194,9 @@ class _Call:
         """Launch a kernel of one thread."""
         self._start(kernel, ((1, 1, 1), (1, 1, 1)), args)
 
-    def block(self, kernel: Any, *args: Any) -> None:
+    def block(self, counts: tuple[int, ...], kernel: Any, *args: Any) -> None:
         """Launch a kernel of one block, which folds parts before one of its threads goes on."""
-        self._start(kernel, ((1, 1, 1), (128, 1, 1)), args)
+        self._start(kernel, _geometry((max(counts),), 1), args)
 
     def _start(self, kernel: Any, geometry: Any, args: Any) -> None:
         blocks, threads = geometry

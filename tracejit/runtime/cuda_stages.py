@@ -46,11 +46,11 @@ class DeviceLowered(Displayed):
         from tracejit.runtime.stages import dump, faults_of_ours
 
         self.traced = traced
+        is_strict = getattr(traced.program.options, "fp", "default") == "strict"
         start = perf_counter()
         self.names = namespace()
-        options = traced.program.options
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
-            self.kernel = lower_for_device(traced.graph, strict=options.fp == "strict")
+            self.kernel = lower_for_device(traced.graph, strict=is_strict)
             self.emitted = render_for_device(self.kernel, self.names)
         self.source: str = self.emitted.text
         traced.times["codegen"] = perf_counter() - start
