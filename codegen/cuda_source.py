@@ -42,7 +42,9 @@ from tracejit.codegen.loop_ir import (
 from tracejit.codegen.python_source import render_nodes, wrapped
 from tracejit.codegen.slots import dim_source, enclosing_blocks
 from tracejit.errors import Refusal
+from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.walk import all_eqns
 
 __all__ = ["DeviceSource", "Parameter", "render_for_device"]
 
@@ -93,13 +95,20 @@ def render_for_device(kernel: Kernel, known: Iterable[str]) -> DeviceSource:
     Raises `Refusal` where an equation needs another function.
     """
     _require_known([*kernel.head, *kernel.nodes], {*known, *_INTERNAL})
+    _require_real(kernel.graph)
     dtypes = dtypes_of(kernel)
-    if any(dtype.kind == "c" for dtype in dtypes.values()):
-        raise Refusal(f"{kernel.graph.name} has complex numbers, which kernels for the device do not "
-                      "have. Give real and imaginary parts as arrays of their own, or leave out "
-                      'target="cuda"')
     program = split(kernel, dtypes)
     return _Renderer(kernel, dtypes, program).render()
+
+
+def _require_real(graph: Graph) -> None:
+    made = [(v, e.site) for e in all_eqns(graph.block) for v in e.outputs]
+    for v, site in [*((v, None) for v in graph.inputs), *made]:
+        if getattr(v.aval, "dtype", np.dtype(float)).kind == "c":
+            where = "" if site is None else f" ({site})"
+            raise Refusal(f"{graph.name} has complex numbers{where}, which kernels for the device do "
+                          "not have. Give real and imaginary parts as arrays of their own, or leave "
+                          'out target="cuda"')
 
 
 _INTERNAL = ("log_base", "log_capacity", "advance", "complex")
