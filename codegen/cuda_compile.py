@@ -14,7 +14,6 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-
 from tracejit.codegen.cuda_functions import IS_SIMULATED
 from tracejit.codegen.cuda_source import DeviceSource, Parameter
 from tracejit.errors import DeviceError

@@ -84,7 +84,7 @@ def _dtype(tree: ast.expr, known: Mapping[str, np.dtype], logs: Sequence[np.dtyp
     if isinstance(tree, ast.Subscript):
         return of(tree.value)
     if isinstance(tree, ast.Attribute):
-        return of(tree.value).type(0).real.dtype
+        return F64 if of(tree.value).itemsize == 16 else np.dtype(np.float32)
     if isinstance(tree, (ast.Compare, ast.BoolOp)):
         return BOOL
     if isinstance(tree, ast.UnaryOp):
@@ -109,7 +109,7 @@ def _call_dtype(name: str, args: Sequence[ast.expr], of: object,
         return np.dtype(np.complex128)
     if name == "log_base":
         assert isinstance(args[1], ast.Constant)
-        return logs[args[1].value]  # type: ignore[call-overload,index,no-any-return]
+        return logs[args[1].value]  # type: ignore[index]
     if name == "advance":
         return of(args[0])  # type: ignore[no-any-return]
     kinds = [of(a) for a in (args[1:] if name == "select" else args)]

@@ -1,7 +1,8 @@
 """What emitted CUDA source may call: where a thread is, reductions of a block, mathematics.
 
-In Numba's simulator the same functions run as Python, with NumPy's mathematics, which gives infinity
-and NaN where `math` raises. This module imports numba-cuda: import it only to compile for a device.
+In Numba's simulator the same functions run as Python, with NumPy's mathematics, which gives
+infinity and NaN where `math` raises. This module imports numba-cuda: import it only to compile for
+a device.
 """
 
 from __future__ import annotations
@@ -285,7 +286,7 @@ def _of_block(combine: Any) -> tuple[Any, Any]:
 
 COMBINERS = {"add": radd, "mul": mul, "max": maximum, "min": minimum, "and": both, "or": either}
 
-# --- mathematics ------------------------------------------------------------------------------------
+# --- mathematics ----------------------------------------------------------------------------------
 
 _MATH = {"exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
          "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin",

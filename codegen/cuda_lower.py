@@ -83,8 +83,8 @@ class _DeviceLowerer(_Lowerer):
         eqn = step.eqn
         if isinstance(eqn.op.lowering, Native):
             raise Refusal(f"{eqn.op.name} ({eqn.site}) calls a function that is compiled for the "
-                          "CPU, which cannot run on the device. Call the Python function behind it, "
-                          "so that it is captured, or leave out target=\"cuda\"")
+                          "CPU, which cannot run on the device. Call the Python function behind "
+                          'it, so that it is captured, or leave out target="cuda"')
         if not isinstance(eqn.op.lowering, Contract):
             super().single(step)
             return

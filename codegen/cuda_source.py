@@ -49,7 +49,7 @@ from tracejit.ir.walk import all_eqns
 __all__ = ["DeviceSource", "Parameter", "render_for_device"]
 
 LOCAL_BYTES = 1 << 14
-"""Arrays of a thread up to this size lie in its local memory; larger ones in rooms of the device."""
+"""Bytes of an array of a thread that lies in its local memory; larger ones lie in rooms."""
 
 AXES = "xyz"
 
@@ -106,9 +106,9 @@ def _require_real(graph: Graph) -> None:
     for v, site in [*((v, None) for v in graph.inputs), *made]:
         if getattr(v.aval, "dtype", np.dtype(float)).kind == "c":
             where = "" if site is None else f" ({site})"
-            raise Refusal(f"{graph.name} has complex numbers{where}, which kernels for the device do "
-                          "not have. Give real and imaginary parts as arrays of their own, or leave "
-                          'out target="cuda"')
+            raise Refusal(f"{graph.name} has complex numbers{where}, which kernels for the device "
+                          "do not have. Give real and imaginary parts as arrays of their own, or "
+                          'leave out target="cuda"')
 
 
 _INTERNAL = ("log_base", "log_capacity", "advance", "complex")
@@ -119,8 +119,9 @@ def _require_known(nodes: Sequence[Node], known: set[str]) -> None:
         called = {name for text in texts(node) for name in calls_in(text)} - known
         if called:
             where = node.comment.partition("  ")[2] or node.comment
-            raise Refusal(f"{', '.join(sorted(called))} ({where}) is not there for the device: write "
-                          "it with operations on elements and loops, or leave out target=\"cuda\"")
+            raise Refusal(f"{', '.join(sorted(called))} ({where}) is not there for the device: "
+                          "write it with operations on elements and loops, or leave out "
+                          'target="cuda"')
         for block in children(node):
             _require_known(block, known)
 
@@ -192,16 +193,16 @@ class _Renderer:
         """Fold the parts that blocks have left; then one thread goes on."""
         if not unit.finishes:
             return []
-        nodes = self._shared(unit.finishes)
+        nodes = self._shared([name for name, _, _ in unit.finishes])
         for name, combine, _ in unit.finishes:
             kind = dtype_name(self.dtypes[name])
             nodes.append(Let(name, f"parts_{combine}(shared_{kind}, parts_{name}, count_{name}, "
                                    f"{self._identity(name, combine)})"))
         return [*nodes, If("thread() > 0", [Return("")])]
 
-    def _shared(self, folds: Sequence[tuple[str, ...]] | Sequence[tuple[str, str, Unit]]
-                ) -> list[Node]:
-        kinds = dict.fromkeys(dtype_name(self.dtypes[fold[0]]) for fold in folds)
+    def _shared(self, names: Sequence[str]) -> list[Node]:
+        """Return memory of a block for folds."""
+        kinds = dict.fromkeys(dtype_name(self.dtypes[name]) for name in names)
         return [Let(f"shared_{kind}", f"cuda.shared.array(THREADS, {_constructor(kind)})")
                 for kind in kinds]
 
@@ -209,7 +210,7 @@ class _Renderer:
         """Leave a part per block."""
         if not unit.folds:
             return []
-        nodes = self._shared(unit.folds)
+        nodes = self._shared([name for name, _ in unit.folds])
         for name, combine in unit.folds:
             kind = dtype_name(self.dtypes[name])
             nodes.append(Do(f"block_{combine}(shared_{kind}, {name}, parts_{name})"))
@@ -232,8 +233,9 @@ class _Renderer:
             first = buffers[0]
             kind = _constructor(dtype_name(first.dtype))
             if _is_local(first):
-                nodes.append(Let(first.name, f"cuda.local.array({max(1, first.size)}, "  # type: ignore
-                                             f"{kind})"))
+                assert isinstance(first.size, int)
+                text = f"cuda.local.array({max(1, first.size)}, {kind})"
+                nodes.append(Let(first.name, text))
             else:
                 nodes.append(self._room(first.name, self._size(first)))
             nodes += [Let(b.name, first.name) for b in buffers[1:]]
@@ -265,10 +267,10 @@ class _Renderer:
                       Parameter(f"logcap{k}", word, False)]
         tables = dict.fromkeys(self.slots[n][0] for n in handed)
         found += [Parameter(t, self.out.arrays[t][0], True) for t in tables]
-        for name, _, *rest in (*unit.folds, *unit.finishes):
-            found.append(Parameter(f"parts_{name}", self.dtypes[name], True))
-            if rest:
-                found.append(Parameter(f"count_{name}", word, False))
+        found += [Parameter(f"parts_{name}", self.dtypes[name], True) for name, _ in unit.folds]
+        for name, _, _ in unit.finishes:
+            found += [Parameter(f"parts_{name}", self.dtypes[name], True),
+                      Parameter(f"count_{name}", word, False)]
         numbers = used - set(self.buffers) - own
         variables = {loop.var for loop in _loops(unit.nodes)}
         host = (self.sizes | self.heads | self.program.host | self._host_variables) - variables
@@ -312,8 +314,8 @@ class _Renderer:
             return lines
         if isinstance(step.node, While):
             head = self._steps(step.head, depth + 1)
-            return [f"{pad}while True:", *head, f"{pad}    if not {bounds[0]}:", f"{pad}        break",
-                    *body]
+            return [f"{pad}while True:", *head, f"{pad}    if not {bounds[0]}:",
+                    f"{pad}        break", *body]
         lo, hi = bounds
         text = f"{hi} - 1, {lo} - 1, -1" if step.node.reverse else (
             f"{lo}, {hi}, {step.node.step}" if step.node.step != 1 else f"{lo}, {hi}")
@@ -407,7 +409,7 @@ def _logs_in(nodes: Iterable[Node]) -> set[int]:
     return found
 
 
-# --- Loop IR for the device -------------------------------------------------------------------------
+# --- Loop IR for the device -----------------------------------------------------------------------
 
 
 def _for_device(nodes: Sequence[Node], ranges: dict[int, str]) -> list[Node]:

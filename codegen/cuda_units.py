@@ -232,7 +232,7 @@ class _Splitter:
         """Scalars that are set more than once."""
 
     def run(self) -> Program:
-        nodes = [n for n in self.kernel.nodes if not isinstance(n, Return)]
+        nodes: list[Node] = [n for n in self.kernel.nodes if not isinstance(n, Return)]
         self._alias_arrays(nodes)
         counts: dict[str, int] = {}
         for name in defined_in(nodes):
@@ -430,7 +430,7 @@ class _Splitter:
         self.names.add(f"{stem}_{k}")
         return f"{stem}_{k}"
 
-    # --- scalars that units hand on -----------------------------------------------------------------
+    # --- scalars that units hand on ---------------------------------------------------------------
 
     def _handed_on(self, program: Program) -> dict[str, np.dtype]:
         """Return the scalars that one unit reads and another one has set."""

@@ -103,7 +103,8 @@ def _node(node: Node, depth: int) -> list[str]:
         return [head, *[x for n in node.head for x in _node(n, depth + 1)], test,
                 _line("break", depth + 2, ""), *render_nodes(node.body, depth + 1)]
     if isinstance(node, If):
-        lines = [_line(f"if {node.condition}:", depth, node.comment), *render_nodes(node.then, depth + 1)]
+        lines = [_line(f"if {node.condition}:", depth, node.comment),
+                 *render_nodes(node.then, depth + 1)]
         if node.other:
             lines += [_line("else:", depth, ""), *render_nodes(node.other, depth + 1)]
         return lines

@@ -13,14 +13,11 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-
 import gallery
+import numpy as np
+import pytest
 from cuda_laws import LAWS
 from gallery.program import PROGRAMS, Program
 from oracles import assert_same, random_like
@@ -98,12 +95,9 @@ def check_op(op: Op, dtype: Any) -> None:
     """The op on all samples, and its pullback, are what the interpreter says."""
     graph, operands, fixed = applications(op, dtype, SIZES)
     if has_complex(graph):
-        try:
+        with pytest.raises(tracejit.Refusal, match="complex"):
             run_on_device(graph, operands)
-        except tracejit.Refusal as e:
-            assert "complex" in str(e)
-            return
-        raise AssertionError("complex numbers are not refused")
+        return
     expected = interpret(graph, *operands)
     assert_same(run_on_device(graph, operands), expected, op.name, factor=10)
     wrt = [k for k, x in enumerate(operands) if x.dtype.kind == "f" and not fixed[k]]

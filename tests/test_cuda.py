@@ -1,4 +1,4 @@
-"""Programs with target="cuda": in Numba's simulator what they are on the CPU, and PTX that compiles.
+"""Programs with target="cuda": in Numba's simulator as on the CPU, and PTX that compiles.
 
 Both need a process of their own, since numba-cuda decides at its import which one it is.
 """
@@ -51,6 +51,8 @@ def run_child(kind: str, *names: str, simulate: bool) -> dict[str, str]:
     """Return, per program, what is wrong with it."""
     environment = dict(os.environ)
     environment.pop("NUMBA_ENABLE_CUDASIM", None)
+    folders = [str(CHILD.parents[1]), environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
     if simulate:
         environment["NUMBA_ENABLE_CUDASIM"] = "1"
     done = subprocess.run([sys.executable, str(CHILD), kind, *names], env=environment, text=True,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["RAISABLE", "CompileError", "DeviceError", "ExportError", "IRError", "MissingAttribute", "Refusal",
-           "Restart", "SnapshotError", "TracejitError", "UncapturedError"]
+__all__ = ["RAISABLE", "CompileError", "DeviceError", "ExportError", "IRError",
+           "MissingAttribute", "Refusal", "Restart", "SnapshotError", "TracejitError",
+           "UncapturedError"]
 
 
 class TracejitError(Exception):

@@ -269,9 +269,9 @@ def _clear_errors(name: str) -> Iterator[None]:
     from numba import cuda
 
     if not cuda.is_available():
-        raise DeviceError(f'{name} has target="cuda", and there is no CUDA device, or no driver for '
-                          "it. Leave out target=\"cuda\" to run it on the CPU; its kernels can be "
-                          "looked at without a device: .trace(...).lower().source and .ptx()")
+        raise DeviceError(f'{name} has target="cuda", and there is no CUDA device, or no driver '
+                          'for it. Leave out target="cuda" to run it on the CPU; its kernels can '
+                          "be looked at without a device: .trace(...).lower().source and .ptx()")
     try:
         yield
     except Exception as e:

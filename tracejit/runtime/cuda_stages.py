@@ -9,7 +9,7 @@ import importlib.util
 import linecache
 from time import perf_counter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracejit.configuration import cache_directory
 from tracejit.display import Displayed
@@ -108,7 +108,7 @@ class DeviceLowered(Displayed):
         return {k: names[k] for k in (*self.emitted.kernels, "launch")}
 
     def compile(self) -> DeviceCompiled:
-        """Return the program, ready to run; kernels are compiled for the device at the first call."""
+        """Return the program, ready to run; kernels are compiled at the first call."""
         return DeviceCompiled(self)
 
     def __str__(self) -> str:
@@ -147,6 +147,18 @@ class DeviceCompiled(Displayed):
         """Return what `DeviceLowered.ptx` does."""
         return self.lowered.ptx(capability)
 
+    def save(self, path: object) -> NoReturn:
+        """Raise `DeviceError`: programs for a device are compiled in each process."""
+        raise _only_here(self, "saved")
+
+    def export(self, path: object, **settings: object) -> NoReturn:
+        """Raise `DeviceError`: a C program cannot call a device through this interface."""
+        raise _only_here(self, "exported")
+
+    def cfunc(self, signature: object = None) -> NoReturn:
+        """Raise `DeviceError`: C functions run on the CPU."""
+        raise _only_here(self, "made a C function")
+
     def __str__(self) -> str:
         return self.source
 
@@ -154,3 +166,9 @@ class DeviceCompiled(Displayed):
         return str(self)
 
 
+
+
+def _only_here(compiled: DeviceCompiled, what: str) -> DeviceError:
+    return DeviceError(f'{compiled.interface.name} has target="cuda" and cannot be {what}: its '
+                       'kernels are compiled in each process. Leave out target="cuda", or take its '
+                       "PTX: .ptx((8, 0))")

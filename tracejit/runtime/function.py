@@ -214,6 +214,10 @@ class Function(Displayed):
         """Return what Numba asks for where `@njit` code names the function."""
         from tracejit.runtime.njit import numba_type
 
+        options = getattr(self.transform, "options", None)
+        if getattr(options, "target", "cpu") != "cpu":
+            raise Refusal(f'{self!r} has target="cuda", and `@njit` code runs on the CPU. Give it '
+                          'a function without target="cuda", or call it from Python')
         return numba_type(self)
 
     @hiding_frames

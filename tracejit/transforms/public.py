@@ -274,7 +274,8 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
         from tracejit.transforms.linear import tangents_like
 
-        inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (), Options(fp, target)))
+        inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (),
+                                               Options(fp, target)))
 
         @functools.wraps(f, updated=())
         @hiding_frames
