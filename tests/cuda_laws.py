@@ -192,6 +192,38 @@ def empty_and_other_sizes_need_no_other_program() -> None:
     same(loss, expected, np.linspace(0.0, 1.0, 8, dtype=np.float32))
 
 
+class OnDevice:
+    """Stands for an array of a device library, which the simulator has not."""
+
+    def __init__(self, x: np.ndarray, strides: Any = None) -> None:
+        from numba import cuda
+
+        self.array, self.shape = cuda.to_device(x.reshape(-1)), x.shape
+        self.__cuda_array_interface__ = {"shape": x.shape, "typestr": x.dtype.str,
+                                         "strides": strides, "version": 3}
+
+    def reshape(self, size: int) -> Any:
+        assert size == self.array.size
+        return self.array
+
+
+def arrays_on_the_device_stay_there() -> None:
+    from numba import cuda
+
+    cuda.as_cuda_array = lambda x: x
+    x = np.linspace(0.1, 1.0, 6).reshape(2, 3)
+    fn = tracejit.value_and_grad(lambda x: np.sum(np.sin(x) ** 2), target="cuda")
+    value, slope = fn(OnDevice(x))
+    expected, other = fn(x)
+    assert value == expected
+    assert not isinstance(slope, np.ndarray)
+    assert slope.shape == (2, 3)
+    assert np.array_equal(slope.copy_to_host(), other)
+    assert np.array_equal(fn(OnDevice(x, (24, 8)))[1].copy_to_host(), other)
+    with pytest.raises(tracejit.Refusal, match="contiguous"):
+        fn(OnDevice(x, (8, 16)))
+
+
 def complex_numbers_are_refused() -> None:
     with pytest.raises(tracejit.Refusal, match=r"complex numbers \(.*cuda_laws\.py"):
         tracejit.jit(lambda x: np.real(np.sum(x * (1 + 2j))), target="cuda")(np.ones(3))
@@ -201,4 +233,5 @@ LAWS = {f.__name__: f for f in (
     every_transform, elements_with_loops_are_one_kernel, elements_with_arrays_of_their_own,
     a_full_log_is_given_more_room, loops_of_the_host_ask_the_device, failures_are_the_cpus,
     arguments_are_written_to, accumulations_that_meet_are_whole, sums_are_the_same_at_every_call,
-    empty_and_other_sizes_need_no_other_program, complex_numbers_are_refused)}
+    empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
+    complex_numbers_are_refused)}

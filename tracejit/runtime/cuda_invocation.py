@@ -17,6 +17,7 @@ from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.interpreter import bind_sizes
+from tracejit.runtime.cuda_arrays import is_on_device, to_device
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
@@ -109,11 +110,12 @@ class _Call:
         heads = iter(kernel.head)
         for buffer, v, x in zip(kernel.inputs, self.graph.inputs, values, strict=True):
             if v.aval.shape:
-                self.arguments[buffer.name] = _on_device(x, v.aval.dtype)
+                self.arguments[buffer.name] = to_device(x, v.aval.dtype)
             else:
                 head = next(heads)
                 self.arguments[head.name] = v.aval.dtype.type(x)  # type: ignore[union-attr]
         self.arguments.update((kernel.labels[v], int(self.env[v])) for v in self.graph.sizes)
+        self.stays = any(map(is_on_device, values))
         self.results = []
         for buffer in kernel.outputs:
             array = cuda.device_array(max(1, self._number(buffer.size)), buffer.dtype)
@@ -165,11 +167,14 @@ class _Call:
         return []
 
     def outputs(self) -> list[Any]:
-        """Copy the results out."""
+        """Return the results: arrays on the device where an argument is one, else copied out."""
         found = []
         for a, array in zip(self.graph.outputs, self.results, strict=True):
             shape = tuple(map(self._number, a.aval.shape))
             size = int(np.prod(shape))
+            if self.stays and shape:
+                found.append(array[:size].reshape(shape) if size else array[:0].reshape(shape))
+                continue
             x = array.copy_to_host()[:size].reshape(shape)
             found.append(x if shape else x[()])
         return found
@@ -254,13 +259,6 @@ def _geometry(extents: tuple[int, ...], limit: int,
         blocks[axis] = max(1, min(-(-int(n) // threads[axis]), most_blocks))
         limit = max(1, limit // blocks[axis])
     return tuple(blocks), tuple(threads)  # type: ignore[return-value]
-
-
-def _on_device(x: Any, dtype: np.dtype) -> Any:
-    from numba import cuda
-
-    flat = np.require(np.asarray(x), dtype, ["C"]).reshape(-1)
-    return cuda.to_device(flat if flat.size else np.zeros(1, dtype))
 
 
 @contextmanager
