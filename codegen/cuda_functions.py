@@ -85,6 +85,13 @@ def thread():  # type: ignore[no-untyped-def]
     return np.int64(block()) * block_size() + in_block()
 
 
+@_device
+def threads():  # type: ignore[no-untyped-def]
+    """How many threads there are."""
+    blocks = cuda.gridDim.x * cuda.gridDim.y * cuda.gridDim.z
+    return np.int64(blocks) * block_size()
+
+
 # --- scalar functions -----------------------------------------------------------------------------
 
 
@@ -304,7 +311,7 @@ def namespace() -> dict[str, Any]:
     names: dict[str, Any] = {
         "cuda": cuda, "inf": math.inf, "nan": math.nan, "imax": maximum, "imin": minimum,
         "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS}
-    for fn in (at_x, at_y, at_z, step_x, step_y, step_z, in_block, thread, select, between, maximum,
+    for fn in (at_x, at_y, at_z, step_x, step_y, step_z, thread, threads, select, between, maximum,
                minimum, radd, idiv, imod, fail, log_grow, accumulate, potrf, getrf, trsm):
         names[fn.__name__] = fn
     for combine, function in COMBINERS.items():

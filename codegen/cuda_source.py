@@ -237,14 +237,11 @@ class _Renderer:
                 text = f"cuda.local.array({max(1, first.size)}, {kind})"
                 nodes.append(Let(first.name, text))
             else:
-                nodes.append(self._room(first.name, self._size(first)))
+                nodes.append(_room(first.name))
             nodes += [Let(b.name, first.name) for b in buffers[1:]]
         if _is_map(unit):
-            nodes += [self._room(f"logmem{k}", f"logcap{k}") for k in logs]
+            nodes += [_room(f"logmem{k}") for k in logs]
         return nodes
-
-    def _room(self, name: str, size: str) -> Node:
-        return Let(name, f"room_{name}[thread() * ({size}):(thread() + 1) * ({size})]")
 
     def _size(self, buffer: Buffer) -> str:
         return dim_source(buffer.size, self.kernel.scalar_names)
@@ -341,8 +338,8 @@ class _Renderer:
             left = "".join(f"count_{name} = " for name, _ in unit.folds)
             call = f"{left}{limit}({extents}, {args})"
         else:
-            counts = "".join(f"count_{name}, " for name, _, _ in unit.finishes)
-            call = f"run.block(({counts}), {args})" if counts else f"run.one({args})"
+            counts = ", ".join(f"count_{name}" for name, _, _ in unit.finishes)
+            call = f"run.block(({counts},), {args})" if counts else f"run.one({args})"
         return [*lines, *(pad + line for line in wrapped(call))]
 
     def _room_size(self, name: str) -> str:
@@ -367,6 +364,11 @@ class _Renderer:
 
 def _is_local(buffer: Buffer) -> bool:
     return isinstance(buffer.size, int) and buffer.size * buffer.dtype.itemsize <= LOCAL_BYTES
+
+
+def _room(name: str) -> Node:
+    """A thread's part of a room: elements side by side belong to threads side by side."""
+    return Let(name, f"room_{name}[thread()::threads()]")
 
 
 def _is_map(unit: Unit) -> bool:
