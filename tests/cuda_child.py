@@ -13,12 +13,14 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import gallery
 import numpy as np
 import pytest
 from cuda_laws import LAWS
+from cuda_races import watching
 from gallery.program import PROGRAMS, Program
 from oracles import assert_same, random_like
 from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
@@ -178,7 +180,8 @@ def main(kind: str, *names: str) -> None:
     for name, check, args in checks(kind, names):
         fault = ""
         try:
-            check(*args)
+            with nullcontext() if "ptx" in kind else watching():
+                check(*args)
         except Exception as e:
             fault = "".join(traceback.format_exception(e))[-2000:]
         print(json.dumps([name, fault]), flush=True)
