@@ -145,16 +145,20 @@ class StatementEmitter(Emitter):
                              comment=comment))
 
     def _scatter(self, s: Statement, comment: str) -> None:
+        place, value = self._scattered(s)
+        assert s.buffer is not None
+        text = value if s.combine == "set" else filled(
+            "{0} + {1}", (f"{s.buffer.name}[{place}]", value))
+        self.nodes.append(Store(s.buffer.name, place, text, comment))
+
+    def _scattered(self, s: Statement) -> tuple[str, str]:
+        """Return where a scatter writes and what, as source."""
         (part, index), *places = s.operands
         axes: tuple[int, ...] = s.extra["axes"]  # type: ignore[assignment]
         found = iter([self.data_index(a, at) for a, at in places])
         target = tuple(next(found) if k in axes else i for k, i in enumerate(s.index))
-        assert s.buffer is not None
         place = self.place(target, s.target_shape)
-        value = self.element(part, index)
-        text = value if s.combine == "set" else filled(
-            "{0} + {1}", (f"{s.buffer.name}[{place}]", value))
-        self.nodes.append(Store(s.buffer.name, place, text, comment))
+        return place, self.element(part, index)
 
     # --- folds ----------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ class Loop:
     hi: str
     body: list[Node] = field(default_factory=list)
     reverse: bool = False
-    step: int = 1
+    step: int | str = 1
     comment: str = ""
     blocks: tuple[Block, ...] = ()
     """Of a loop of the program, the blocks of the IR that it runs."""
@@ -64,6 +64,10 @@ class Loop:
     """Of a loop over elements, the scheduled loop that it carries out."""
     role: str = ""
     """What other loops around these are for."""
+    independent: bool = False
+    """Noted for the device only: whether iterations may run at once, in any order."""
+    folds: tuple[tuple[str, str], ...] = ()
+    """Noted for the device only: the registers that it folds into, and how they combine."""
 
 
 @dataclass(slots=True)

@@ -59,17 +59,23 @@ def label_values(graph: Graph) -> dict[Value, str]:
 
 
 def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
-    """Return the kernel of a graph without calls."""
+    """Return the kernel of a graph without calls, for the CPU."""
+    kernel = lower_with(_Lowerer, graph, checked=checked)
+    kernel.nodes = poll_loops(kernel.nodes)
+    return kernel
+
+
+def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) -> Kernel:
+    """Return the kernel of a graph without calls, as a lowerer for some target makes it."""
     given: dict[Value, str] = {}
     elements = choose_storage(graph, given)
     live = Liveness(graph, elements)
     buffers = Buffers(graph, elements, live)
-    kernel = _Lowerer(graph, elements, buffers).run()
+    kernel = lowerer(graph, elements, buffers).run()
     kernel.is_checked = checked
     drop_unread(kernel.nodes, {b.name for b in buffers.inner})
     kernel.nodes = inline_once(kernel.nodes)
     assign_slots(kernel)
-    kernel.nodes = poll_loops(kernel.nodes)
     return kernel
 
 

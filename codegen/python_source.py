@@ -9,7 +9,7 @@ from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, St
 from tracejit.codegen.slots import arena_layout, dim_source
 from tracejit.ir.dtypes import dtype_name
 
-__all__ = ["render", "render_nodes"]
+__all__ = ["render", "render_nodes", "wrapped"]
 
 COMMENT_COLUMN = 60
 MAX_INLINED = 70
@@ -22,20 +22,15 @@ def render(kernel: Kernel) -> str:
     lines = ['"""' + f"{kernel.graph.name}: emitted by tracejit.", ""]
     lines += [*str(kernel.graph).splitlines(), '"""', ""]
     params = ["ctx", *names, *(["arena"] if kernel.arena else []), *sizes]
-    lines += _wrapped(f"def kernel({', '.join(params)}):")
+    lines += wrapped(f"def kernel({', '.join(params)}):")
     lines += [line for node in kernel.head for line in _node(node, 1)]
     lines += _prologue(kernel)
-    lines += _block(kernel.nodes, 1)
+    lines += render_nodes(kernel.nodes, 1)
     text = "\n".join(lines) + "\n"
     for number, dtype in enumerate(kernel.logs):
         scope = log_scope(kernel, number)
         text = text.replace(f"scope_log{number})", f'"{dtype_name(dtype)}:{scope}")')
     return text
-
-
-def render_nodes(nodes: Sequence[Node]) -> str:
-    """Return nodes as they are rendered, without an indent."""
-    return "\n".join(_block(nodes, 0))
 
 
 def log_scope(kernel: Kernel, number: int) -> int:
@@ -44,7 +39,8 @@ def log_scope(kernel: Kernel, number: int) -> int:
     return len(kernel.inputs) + len(kernel.outputs) + slots + number
 
 
-def _wrapped(text: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
+    """Return a line with a list in parentheses as lines that are not too long."""
     if len(text) <= 100:
         return [text]
     head, _, rest = text.partition("(")
@@ -82,7 +78,8 @@ def _line(text: str, depth: int, comment: str) -> str:
     return f"{text:<{COMMENT_COLUMN}}  # {comment}" if comment else text
 
 
-def _block(nodes: Sequence[Node], depth: int) -> list[str]:
+def render_nodes(nodes: Sequence[Node], depth: int) -> list[str]:
+    """Return nodes as lines of source."""
     lines = [line for node in nodes for line in _node(node, depth)]
     return lines or [_line("pass", depth, "")]
 
@@ -99,21 +96,22 @@ def _node(node: Node, depth: int) -> list[str]:
         elif node.step != 1:
             bounds = f"{node.lo}, {node.hi}, {node.step}"
         head = _line(f"for {node.var} in range({bounds}):", depth, node.comment)
-        return [head, *_block(node.body, depth + 1)]
+        return [head, *render_nodes(node.body, depth + 1)]
     if isinstance(node, While):
         head = _line("while True:", depth, node.comment)
         test = _line(f"if not ({node.condition}):", depth + 1, "")
         return [head, *[x for n in node.head for x in _node(n, depth + 1)], test,
-                _line("break", depth + 2, ""), *_block(node.body, depth + 1)]
+                _line("break", depth + 2, ""), *render_nodes(node.body, depth + 1)]
     if isinstance(node, If):
-        lines = [_line(f"if {node.condition}:", depth, node.comment), *_block(node.then, depth + 1)]
+        lines = [_line(f"if {node.condition}:", depth, node.comment),
+                 *render_nodes(node.then, depth + 1)]
         if node.other:
-            lines += [_line("else:", depth, ""), *_block(node.other, depth + 1)]
+            lines += [_line("else:", depth, ""), *render_nodes(node.other, depth + 1)]
         return lines
     if isinstance(node, Do):
         return [_line(node.call, depth, node.comment)]
     assert isinstance(node, Return)
-    return [_line(f"return {node.status}", depth, node.comment)]
+    return [_line(f"return {node.status}".rstrip(), depth, node.comment)]
 
 
 def _minus_one(text: str) -> str:

@@ -1,16 +1,21 @@
-"""Functions with branches or loops of their own, as small Numba functions."""
+"""Functions with branches or loops of their own, as small Numba functions for any target."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["functions"]
+__all__ = ["definitions", "functions"]
 
 
 def functions(names: dict[str, Any]) -> dict[str, Any]:
-    """Return the functions by name, made with the intrinsics in `names`."""
+    """Return the functions by name, compiled for the CPU, made with the intrinsics in `names`."""
     from numba import njit
 
+    return {name: njit(fn, error_model="numpy") for name, fn in definitions(names).items()}
+
+
+def definitions(names: dict[str, Any]) -> dict[str, Any]:
+    """Return the functions by name, uncompiled, made with the scalar functions in `names`."""
     select, floor, fmod, copysign = (names[n] for n in ("select", "floor", "fmod", "copysign"))
 
     def floor_divide(x, y):  # type: ignore[no-untyped-def]
@@ -71,5 +76,4 @@ def functions(names: dict[str, Any]) -> dict[str, Any]:
                 order[start + k] = work[start + k]
             width *= 2
 
-    return {fn.__name__: njit(fn, error_model="numpy")
-            for fn in (floor_divide, remainder, ipow, argsort)}
+    return {fn.__name__: fn for fn in (floor_divide, remainder, ipow, argsort)}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
 
 __all__ = ["ALIGNMENT", "ZONE", "Slot", "arena_layout", "arena_size", "assign_slots",
-           "slot_sizes"]
+           "dim_source", "enclosing_blocks", "slot_sizes"]
 
 ALIGNMENT = 64
 ZONE = 64
@@ -62,7 +62,7 @@ def assign_slots(kernel: Kernel) -> None:
 
 def _needed(kernel: Kernel) -> dict[Buffer, tuple[int, int]]:
     """Return from which node to which each buffer is needed."""
-    outside = _enclosing_blocks(kernel)
+    outside = enclosing_blocks(kernel)
     named = {b.name: b for b in kernel.arena}
     spans: dict[Buffer, tuple[int, int]] = {}
     open_loops: list[tuple[Loop | While, list[Buffer]]] = []
@@ -104,7 +104,7 @@ def _needed(kernel: Kernel) -> dict[Buffer, tuple[int, int]]:
     return spans
 
 
-def _enclosing_blocks(kernel: Kernel) -> dict[Buffer, set[int]]:
+def enclosing_blocks(kernel: Kernel) -> dict[Buffer, set[int]]:
     """Return the blocks of the program around the arrays of each buffer."""
     chains: dict[Value, tuple[Block, ...]] = {}
 

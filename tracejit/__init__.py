@@ -25,7 +25,8 @@ _TRANSFORMS = ("grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", 
 _STRUCTURED = ("cond", "fori_loop", "map", "scan", "while_loop")
 _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
-    **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"), "Refusal": "tracejit.errors",
+    **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
+    **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "explain": "tracejit.inspection.explaining",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["RAISABLE", "CompileError", "ExportError", "IRError", "MissingAttribute", "Refusal",
-           "Restart", "SnapshotError", "TracejitError", "UncapturedError"]
+__all__ = ["RAISABLE", "CompileError", "DeviceError", "ExportError", "IRError",
+           "MissingAttribute", "Refusal", "Restart", "SnapshotError", "TracejitError",
+           "UncapturedError"]
 
 
 class TracejitError(Exception):
@@ -28,6 +29,10 @@ class IRError(TracejitError, ValueError):
 
 class CompileError(TracejitError, RuntimeError):
     """Raised when emitted source cannot be compiled: a defect of tracejit, never of the user."""
+
+
+class DeviceError(TracejitError, RuntimeError):
+    """Raised when a program cannot run on a device: none is there, or it has no memory left."""
 
 
 class ExportError(TracejitError, RuntimeError):

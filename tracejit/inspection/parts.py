@@ -46,8 +46,8 @@ def _picture(subject: Subject, limit: int) -> Section:
 
 
 def _loops(subject: Subject, limit: int) -> Section:
-    assert subject.lowered is not None
-    return loops_section(subject.lowered, limit)
+    assert subject.native is not None
+    return loops_section(subject.native, limit)
 
 
 def _vectors(subject: Subject, limit: int) -> Section:
@@ -79,7 +79,7 @@ PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
     ("picture", "", _picture, True),
     ("passes", "traced", history_section, True),
     ("memory", "lowered", memory_section, True),
-    ("loops", "lowered", _loops, True),
+    ("loops", "native", _loops, True),
     ("source", "lowered", source_section, True),
     ("vectors", "compiled", _vectors, False),
     ("llvm", "compiled", _llvm, False),

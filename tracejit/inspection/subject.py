@@ -9,6 +9,7 @@ from tracejit.inspection.pictures.folding import way_back
 from tracejit.ir.core import Block, Eqn, Graph, Site, Value
 from tracejit.ir.printer import Names, format_block, format_param, format_type
 from tracejit.ir.walk import all_eqns
+from tracejit.runtime.cuda_stages import DeviceCompiled, DeviceLowered
 from tracejit.runtime.stages import Compiled, Lowered, Traced
 
 __all__ = ["Subject", "applied_text", "inputs_text", "line_text", "names_of", "origins"]
@@ -17,10 +18,13 @@ __all__ = ["Subject", "applied_text", "inputs_text", "line_text", "names_of", "o
 class Subject:
     """A graph, and as far as there are any, the staged objects that it belongs to."""
 
-    def __init__(self, shown: Graph | Traced | Lowered | Compiled) -> None:
+    def __init__(self, shown: Graph | Traced | Lowered | Compiled | DeviceLowered
+                 | DeviceCompiled) -> None:
         self.compiled = shown if isinstance(shown, Compiled) else None
-        self.lowered = self.compiled.lowered if self.compiled is not None else (
-            shown if isinstance(shown, Lowered) else None)
+        self.lowered = shown.lowered if isinstance(shown, (Compiled, DeviceCompiled)) else (
+            shown if isinstance(shown, (Lowered, DeviceLowered)) else None)
+        self.native = self.lowered if isinstance(self.lowered, Lowered) else None
+        """What was lowered for this machine, and not for a device."""
         self.traced = self.lowered.traced if self.lowered is not None else (
             shown if isinstance(shown, Traced) else None)
         self.graph: Graph = shown if isinstance(shown, Graph) else shown.graph

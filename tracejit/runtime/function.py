@@ -107,6 +107,7 @@ class Function(Displayed):
 
     def _setup(self, transform: Any) -> None:
         self.transform = transform
+        self._target = getattr(getattr(transform, "options", None), "target", "cpu")
         self._unstored = ""
         """Why the last program is not kept for other processes."""
         self._table: dict[Any, list[Specialisation]] = {}
@@ -144,7 +145,7 @@ class Function(Displayed):
         held = any(isinstance(x, Recorded) for x in leaves)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
-        specs = tuple(map(spec_of_leaf, leaves))
+        specs = self._specs(leaves)
         key = _key(structure, specs)
         if held or watches():
             return self._recorded(key, specs, structure, leaves, held, args, kwargs)
@@ -153,6 +154,14 @@ class Function(Displayed):
             if result is not NotImplemented:
                 return result
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
+
+    def _specs(self, leaves: Sequence[Any]) -> tuple[ArgSpec, ...]:
+        """Return the specs of arguments; programs for a device take arrays that lie there."""
+        if self._target == "cpu":
+            return tuple(map(spec_of_leaf, leaves))
+        from tracejit.runtime.cuda_arrays import spec_of_argument
+
+        return tuple(map(spec_of_argument, leaves))
 
     def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
         result = chosen.attempt(leaves)
@@ -240,7 +249,7 @@ class Function(Displayed):
         """Return the request for a call, with specs or texts of them for arguments."""
         leaves, structure = flatten((args, kwargs))
         leaves = [spec(x) if isinstance(x, str) and is_spec(x) else x for x in leaves]
-        specs = tuple(map(spec_of_leaf, leaves))
+        specs = self._specs(leaves)
         if not any(isinstance(x, ArgSpec) for x in leaves):
             return Request(self, specs, structure, leaves)
         return Request(self, specs, structure, [s.content for s in specs], is_actual=False)
@@ -252,6 +261,9 @@ class Function(Displayed):
         """Return what Numba asks for where `@njit` code names the function."""
         from tracejit.runtime.njit import numba_type
 
+        if self._target != "cpu":
+            raise Refusal(f'{self!r} has target="cuda", and `@njit` code runs on the CPU. Give it '
+                          'a function without target="cuda", or call it from Python')
         return numba_type(self)
 
     @hiding_frames

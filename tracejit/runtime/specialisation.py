@@ -128,7 +128,7 @@ class Specialisation:
         else:
             return NotImplemented
         for k, output in self.interface.written:
-            np.copyto(leaves[k], outputs[output])
+            _write(leaves[k], outputs[output])
         for path, output in self.interface.assigned:
             path.read()._accept(outputs[output])
         aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
@@ -250,6 +250,16 @@ class Specialisation:
 def not_here(*args: Any) -> Any:
     """Say that a call is not for the entry that was asked."""
     return NotImplemented
+
+
+def _write(target: Any, values: Any) -> None:
+    """Overwrite an argument; one on a device has a copy made there."""
+    if isinstance(target, np.ndarray):
+        np.copyto(target, values)
+        return
+    from numba import cuda
+
+    cuda.as_cuda_array(target).copy_to_device(values)
 
 
 def _is_same_kind(old: Any, new: Any) -> bool:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tracejit.runtime.cfunction import CFunction
     from tracejit.runtime.function import Function
 
-__all__ = ["Compiled", "Lowered", "Program", "Traced"]
+__all__ = ["Compiled", "Lowered", "Program", "Traced", "digest_of", "dump", "faults_of_ours"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -101,7 +101,7 @@ class Traced(Displayed):
     @functools.cached_property
     def graph(self) -> Graph:
         """Return the graph after all passes."""
-        _dump(self.program, "before.txt", self.program.graph)
+        dump(self.program, "before.txt", self.program.graph)
         start = perf_counter()
         graph = self.program.graph
         for apply_pass in PASSES:
@@ -113,7 +113,7 @@ class Traced(Displayed):
             if settings().debug >= 2 and str(graph) != str(before):
                 LOG.warning("after %s:\n%s", apply_pass.__name__, graph)
         self.times["passes"] = perf_counter() - start
-        _dump(self.program, "after.txt", graph)
+        dump(self.program, "after.txt", graph)
         if settings().dump is not None:
             self._dump_more(graph)
         return graph
@@ -122,8 +122,8 @@ class Traced(Displayed):
         """Write what was decided, and a script that compiles and runs the program alone."""
         from tracejit.runtime.reproducing import reproducer
 
-        _dump(self.program, "why.txt", self.why())
-        _dump(self.program, "repro.py", reproducer(self.program, graph, self.shapes))
+        dump(self.program, "why.txt", self.why())
+        dump(self.program, "repro.py", reproducer(self.program, graph, self.shapes))
 
     def why(self) -> str:
         """Return, line by line, what was fixed, unrolled, stored and pruned, and why."""
@@ -134,8 +134,12 @@ class Traced(Displayed):
                 lines.append(f"{eqn.op.name}{where} has no backward part: {reason}")
         return "\n".join(lines) if lines else "nothing was fixed, stored or pruned"
 
-    def lower(self) -> Lowered:
-        """Return the emitted program."""
+    def lower(self) -> Any:
+        """Return the emitted program: a `Lowered`, or with target="cuda" a `DeviceLowered`."""
+        if getattr(self.program.options, "target", "cpu") == "cuda":
+            from tracejit.runtime.cuda_stages import DeviceLowered
+
+            return DeviceLowered(self)
         return Lowered(self)
 
     def __str__(self) -> str:
@@ -146,7 +150,7 @@ class Traced(Displayed):
 
 
 @contextmanager
-def _faults_of_ours(what: str) -> Iterator[None]:
+def faults_of_ours(what: str) -> Iterator[None]:
     """Turn an exception from inside of codegen into one that says whose fault it is."""
     try:
         yield
@@ -188,15 +192,15 @@ class Lowered(Displayed):
         graph = traced.graph
         _require_known_sizes(graph)
         start = perf_counter()
-        with _faults_of_ours(f"{graph.name} cannot be lowered"):
+        with faults_of_ours(f"{graph.name} cannot be lowered"):
             self.kernel = lower_graph(graph, checked=settings().verify)
             if change is not None:
                 change(self.kernel)
             self.source: str = render(self.kernel)
         traced.times["codegen"] = perf_counter() - start
-        _dump(traced.program, "py", self)
+        dump(traced.program, "py", self)
         if settings().dump is not None:
-            _dump(traced.program, "why.txt", self.why())
+            dump(traced.program, "why.txt", self.why())
         if settings().debug >= 3:
             LOG.warning("emitted:\n%s", self.source)
 
@@ -236,12 +240,12 @@ class Compiled(Displayed):
         self.path, fn = load_source(lowered.source, digest_of(lowered.source), program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
-        with _faults_of_ours(f"the emitted source {self.path} does not compile"):
+        with faults_of_ours(f"the emitted source {self.path} does not compile"):
             self.code = compile_kernel(*self._made_of)
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
-            _dump(program, "ll", self.llvm)
-            _dump(program, "s", self.asm)
+            dump(program, "ll", self.llvm)
+            dump(program, "s", self.asm)
         if settings().debug >= 4:
             LOG.warning("optimised:\n%s\nassembly:\n%s", self.llvm, self.asm)
         self.interface = Interface.of(program, kernel)
@@ -365,7 +369,7 @@ def _shapes(program: Program, leaves: Sequence[Any] | None) -> list[tuple[int, .
             else None if isinstance(s, int) else shape(s.content) for s in program.sources]
 
 
-def _dump(program: Program, stage: str, text: object) -> None:
+def dump(program: Program, stage: str, text: object) -> None:
     """Write a stage of a program to the directory for dumps, if there is one.
 
     Files are named by the function, the digest of its graph before all passes, and the stage; so

@@ -30,16 +30,16 @@ def _checked(fn: Any, make: Callable[[Callable[..., Any]], Any]) -> Function:
 
 
 def _differentiating(name: str, home: str, argnums: Any, settings: tuple[Any, ...],
-                     fp: str) -> Callable[[Callable[..., Any]], Deferred]:
+                     fp: str, target: str) -> Callable[[Callable[..., Any]], Deferred]:
     """Return what makes a transform by arguments, which are checked at once."""
     def make(fn: Callable[..., Any]) -> Deferred:
         argument_places(fn, argnums)
-        return Deferred(name, home, fn, settings, Options(fp))
+        return Deferred(name, home, fn, settings, Options(fp, target))
 
     return make
 
 
-def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default") -> Any:
+def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: str = "cpu") -> Any:
     """Compile a function; arrays that it writes to are written to as in NumPy.
 
     fn -- a function of arrays, numbers and nests of them
@@ -55,11 +55,11 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default") -> Any:
     >>> float(norm(np.array([3.0, 4.0])))
     5.0
     """
-    return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (), Options(fp)))
+    return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (), Options(fp, target)))
 
 
 def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
-         fp: str = "default") -> Any:
+         fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the gradient of a function with a scalar result.
 
     fn      -- a function that returns a real scalar (or, with `has_aux`, a pair with more)
@@ -80,11 +80,11 @@ def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool =
     array([2., 4.])
     """
     return _decorator(fn, _differentiating("grad", "gradient:Gradient", argnums,
-                                           (argnums, has_aux, False), fp))
+                                           (argnums, has_aux, False), fp, target))
 
 
 def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
-                   fp: str = "default") -> Any:
+                   fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes value and gradient in one pass; see `grad`.
 
     >>> import tracejit
@@ -93,12 +93,12 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_a
     (8.0, 12.0)
     """
     return _decorator(fn, _differentiating("value_and_grad", "gradient:Gradient", argnums,
-                                           (argnums, has_aux, True), fp))
+                                           (argnums, has_aux, True), fp, target))
 
 
 @hiding_frames
 def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None,
-        has_aux: bool = False, fp: str = "default", **kwargs: Any) -> Any:
+        has_aux: bool = False, fp: str = "default", target: str = "cpu", **kwargs: Any) -> Any:
     """Return value and pullback: the map from cotangents of the result to those of the arguments.
 
     `vjp(f)` is a function of f's arguments that returns (value, pullback), or (value, pullback,
@@ -118,7 +118,7 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
 
         if not callable(f):
             raise TypeError(f"a transform takes a function, not {f!r}")
-        pull = Pullback(f, argnums, has_aux, Options(fp))
+        pull = Pullback(f, argnums, has_aux, Options(fp, target))
 
         @functools.wraps(f, updated=())
         @hiding_frames
@@ -134,7 +134,7 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
 
 @hiding_frames
 def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any = None, *,
-        fp: str = "default") -> Any:
+        fp: str = "default", target: str = "cpu") -> Any:
     """Return value and tangent of a function: its derivative along a direction.
 
     `jvp(f)` is a function of (primals, tangents), two tuples; `jvp(f, primals, tangents)` calls it
@@ -150,7 +150,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
         from tracejit.transforms.linear import tangents_like
 
-        inner = _checked(f, lambda g: Deferred("jvp", "linear:Tangent", g, (), Options(fp)))
+        inner = _checked(f, lambda g: Deferred("jvp", "linear:Tangent", g, (), Options(fp, target)))
 
         @functools.wraps(f, updated=())
         @hiding_frames
@@ -175,7 +175,7 @@ def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any, nam
 
 
 def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any = 0, *,
-         fp: str = "default") -> Any:
+         fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that maps another over an axis of its arguments.
 
     fn       -- a function of one element: of an array's row, say
@@ -196,11 +196,11 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any =
     array([21., 43.])
     """
     return _decorator(fn, lambda f: Deferred("vmap", "mapping:make_vmap", f, (in_axes, out_axes),
-                                             Options(fp)))
+                                             Options(fp, target)))
 
 
 def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
-           fp: str = "default") -> Any:
+           fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Jacobian, in reverse mode: one sweep per result.
 
     fn      -- a function with floating results: an array, a number, or a nest of them
@@ -220,14 +220,14 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
            [0., 4.]])
     """
     return _decorator(fn, _differentiating("jacrev", "mapping:make_jacrev", argnums,
-                                           (argnums, has_aux), fp))
+                                           (argnums, has_aux), fp, target))
 
 
 jacobian = jacrev
 
 
 def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
-           fp: str = "default") -> Any:
+           fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Jacobian, in forward mode; see `jacrev`.
 
     >>> import numpy as np, tracejit
@@ -235,11 +235,11 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
     array([-0.,  1.])
     """
     return _decorator(fn, _differentiating("jacfwd", "mapping:make_jacfwd", argnums,
-                                           (argnums, has_aux), fp))
+                                           (argnums, has_aux), fp, target))
 
 
 def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
-            fp: str = "default") -> Any:
+            fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Hessian of a function with a scalar result.
 
     It is forward over reverse mode, `jacfwd(grad(fn))`: for an argument of shape t it has shape
@@ -251,12 +251,12 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: boo
            [2., 0.]])
     """
     return _decorator(fn, _differentiating("hessian", "mapping:make_hessian", argnums,
-                                           (argnums, has_aux), fp))
+                                           (argnums, has_aux), fp, target))
 
 
 @hiding_frames
 def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any = None, *,
-        fp: str = "default") -> Any:
+        fp: str = "default", target: str = "cpu") -> Any:
     """Return the Hessian of a function with a scalar result times a direction.
 
     `hvp(f)` is a function of (primals, tangents), two tuples with one item per argument;
@@ -274,7 +274,8 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
         from tracejit.transforms.linear import tangents_like
 
-        inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (), Options(fp)))
+        inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (),
+                                               Options(fp, target)))
 
         @functools.wraps(f, updated=())
         @hiding_frames

@@ -176,6 +176,7 @@ def _trips(loop: Loop) -> str:
     """Return how often a loop runs, as source."""
     span = loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})"
     if loop.step != 1:
+        assert isinstance(loop.step, int), "kernels for a device are not measured"
         span = f"idiv({span} + {loop.step - 1}, {loop.step})"
     return f"imax({span}, 0)"
 

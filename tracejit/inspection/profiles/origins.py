@@ -53,7 +53,7 @@ class Origins:
             d in (np.float32, np.complex64) for d in traffic.dtypes)
         return Row(
             kind=_kind(stretch), role=_role(eqns), sites=_sites(eqns),
-            source=render_nodes(without_counts(stretch.nodes)), seconds=seconds,
+            source="\n".join(render_nodes(without_counts(stretch.nodes), 0)), seconds=seconds,
             is_short=is_short, executions=stretch.times, flops=round(traffic.flops),
             bytes=round(traffic.bytes), footprint=round(traffic.footprint),
             calls={name: round(count) for name, count in traffic.calls.items()},

@@ -27,9 +27,10 @@ def newest(function: Function) -> Lowered | TracejitError | None:
         return None
     args, kwargs = unflatten(made[0].structure, list(made[0].specs))
     try:
-        return function.trace(*args, **kwargs).lower()
+        lowered: Lowered = function.trace(*args, **kwargs).lower()
     except TracejitError as e:
         return e
+    return lowered
 
 
 def _made(function: Function) -> list[Specialisation]:

@@ -1,0 +1,164 @@
+"""Loop IR for a CUDA device: the same nests without blocks and margins, with what may run at once.
+
+A loop over elements is *independent* where no two of its iterations touch the same element of an
+array that one of them writes; an iteration of `map_` always is. What a loop folds into scalars is
+noted, so that threads may fold parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product as pairs
+
+import numpy as np
+
+from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_ir import Do, Loop
+from tracejit.codegen.lower import _Lowerer, lower_with
+from tracejit.codegen.schedule import Nest, Single, as_nest
+from tracejit.codegen.statements import Access, Statement, statements_of
+from tracejit.errors import Refusal
+from tracejit.ir.core import Eqn, Graph, Value
+from tracejit.ir.dims import Dim, Expr, dim_values
+from tracejit.ir.lowering import Contract, Native
+
+__all__ = ["lower_for_device"]
+
+ATOMIC = tuple(map(np.dtype, ("f4", "f8", "i4", "i8")))
+"""What the device can add to atomically."""
+
+
+def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
+    """Return the kernel of a graph for a device.
+
+    strict -- whether floats are to be summed in the order of the program, which lets one thread do
+              every sum, and every accumulation at indices that are data
+    """
+    return lower_with(_StrictLowerer if strict else _DeviceLowerer, graph)
+
+
+class _DeviceLowerer(_Lowerer):
+    """Lowers one graph for a device."""
+
+    strict = False
+    free: frozenset[Value] = frozenset()
+    """The loop variables of the open nest whose iterations are independent."""
+    begun: list[tuple[str, str]]
+    """The registers of the open nest that the whole of it folds into, and how."""
+
+    def nest(self, nest: Nest, *, inner: bool = False) -> None:
+        """Lower a loop over elements, noting on its loops what is independent."""
+        if inner:
+            super().nest(nest, inner=True)
+            return
+        self.free, self.begun = self._free_variables(nest), []
+        count = len(self.nodes)
+        super().nest(nest)
+        for loop in self.nodes[count:]:
+            if isinstance(loop, Loop):
+                loop.folds = tuple(self.begun)
+
+    def begin_fold(self, s: Statement) -> None:
+        """Set up a register, noting it where its fold begins with the whole nest."""
+        super().begin_fold(s)
+        if s.kind == "fold" and s.folded == len(s.vars):
+            self.begun.append((self.folds[s], s.combine))
+
+    def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
+        """Lower a loop as it is: threads sum parts, and test guards without loss."""
+        self._plain_loop(nest, name, "0", self.dim(nest.extent))
+        loop = self.nodes[-1]
+        assert isinstance(loop, Loop)
+        loop.independent = nest.var in self.free
+
+    def map_(self, eqn: Eqn) -> None:
+        """Lower independent iterations."""
+        super().map_(eqn)
+        loop = self.nodes[-1]
+        assert isinstance(loop, Loop)
+        loop.independent = True
+
+    def single(self, step: Single) -> None:
+        """Lower an equation on its own; what only the CPU has is refused."""
+        eqn = step.eqn
+        if isinstance(eqn.op.lowering, Native):
+            raise Refusal(f"{eqn.op.name} ({eqn.site}) calls a function that is compiled for the "
+                          "CPU, which cannot run on the device. Call the Python function behind "
+                          'it, so that it is captured, or leave out target="cuda"')
+        if not isinstance(eqn.op.lowering, Contract):
+            super().single(step)
+            return
+        for statement in statements_of(eqn, self.elements, self.buffers):
+            part = as_nest(statement, 0)
+            assert isinstance(part, Nest)
+            self.nest(part)
+
+    def _scatter(self, s: Statement, comment: str) -> None:
+        """Add atomically, where threads may add to the same element."""
+        if s.combine == "set" or not self._is_atomic(s):
+            super()._scatter(s, comment)
+            return
+        place, value = self._scattered(s)
+        assert s.buffer is not None
+        self.nodes.append(Do(f"accumulate({s.buffer.name}, {place}, {value})", comment))
+
+    # --- what may run at once -------------------------------------------------------------------
+
+    def _is_atomic(self, s: Statement) -> bool:
+        dtype = s.target.aval.dtype
+        return dtype in ATOMIC and not (self.strict and dtype.kind == "f")
+
+    def _free_variables(self, nest: Nest) -> frozenset[Value]:
+        """Return the loop variables over which threads may be spread.
+
+        Such a loop has every statement of the nest inside, so that nothing is done twice.
+        """
+        every = nest.statements()
+        variables = frozenset(v for s in every for v in s.vars)
+        accesses = [s.accesses(self.elements, self.buffers) for s in every]
+        return frozenset(v for v in variables if all(v in s.vars for s in every)
+                         and all(self._is_free(s, v, nest) for s in every)
+                         and self._are_apart(every, accesses, v, variables))
+
+    def _is_free(self, s: Statement, v: Value, nest: Nest) -> bool:
+        """Whether a statement's own fold lets its iterations over a variable be spread."""
+        if s.vars.index(v) < len(s.vars) - s.folded:
+            return True
+        in_order = self.strict and s.combine in ("add", "mul") and s.target.aval.dtype.kind in "fc"
+        return s.kind == "fold" and s.folded == len(s.vars) and not in_order
+
+    def _are_apart(self, every: Sequence[Statement], accesses: Sequence[list[Access]], v: Value,
+                   variables: frozenset[Value]) -> bool:
+        """Whether iterations that differ in a variable touch different elements of what is written.
+
+        Additions at indices that are data may meet: they are atomic.
+        """
+        for (s, mine), (t, theirs) in pairs(zip(every, accesses, strict=True), repeat=2):
+            for a, b in pairs(mine, theirs):
+                if not a.is_write or a.buffer is not b.buffer:
+                    continue
+                if s is t and a is b and s.kind == "scatter" and s.combine == "add" and (
+                        self._is_atomic(s)):
+                    continue
+                if a.index is None or b.index is None or a.shape != b.shape:
+                    return False
+                if not any(_is_told_apart(i, j, v, variables)
+                           for i, j in zip(a.index, b.index, strict=True)):
+                    return False
+        return True
+
+
+class _StrictLowerer(_DeviceLowerer):
+    strict = True
+
+
+def _is_told_apart(i: Dim, j: Dim, v: Value, variables: frozenset[Value]) -> bool:
+    """Whether two indices along one axis are the same for one value of a variable, and for no two.
+
+    They are if both are a constant times the variable plus the same, without other loop variables.
+    """
+    if i != j or not isinstance(i, Expr):
+        return False
+    factor = i.factor_of(v)
+    return factor is not None and not variables & {*dim_values(i - factor * v.dim)}
+

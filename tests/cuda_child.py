@@ -1,0 +1,191 @@
+"""Run in a process of its own by test_cuda.py: programs on Numba's CUDA simulator, or to PTX.
+
+numba-cuda decides when it is imported which of both it is. For each program that is asked for a
+line of JSON is printed: its name, and what is wrong with it, or nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import gallery
+import numpy as np
+import pytest
+from cuda_laws import LAWS
+from cuda_races import watching
+from gallery.program import PROGRAMS, Program
+from oracles import assert_same, random_like
+from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
+
+import tracejit
+from tracejit.autodiff.transforms import pullback_graph
+from tracejit.codegen import cuda_units, schedule
+from tracejit.ir.core import Graph, Op
+from tracejit.ir.interpreter import interpret
+from tracejit.runtime.cuda_stages import DeviceLowered
+from tracejit.runtime.stages import Program as Captured
+from tracejit.runtime.stages import Traced
+from tracejit.tree import flatten
+
+for _module in pkgutil.iter_modules(gallery.__path__, "gallery."):
+    importlib.import_module(_module.name)
+
+TOLERANCE = {np.dtype(np.float32): 2e-5}
+"""Relative error allowed to a sum in another order; 1e-9 for float64."""
+
+
+# --- the gallery ----------------------------------------------------------------------------------
+
+
+def check_program(program: Program) -> None:
+    """Value and gradient of a program of the gallery equal those on the CPU, dtypes included."""
+    n = program.sizes[0]
+    expected = tracejit.value_and_grad(program.function, program.argnums)(*program.arguments(n))
+    on_device = tracejit.value_and_grad(program.function, program.argnums, target="cuda")
+    found = on_device(*program.arguments(n))
+    for x, y in zip(flatten(found)[0], flatten(expected)[0], strict=True):
+        assert type(x) is type(y), f"{type(x)} in place of {type(y)}"
+        assert np.asarray(x).dtype == np.asarray(y).dtype
+        tolerance = TOLERANCE.get(np.asarray(y).dtype, 1e-9)
+        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
+
+
+# --- the table of ops -----------------------------------------------------------------------------
+
+
+def run_on_device(graph: Graph, operands: Sequence[Any]) -> list[Any]:
+    """Return the outputs of a graph's kernels."""
+    compiled = DeviceLowered(Traced(Captured.of_graph(graph))).compile()
+    assert compiled.invocation.fits(operands)
+    return compiled.invocation.run(operands)
+
+
+def applications(op: Op, dtype: Any, sizes: Sequence[int]) -> tuple[Graph, list[Any], list[bool]]:
+    """Return a graph that applies an op to samples, their operands, and which are not varied."""
+    samples = [s for n in sizes for s in samples_of(op, n, dtype)]
+
+    def apply_all(*xs: Any) -> list[Any]:
+        rest, results = list(xs), []
+        for s in samples:
+            count = len(s.operands)
+            found = s.apply(*rest[:count])
+            results += found if isinstance(found, (list, tuple)) else [found]
+            rest = rest[count:]
+        return results
+
+    operands = [x for s in samples for x in s.operands]
+    return graph_of(apply_all, operands), operands, [f for s in samples for f in s.fixed]
+
+
+def has_complex(graph: Graph) -> bool:
+    """Return whether some equation has complex operands or results."""
+    from tracejit.ir.walk import all_eqns
+
+    values = [v for e in all_eqns(graph.block) for v in (*e.inputs, *e.outputs)]
+    return any(getattr(v.aval, "dtype", np.dtype(float)).kind == "c" for v in values)
+
+
+def check_op(op: Op, dtype: Any) -> None:
+    """The op on all samples, and its pullback, are what the interpreter says."""
+    graph, operands, fixed = applications(op, dtype, SIZES)
+    if has_complex(graph):
+        with pytest.raises(tracejit.Refusal, match="complex"):
+            run_on_device(graph, operands)
+        return
+    expected = interpret(graph, *operands)
+    assert_same(run_on_device(graph, operands), expected, op.name, factor=10)
+    wrt = [k for k, x in enumerate(operands) if x.dtype.kind == "f" and not fixed[k]]
+    if op.vjp is None or op.marked or not wrt or not any(e.dtype.kind == "f" for e in expected):
+        return
+    rng = np.random.default_rng(4)
+    cts = [random_like(rng, e) if e.dtype.kind == "f" else np.zeros_like(e) for e in expected]
+    pullback = pullback_graph(graph, wrt, "pullback")
+    assert_same(run_on_device(pullback, [*operands, *cts]), interpret(pullback, *operands, *cts),
+                f"the pullback of {op.name}", factor=100)
+
+
+def in_many_threads(check: Callable[..., None], *args: Any) -> None:
+    """Check with every loop over elements in many threads, however small it is."""
+    before = cuda_units.FEW, schedule.MAX_WRITTEN_OUT
+    cuda_units.FEW, schedule.MAX_WRITTEN_OUT = 0, 0
+    try:
+        check(*args)
+    finally:
+        cuda_units.FEW, schedule.MAX_WRITTEN_OUT = before
+
+
+# --- PTX ------------------------------------------------------------------------------------------
+
+
+def check_ptx(key: str) -> None:
+    """Kernels of a benchmark compile for three capabilities; registers are not spilled."""
+    from benchmarks.workloads import WORKLOADS
+    from tracejit.codegen.cuda_compile import find_ptxas
+
+    workload = WORKLOADS[key]
+    gradient = tracejit.value_and_grad(workload.plain, workload.argnums, target="cuda")
+    lowered = gradient.trace(*workload.arguments()).lower()
+    for capability in ((7, 5), (8, 0), (9, 0)):
+        ptx = lowered.ptx(capability)
+        assert set(ptx) == set(lowered.kernels)
+        assert all(f".target sm_{capability[0]}{capability[1]}" in text for text in ptx.values())
+        if find_ptxas() is not None:
+            for name, found in lowered.resources(capability).items():
+                assert not found.spill_stores + found.spill_loads, f"{name}: {found}"
+
+
+def check_op_ptx(op: Op, dtype: Any) -> None:
+    """The kernels of an op compile."""
+    graph, _, _ = applications(op, dtype, (2,))
+    if not has_complex(graph):
+        DeviceLowered(Traced(Captured.of_graph(graph))).ptx((8, 0))
+
+
+# --- what is asked for ----------------------------------------------------------------------------
+
+
+def checks(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Callable[..., None], Any]]:
+    """Yield name, check and its arguments."""
+    if kind == "gallery":
+        for program in PROGRAMS:
+            if str(program) in names:
+                yield str(program), check_program, (program,)
+    elif kind == "laws":
+        for name in names:
+            yield name, LAWS[name], ()
+    elif kind == "ptx":
+        for key in names:
+            yield key, check_ptx, (key,)
+    else:
+        part, parts = map(int, names)
+        cases = [(op, t) for op in sampled() for t in dtypes_of(op)]
+        for op, dtype in cases[part::parts]:
+            name = f"{op.name}-{np.dtype(dtype).name}"
+            if kind == "ops":
+                yield name, in_many_threads, (check_op, op, dtype)
+            else:
+                yield name, check_op_ptx, (op, dtype)
+
+
+def main(kind: str, *names: str) -> None:
+    warnings.simplefilter("ignore")  # the simulator computes with NumPy, which warns of infinities
+    for name, check, args in checks(kind, names):
+        fault = ""
+        try:
+            with nullcontext() if "ptx" in kind else watching():
+                check(*args)
+        except Exception as e:
+            fault = "".join(traceback.format_exception(e))[-2000:]
+        print(json.dumps([name, fault]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,278 @@
+"""Calling a program on a device: arrays copied in, kernels launched in order, results copied out.
+
+Nothing waits for the device but the end of a call, and a loop or branch of the host whose condition
+is data: it is read from there. Results reach the caller's memory only where nothing failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.errors import DeviceError
+from tracejit.ir.core import Graph, Value
+from tracejit.ir.dims import Dim, evaluate
+from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.interpreter import bind_sizes
+from tracejit.runtime.cuda_arrays import is_on_device, to_device
+from tracejit.runtime.failures import raise_at
+from tracejit.runtime.interface import Interface
+from tracejit.runtime.interpreted import Interpreted
+
+if TYPE_CHECKING:
+    from tracejit.runtime.cuda_stages import DeviceLowered
+
+__all__ = ["DeviceInvocation"]
+
+MAX_BLOCKS = 8192
+"""Of a grid; its threads stride over what is left."""
+PARTS = 1024
+"""Blocks of a grid that folds: as many parts are folded afterwards."""
+ROOMS = 1024
+"""Blocks of a grid whose threads have memory of their own, with 64 threads each."""
+CONTEXT = 4
+"""Words of the context before those that say how much room Logs need."""
+
+
+class _Stopped(Exception):
+    """The device has noted a failure, or a Log that is full."""
+
+
+class DeviceInvocation:
+    """How to run one program on a device."""
+
+    def __init__(self, lowered: DeviceLowered, interface: Interface) -> None:
+        self.lowered, self.interface = lowered, interface
+        self.checks = Interpreted(lowered.traced)
+        self.functions: dict[str, Any] = {}
+        self.capacities = [256] * len(lowered.kernel.logs)
+        self.kept: dict[str, Any] = {}
+        """Memory of the device that calls have in common, by what it is for."""
+
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Return whether shapes, sizes and ints are such that the program holds for them."""
+        return self.checks.fits(values)
+
+    def run(self, values: Sequence[Any]) -> list[Any]:
+        """Run the kernels on the graph's inputs, which fit, and return its outputs."""
+        with _clear_errors(self.interface.name):
+            self._prepare()
+            while True:
+                call = _Call(self, values)
+                needed = call.launch()
+                if not needed:
+                    return call.outputs()
+                self.capacities = [max(c, 2 * n) for c, n in zip(self.capacities, needed,
+                                                                 strict=True)]
+
+    def _prepare(self) -> None:
+        """Compile the kernels, once."""
+        if self.functions:
+            return
+        from tracejit.codegen.cuda_compile import jit_kernel
+
+        found: dict[str, Any] = dict(self.lowered.functions())
+        launch = found.pop("launch")
+        kernels = self.lowered.emitted.kernels
+        for name, fn in found.items():
+            launch.__globals__[name] = jit_kernel(fn, kernels[name])
+        self.functions = {"launch": launch}
+
+    def memory(self, key: str, count: int, dtype: np.dtype) -> Any:
+        """Return an array of the device with room for some elements, kept between calls."""
+        from numba import cuda
+
+        array = self.kept.get(key)
+        if array is None or array.size < count:
+            self.kept[key] = array = None  # what was there goes before more is asked for
+            self.kept[key] = array = cuda.device_array(max(1, count), dtype)
+        return array
+
+
+class _Call:
+    """One call: its arrays, and what emitted code asks of the host."""
+
+    def __init__(self, program: DeviceInvocation, values: Sequence[Any]) -> None:
+        from numba import cuda
+
+        self.program = program
+        kernel = program.lowered.kernel
+        self.graph: Graph = kernel.graph
+        self.env: dict[Value, Any] = bind_sizes(self.graph, values)
+        self.env.update((v, x) for v, x in zip(self.graph.inputs, values, strict=True)
+                        if not v.aval.shape)
+        self.arguments: dict[str, Any] = {"run": self}
+        self.ctx = cuda.to_device(np.zeros(CONTEXT + len(kernel.logs)))
+        self.arguments["ctx"] = self.ctx
+        heads = iter(kernel.head)
+        for buffer, v, x in zip(kernel.inputs, self.graph.inputs, values, strict=True):
+            if v.aval.shape:
+                self.arguments[buffer.name] = to_device(x, v.aval.dtype)
+            else:
+                head = next(heads)
+                self.arguments[head.name] = v.aval.dtype.type(x)  # type: ignore[union-attr]
+        self.arguments.update((kernel.labels[v], int(self.env[v])) for v in self.graph.sizes)
+        self.stays = any(map(is_on_device, values))
+        self.results = []
+        for buffer in kernel.outputs:
+            array = cuda.device_array(max(1, self._number(buffer.size)), buffer.dtype)
+            self.arguments[buffer.name] = array
+            self.results.append(array)
+        self._lay_out()
+
+    def _number(self, d: Dim) -> int:
+        return evaluate(d, lambda v: int(self.env[v]))
+
+    def _lay_out(self) -> None:
+        """Find the arena's arrays a place in one allocation, and the rest memory of its own."""
+        from tracejit.codegen.slots import slot_sizes
+
+        program, kernel = self.program, self.program.lowered.kernel
+        numbers = sorted({b.number for b in kernel.arena})
+        places: dict[int, int] = {}
+        total = 0
+        for number, size in zip(numbers, slot_sizes(kernel), strict=True):
+            places[number] = total
+            total += self._number(size)
+        arena = program.memory("arena", total, np.dtype(np.uint8))
+        for b in kernel.arena:
+            at, size = places[b.number], self._number(b.size) * b.dtype.itemsize
+            self.arguments[b.name] = arena[at:at + max(size, b.dtype.itemsize)].view(b.dtype) if (
+                total) else arena
+        for name, (dtype, count) in program.lowered.emitted.arrays.items():
+            self.arguments[name] = program.memory(name, count or PARTS, dtype)
+        for k, dtype in enumerate(kernel.logs):
+            capacity = program.capacities[k]
+            self.arguments[f"logcap{k}"] = capacity
+            self.arguments[f"logmem{k}"] = program.memory(f"logmem{k}", capacity, dtype)
+
+    def launch(self) -> list[int]:
+        """Run the host's function; return the room that Logs need where it is not enough."""
+        launch = self.program.functions["launch"]
+        names = launch.__code__.co_varnames[:launch.__code__.co_argcount]
+        try:
+            launch(*(self.arguments[name] for name in names))
+        except _Stopped:
+            pass
+        status, *numbers = self.ctx.copy_to_host()
+        needed = [int(n) for n in numbers[CONTEXT - 1:]]
+        if status and any(needed):
+            return needed
+        if status:
+            failure = self.program.interface.failures[int(status) - 1]
+            raise_at(failure.error, failure.message, tuple(numbers[:2]), failure.site)
+        return []
+
+    def outputs(self) -> list[Any]:
+        """Return the results: arrays on the device where an argument is one, else copied out."""
+        found = []
+        for a, array in zip(self.graph.outputs, self.results, strict=True):
+            shape = tuple(map(self._number, a.aval.shape))
+            size = int(np.prod(shape))
+            if self.stays and shape:
+                found.append(array[:size].reshape(shape) if size else array[:0].reshape(shape))
+                continue
+            x = array.copy_to_host()[:size].reshape(shape)
+            found.append(x if shape else x[()])
+        return found
+
+    # --- what emitted code asks for ---------------------------------------------------------------
+
+    def grid(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> None:
+        """Launch a kernel whose threads stride over some iterations, x first."""
+        self._start(kernel, _geometry(extents, MAX_BLOCKS), args)
+
+    def folding(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel that leaves a part per block; return how many."""
+        blocks, threads = _geometry(extents, PARTS)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[0] * blocks[1] * blocks[2]
+
+    def few(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> None:
+        """Launch a kernel whose threads take whole iterations of the program."""
+        self._start(kernel, _geometry(extents, ROOMS, 64), args)
+
+    def one(self, kernel: Any, *args: Any) -> None:
+        """Launch a kernel of one thread."""
+        self._start(kernel, ((1, 1, 1), (1, 1, 1)), args)
+
+    def block(self, counts: tuple[int, ...], kernel: Any, *args: Any) -> None:
+        """Launch a kernel of one block, which folds parts before one of its threads goes on."""
+        self._start(kernel, _geometry((max(counts),), 1), args)
+
+    def _start(self, kernel: Any, geometry: Any, args: Any) -> None:
+        blocks, threads = geometry
+        kernel[blocks, threads](*args)
+
+    def room(self, name: str, size: int, extents: tuple[int, ...], kind: str) -> Any:
+        """Return memory for every thread of a kernel to have some elements for itself."""
+        blocks, threads = _geometry(extents, ROOMS, 64)
+        count = int(np.prod(blocks)) * int(np.prod(threads)) * size
+        return self.program.memory(name, count, DTYPES[kind])
+
+    def told(self, table: Any, k: int) -> Any:
+        """Return a number that the device has computed, which waits for it."""
+        if self.ctx.copy_to_host()[0]:
+            raise _Stopped
+        return table.copy_to_host()[k].item()
+
+    imax, imin = staticmethod(max), staticmethod(min)
+
+    @staticmethod
+    def idiv(a: int, b: int) -> int:
+        """Return the quotient, rounded down; 0 where the divisor is 0."""
+        return a // b if b else 0
+
+    @staticmethod
+    def imod(a: int, b: int) -> int:
+        """Return the remainder; 0 where the divisor is 0."""
+        return a % b if b else 0
+
+    @staticmethod
+    def between(lo: int, i: int, hi: int) -> bool:
+        """Return whether an integer lies within bounds."""
+        return lo <= i < hi
+
+    @staticmethod
+    def select(condition: bool, a: int, b: int) -> int:
+        """Return one of two integers."""
+        return a if condition else b
+
+
+def _geometry(extents: tuple[int, ...], limit: int,
+              most: int = 256) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Return blocks and threads per axis for some iterations; 0 stands for an unknown number.
+
+    It depends on nothing else, so that sums are the same at every call.
+    """
+    threads, blocks = [1, 1, 1], [1, 1, 1]
+    for axis, n in enumerate(extents):
+        wanted = 32 if n == 0 else 1 << max(0, int(n) - 1).bit_length()
+        threads[axis] = min(most, wanted)
+        most //= threads[axis]
+    for axis in reversed(range(len(extents))):
+        n = extents[axis] or 64 * threads[axis]
+        most_blocks = min(limit, 65535 if axis else limit)
+        blocks[axis] = max(1, min(-(-int(n) // threads[axis]), most_blocks))
+        limit = max(1, limit // blocks[axis])
+    return tuple(blocks), tuple(threads)  # type: ignore[return-value]
+
+
+@contextmanager
+def _clear_errors(name: str) -> Iterator[None]:
+    """Say what is missing where there is no device, or not enough memory on it."""
+    from numba import cuda
+
+    if not cuda.is_available():
+        raise DeviceError(f'{name} has target="cuda", and there is no CUDA device, or no driver '
+                          'for it. Leave out target="cuda" to run it on the CPU; its kernels can '
+                          "be looked at without a device: .trace(...).lower().source and .ptx()")
+    try:
+        yield
+    except Exception as e:
+        if "OUT_OF_MEMORY" in str(e):
+            raise MemoryError(f"{name} needs more memory than the device has left") from None
+        raise

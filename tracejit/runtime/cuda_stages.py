@@ -1,0 +1,174 @@
+"""Programs for a CUDA device: the staged objects that `target="cuda"` leads to.
+
+Lowering and PTX need no device; numba-cuda is imported when source is emitted, and not before.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+from time import perf_counter
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tracejit.configuration import cache_directory
+from tracejit.display import Displayed
+from tracejit.errors import DeviceError
+from tracejit.ir.core import Graph
+from tracejit.runtime.interface import Interface
+
+if TYPE_CHECKING:
+    from tracejit.codegen.cuda_compile import Resources
+    from tracejit.runtime.cuda_invocation import DeviceInvocation
+    from tracejit.runtime.stages import Traced
+
+__all__ = ["DeviceCompiled", "DeviceLowered", "require_numba_cuda"]
+
+
+def require_numba_cuda() -> None:
+    """Raise `DeviceError` where numba-cuda is not installed."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        raise DeviceError('target="cuda" needs numba-cuda. Install it with '
+                          "pip install 'tracejit[cuda]', or leave out target=\"cuda\"")
+
+
+class DeviceLowered(Displayed):
+    """A program with its kernels as emitted for a device, and the host's function that calls them.
+
+    source -- the module, one function per kernel and `launch`
+    """
+
+    def __init__(self, traced: Traced) -> None:
+        require_numba_cuda()
+        from tracejit.codegen.cuda_functions import namespace
+        from tracejit.codegen.cuda_lower import lower_for_device
+        from tracejit.codegen.cuda_source import render_for_device
+        from tracejit.runtime.stages import dump, faults_of_ours
+
+        self.traced = traced
+        is_strict = getattr(traced.program.options, "fp", "default") == "strict"
+        start = perf_counter()
+        self.names = namespace()
+        with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
+            self.kernel = lower_for_device(traced.graph, strict=is_strict)
+            self.emitted = render_for_device(self.kernel, self.names)
+        self.source: str = self.emitted.text
+        traced.times["codegen"] = perf_counter() - start
+        dump(traced.program, "cuda.py", self)
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self.traced.graph
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Return the names of the kernels, in the order in which they are first launched."""
+        return tuple(self.emitted.kernels)
+
+    def why(self) -> str:
+        """Return what `Traced.why` does, each copy in a loop, and what one thread does alone."""
+        lines = [self.traced.why(), *self.kernel.copies()]
+        return "\n".join([*lines, *self.emitted.alone()])
+
+    def ptx(self, capability: tuple[int, int] = (8, 0)) -> dict[str, str]:
+        """Return the PTX of every kernel for a compute capability; no device is needed.
+
+        Raises `DeviceError` in Numba's simulator, which compiles nothing.
+        """
+        from tracejit.codegen.cuda_compile import compile_ptx
+
+        return compile_ptx(self.functions(), self.emitted, capability)
+
+    def resources(self, capability: tuple[int, int] = (8, 0)) -> dict[str, Resources]:
+        """Return registers and bytes of spills per kernel, as `ptxas` tells them.
+
+        Raises `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
+        """
+        from tracejit.codegen.cuda_compile import resources_of
+
+        return resources_of(self.ptx(capability), capability)
+
+    def functions(self) -> dict[str, FunctionType]:
+        """Return the functions of the emitted module, as Python."""
+        from tracejit.runtime.stages import digest_of
+
+        digest = digest_of(self.source)
+        path = cache_directory() / "emitted" / f"cuda_{digest}.py"
+        try:
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(self.source)
+            name = str(path)
+        except OSError:  # a cache that cannot be written to: the source stays in memory
+            name = f"<tracejit cuda_{digest}>"
+            linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
+        names: dict[str, Any] = dict(self.names)
+        exec(compile(self.source, name, "exec"), names)
+        return {k: names[k] for k in (*self.emitted.kernels, "launch")}
+
+    def compile(self) -> DeviceCompiled:
+        """Return the program, ready to run; kernels are compiled at the first call."""
+        return DeviceCompiled(self)
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class DeviceCompiled(Displayed):
+    """A program that runs on a device."""
+
+    def __init__(self, lowered: DeviceLowered) -> None:
+        from tracejit.runtime.cuda_invocation import DeviceInvocation
+
+        self.lowered = lowered
+        self.times = dict(lowered.traced.times)
+        self.interface = Interface.of(lowered.traced.program, lowered.kernel)
+        self.invocation: DeviceInvocation = DeviceInvocation(lowered, self.interface)
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+        return self.lowered.graph
+
+    @property
+    def source(self) -> str:
+        """Return the emitted source."""
+        return self.lowered.source
+
+    def why(self) -> str:
+        """Return what `DeviceLowered.why` does."""
+        return self.lowered.why()
+
+    def ptx(self, capability: tuple[int, int] = (8, 0)) -> dict[str, str]:
+        """Return what `DeviceLowered.ptx` does."""
+        return self.lowered.ptx(capability)
+
+    def save(self, path: object) -> NoReturn:
+        """Raise `DeviceError`: programs for a device are compiled in each process."""
+        raise _only_here(self, "saved")
+
+    def export(self, path: object, **settings: object) -> NoReturn:
+        """Raise `DeviceError`: a C program cannot call a device through this interface."""
+        raise _only_here(self, "exported")
+
+    def cfunc(self, signature: object = None) -> NoReturn:
+        """Raise `DeviceError`: C functions run on the CPU."""
+        raise _only_here(self, "made a C function")
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+
+
+def _only_here(compiled: DeviceCompiled, what: str) -> DeviceError:
+    return DeviceError(f'{compiled.interface.name} has target="cuda" and cannot be {what}: its '
+                       'kernels are compiled in each process. Leave out target="cuda", or take its '
+                       "PTX: .ptx((8, 0))")
