@@ -103,6 +103,9 @@ def resources_of(ptx: Mapping[str, str], capability: tuple[int, int]) -> dict[st
             done = subprocess.run(
                 [program, "-v", f"-arch=sm_{capability[0]}{capability[1]}", str(path), "-o",
                  str(path.with_suffix(".cubin"))], capture_output=True, text=True, check=False)
+            if "Unsupported .version" in done.stderr:
+                raise DeviceError(f"{program} is older than the compiler of numba-cuda: "
+                                  "pip install -U nvidia-cuda-nvcc")
             if done.returncode:
                 raise DeviceError(f"ptxas does not accept {name}: {done.stderr}")
             found[name] = _parse(done.stderr)
