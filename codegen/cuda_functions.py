@@ -254,10 +254,9 @@ def _of_block(combine: Any) -> tuple[Any, Any]:
     Both are trees of a fixed shape, so that a result does not depend on which block is first.
     """
     @_device
-    def fold_block(shared, x, parts):  # type: ignore[no-untyped-def]
-        """Fold the threads of a block to one part."""
+    def halve(shared):  # type: ignore[no-untyped-def]
+        """Fold what the threads of a block have put into shared memory into its first element."""
         k = in_block()
-        shared[k] = x
         cuda.syncthreads()
         width = block_size() // 2
         while width > 0:
@@ -265,6 +264,13 @@ def _of_block(combine: Any) -> tuple[Any, Any]:
                 shared[k] = combine(shared[k], shared[k + width])
             cuda.syncthreads()
             width //= 2
+
+    @_device
+    def fold_block(shared, x, parts):  # type: ignore[no-untyped-def]
+        """Fold the threads of a block to one part."""
+        k = in_block()
+        shared[k] = x
+        halve(shared)
         if k == 0:
             parts[block()] = shared[0]
         cuda.syncthreads()
@@ -277,13 +283,7 @@ def _of_block(combine: Any) -> tuple[Any, Any]:
         for j in range(k, count, block_size()):
             x = combine(x, parts[j])
         shared[k] = x
-        cuda.syncthreads()
-        width = block_size() // 2
-        while width > 0:
-            if k < width:
-                shared[k] = combine(shared[k], shared[k + width])
-            cuda.syncthreads()
-            width //= 2
+        halve(shared)
         total = shared[0]
         cuda.syncthreads()
         return total

@@ -6,15 +6,14 @@ Lowering and PTX need no device; numba-cuda is imported when source is emitted, 
 from __future__ import annotations
 
 import importlib.util
-import linecache
 from time import perf_counter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from tracejit.configuration import cache_directory
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
+from tracejit.runtime.emitted import define
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
@@ -91,20 +90,7 @@ class DeviceLowered(Displayed):
 
     def functions(self) -> dict[str, FunctionType]:
         """Return the functions of the emitted module, as Python."""
-        from tracejit.runtime.stages import digest_of
-
-        digest = digest_of(self.source)
-        path = cache_directory() / "emitted" / f"cuda_{digest}.py"
-        try:
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(self.source)
-            name = str(path)
-        except OSError:  # a cache that cannot be written to: the source stays in memory
-            name = f"<tracejit cuda_{digest}>"
-            linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        names: dict[str, Any] = dict(self.names)
-        exec(compile(self.source, name, "exec"), names)
+        _, names = define(self.source, "cuda", self.names)
         return {k: names[k] for k in (*self.emitted.kernels, "launch")}
 
     def compile(self) -> DeviceCompiled:

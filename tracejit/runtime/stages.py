@@ -237,7 +237,7 @@ class Compiled(Displayed):
         conditions += [(a - b, "==", True) for a, b in program.capture.checks]
         plan = plan_text(kernel, conditions, "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
-        self.path, fn = load_source(lowered.source, digest_of(lowered.source), program.options)
+        self.path, fn = load_source(lowered.source, program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
         with faults_of_ours(f"the emitted source {self.path} does not compile"):
