@@ -27,10 +27,11 @@ from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
 
 import tracejit
 from tracejit.autodiff.transforms import pullback_graph
-from tracejit.codegen import cuda_units, schedule
+from tracejit.codegen import schedule
+from tracejit.codegen.cuda import units
 from tracejit.ir.core import Graph, Op
 from tracejit.ir.interpreter import interpret
-from tracejit.runtime.cuda_stages import DeviceLowered
+from tracejit.runtime.cuda.stages import DeviceLowered
 from tracejit.runtime.stages import Program as Captured
 from tracejit.runtime.stages import Traced
 from tracejit.tree import flatten
@@ -114,12 +115,12 @@ def check_op(op: Op, dtype: Any) -> None:
 
 def in_many_threads(check: Callable[..., None], *args: Any) -> None:
     """Check with every loop over elements in many threads, however small it is."""
-    before = cuda_units.FEW, schedule.MAX_WRITTEN_OUT
-    cuda_units.FEW, schedule.MAX_WRITTEN_OUT = 0, 0
+    before = units.FEW, schedule.MAX_WRITTEN_OUT
+    units.FEW, schedule.MAX_WRITTEN_OUT = 0, 0
     try:
         check(*args)
     finally:
-        cuda_units.FEW, schedule.MAX_WRITTEN_OUT = before
+        units.FEW, schedule.MAX_WRITTEN_OUT = before
 
 
 # --- PTX ------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ def in_many_threads(check: Callable[..., None], *args: Any) -> None:
 def check_ptx(key: str) -> None:
     """Kernels of a benchmark compile for three capabilities; registers are not spilled."""
     from benchmarks.workloads import WORKLOADS
-    from tracejit.codegen.cuda_compile import find_ptxas
+    from tracejit.codegen.cuda.compile import find_ptxas
 
     workload = WORKLOADS[key]
     gradient = tracejit.value_and_grad(workload.plain, workload.argnums, target="cuda")

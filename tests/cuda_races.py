@@ -64,7 +64,7 @@ def watching() -> Iterator[None]:
     from numba.cuda.simulator.cudadrv.devicearray import FakeWithinKernelCUDAArray as Array
     from numba.cuda.simulator.kernelapi import FakeCUDAAtomic as Atomic
 
-    from tracejit.runtime.cuda_invocation import _Call
+    from tracejit.runtime.cuda.invocation import _Call
 
     watch = Watch()
     kept: list[Any] = []  # threads stay, so that each has an identity of its own

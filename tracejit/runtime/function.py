@@ -159,7 +159,7 @@ class Function(Displayed):
         """Return the specs of arguments; programs for a device take arrays that lie there."""
         if self._target == "cpu":
             return tuple(map(spec_of_leaf, leaves))
-        from tracejit.runtime.cuda_arrays import spec_of_argument
+        from tracejit.runtime.cuda.arrays import spec_of_argument
 
         return tuple(map(spec_of_argument, leaves))
 

@@ -137,7 +137,7 @@ class Traced(Displayed):
     def lower(self) -> Any:
         """Return the emitted program: a `Lowered`, or with target="cuda" a `DeviceLowered`."""
         if getattr(self.program.options, "target", "cpu") == "cuda":
-            from tracejit.runtime.cuda_stages import DeviceLowered
+            from tracejit.runtime.cuda.stages import DeviceLowered
 
             return DeviceLowered(self)
         return Lowered(self)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.cuda_expressions import calls_in, dtypes_of, reads
-from tracejit.codegen.cuda_units import (
+from tracejit.codegen.cuda.expressions import calls_in, dtypes_of, reads
+from tracejit.codegen.cuda.units import (
     Control,
     HostValue,
     Program,

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-from tracejit.codegen.cuda_functions import IS_SIMULATED
-from tracejit.codegen.cuda_source import DeviceSource, Parameter
+from tracejit.codegen.cuda.functions import IS_SIMULATED
+from tracejit.codegen.cuda.source import DeviceSource, Parameter
 from tracejit.errors import DeviceError
 
 __all__ = ["Resources", "compile_ptx", "find_ptxas", "jit_kernel", "resources_of"]

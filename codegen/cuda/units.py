@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tracejit.codegen.cuda_expressions import calls_in, is_array_expression, reads
+from tracejit.codegen.cuda.expressions import calls_in, is_array_expression, reads
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import (
     Assign,

@@ -17,8 +17,8 @@ from tracejit.runtime.emitted import define
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
-    from tracejit.codegen.cuda_compile import Resources
-    from tracejit.runtime.cuda_invocation import DeviceInvocation
+    from tracejit.codegen.cuda.compile import Resources
+    from tracejit.runtime.cuda.invocation import DeviceInvocation
     from tracejit.runtime.stages import Traced
 
 __all__ = ["DeviceCompiled", "DeviceLowered", "require_numba_cuda"]
@@ -39,9 +39,9 @@ class DeviceLowered(Displayed):
 
     def __init__(self, traced: Traced) -> None:
         require_numba_cuda()
-        from tracejit.codegen.cuda_functions import namespace
-        from tracejit.codegen.cuda_lower import lower_for_device
-        from tracejit.codegen.cuda_source import render_for_device
+        from tracejit.codegen.cuda.functions import namespace
+        from tracejit.codegen.cuda.lower import lower_for_device
+        from tracejit.codegen.cuda.source import render_for_device
         from tracejit.runtime.stages import dump, faults_of_ours
 
         self.traced = traced
@@ -75,7 +75,7 @@ class DeviceLowered(Displayed):
 
         Raises `DeviceError` in Numba's simulator, which compiles nothing.
         """
-        from tracejit.codegen.cuda_compile import compile_ptx
+        from tracejit.codegen.cuda.compile import compile_ptx
 
         return compile_ptx(self.functions(), self.emitted, capability)
 
@@ -84,7 +84,7 @@ class DeviceLowered(Displayed):
 
         Raises `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
         """
-        from tracejit.codegen.cuda_compile import resources_of
+        from tracejit.codegen.cuda.compile import resources_of
 
         return resources_of(self.ptx(capability), capability)
 
@@ -108,7 +108,7 @@ class DeviceCompiled(Displayed):
     """A program that runs on a device."""
 
     def __init__(self, lowered: DeviceLowered) -> None:
-        from tracejit.runtime.cuda_invocation import DeviceInvocation
+        from tracejit.runtime.cuda.invocation import DeviceInvocation
 
         self.lowered = lowered
         self.times = dict(lowered.traced.times)

@@ -17,13 +17,13 @@ from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.interpreter import bind_sizes
-from tracejit.runtime.cuda_arrays import is_on_device, to_device
+from tracejit.runtime.cuda.arrays import is_on_device, to_device
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
 
 if TYPE_CHECKING:
-    from tracejit.runtime.cuda_stages import DeviceLowered
+    from tracejit.runtime.cuda.stages import DeviceLowered
 
 __all__ = ["DeviceInvocation"]
 
@@ -72,7 +72,7 @@ class DeviceInvocation:
         """Compile the kernels, once."""
         if self.functions:
             return
-        from tracejit.codegen.cuda_compile import jit_kernel
+        from tracejit.codegen.cuda.compile import jit_kernel
 
         found: dict[str, Any] = dict(self.lowered.functions())
         launch = found.pop("launch")

@@ -1,0 +1,1 @@
+"""Programs that run on a CUDA device: staged objects, calls, arrays that lie there."""
