@@ -501,6 +501,13 @@ def test_program_obeys_the_laws(name: str, interpreted: bool) -> None:
 
 
 SECOND_ORDER = {
+    "what a branch could adopt reads a constant that is made after it": """
+def f(x, y, a, n):
+    s = 0.0
+    if a > -2.0:
+        s += np.sin(np.min(y))
+    return s + np.sum(y * y) + 0.0 * np.sum(x)
+""",
     "a derivative in a branch within a branch needs what the outer one adopts": """
 def f(x, y, a, n):
     u = x * 0.8

@@ -49,10 +49,13 @@ class Home:
 
 
 class Nest:
-    """One forward equation with regions, and where everything inside it is defined."""
+    """One forward equation with regions, and where everything inside it is defined.
 
-    def __init__(self, top: Eqn) -> None:
-        self.top = top
+    late -- values that are defined outside of it, but only by itself or after it
+    """
+
+    def __init__(self, top: Eqn, late: frozenset[Value]) -> None:
+        self.top, self.late = top, late
         self.home: dict[Value, Home] = {}
         self.maker: dict[Value, Eqn] = {}
         self.homes: dict[Block, Home] = {}
@@ -85,12 +88,15 @@ class Nest:
         return v in self.home
 
     def is_there(self, v: Value, block: Block) -> bool:
-        """Return whether a region, on the way forward, can read a value of the nest.
+        """Return whether a region, on the way forward, can read a value.
 
-        What an enclosing region defines only after the region, or adopts, comes too late.
+        What is defined after the nest, or by an enclosing region after the region, comes too late,
+        and so does what an enclosing region adopts.
         """
         home = self.home.get(v)
-        if home is None or home.block is block or v in home.block.inputs:
+        if home is None:
+            return v not in self.late
+        if home.block is block or v in home.block.inputs:
             return True
         around = [e for e, _ in self.homes[block].path]
         first = next(e for e in home.block.eqns if e is self.maker[v] or e in around)

@@ -8,7 +8,7 @@ computed again on the way back from what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tracejit.autodiff.adoption import Adopter
 from tracejit.autodiff.keeping import describe_plan
@@ -30,7 +30,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     """Return a block whose backward equations, those from `forward_count` on, are in scope."""
     forward = block.eqns[:forward_count]
     backward = prune_block(Block((), block.eqns[forward_count:], block.outputs))
-    nests = {eqn: Nest(eqn) for eqn in forward if region_kind(eqn)}
+    nests = _nests_of(forward)
     by_inner = {e: nest for nest in nests.values() for h in nest.homes.values() for e, _ in h.path}
     adopter = Adopter(links, by_inner)
     adopter.bound.update(v for e in backward.eqns for v in e.outputs)
@@ -56,6 +56,17 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     eqns += [rewriter.rewrite(eqn, env) for eqn in backward.eqns]
     outputs = tuple(read_atom(env, a) for a in block.outputs)
     return prune_block(Block(block.inputs, tuple(eqns), outputs))
+
+
+def _nests_of(eqns: Sequence[Eqn]) -> dict[Eqn, Nest]:
+    """Return those of some equations that have regions, as nests, in order."""
+    late: set[Value] = set()
+    found: dict[Eqn, Nest] = {}
+    for eqn in reversed(eqns):
+        late.update(eqn.outputs)
+        if region_kind(eqn):
+            found[eqn] = Nest(eqn, frozenset(late))
+    return dict(reversed(found.items()))
 
 
 def _readers(backward: Block, plans: Iterable[Plan]) -> dict[Value, list[Eqn]]:
