@@ -276,6 +276,25 @@ def f(x, y, a, n):
     v = np.roll(u[:-1] / (1.0 + u[:-1] * u[:-1]), 1)
     return np.sum(u) + np.sum(v) * a
 """,
+    "a branch in a loop leaves one of two arguments of one size": """
+def f(x, y, a, n):
+    u, v, s = x, y[:, 1], 0.0
+    for k in range(n):
+        if x[k] > 0.1:
+            u, v = v, u
+        s += u[0] * a + v[k]
+    return s + np.sum(u * v * u)
+""",
+    "a branch in a loop multiplies a matrix that is square in this call": """
+def f(x, y, a, n):
+    A = y.T @ y
+    r, b = np.eye(3), y[:3]
+    for k in range(n):
+        if k % 2 == 1:
+            r = r @ b * a
+        r = np.sin(r + A)
+    return np.sum(r)
+""",
 }
 
 
@@ -802,3 +821,19 @@ def test_functions_without_source_follow_what_they_read() -> None:
                        ("assigning", "it assigns to the global rate")):
         with pytest.raises(tracejit.Refusal, match=f"{name} has no source that .*, and {text}"):
             tracejit.grad(names[name])(x)
+
+
+def test_arrays_that_branches_leave_may_differ_in_size() -> None:
+    """Where they are of one size in a call, the program is for that; another follows else."""
+    def chosen(u: Any, v: Any, a: float) -> Any:
+        w = u if a > 0 else v
+        return np.sum(w * w) * a
+
+    slope = tracejit.grad(chosen, argnums=(0, 1))
+    calls = ((3, 3, 1.5), (4, 4, -1.0), (3, 5, 1.0), (3, 5, -0.5), (1, 1, -1.0), (1, 2, 1.0))
+    for n, m, a in calls:
+        u, v = np.arange(1.0, n + 1), np.arange(1.0, m + 1)
+        for found, x, is_it in zip(slope(u, v, a), (u, v), (a > 0, a <= 0), strict=True):
+            np.testing.assert_array_equal(found, 2 * a * x * is_it)
+    why = tracejit.jit(chosen).trace(np.ones(3), np.ones(3), 1.0).why()
+    assert "branches leave arrays of one size: there is one program per outcome" in why

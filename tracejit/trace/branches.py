@@ -235,7 +235,7 @@ class _Merger:
         x, y = lift(x), lift(y)
         dtype, weak = join_leaf(x, y)
         shapes = [self._shape(0, x), self._shape(1, y)]
-        if shapes[0] != shapes[1]:
+        if not _are_equal(*shapes):
             return self._phi(x, y, dtype, shapes)
         aval = Aval(dtype, shapes[0])
         place = self._yield([  # each made to fit inside its branch, where it may have been computed
@@ -300,6 +300,13 @@ class _Merger:
             v = self.results[place]
             v.aval = v.aval.with_shape(tuple(
                 self.results[d[0]].dim if isinstance(d, tuple) else d for d in shape))
+
+
+def _are_equal(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
+    """Return whether two shapes are one, at the least for sizes that are equal in this call."""
+    return a == b or (len(a) == len(b) and all(
+        d == e or current().are_equal(d, e, "branches leave arrays of one size")
+        for d, e in zip(a, b, strict=True)))
 
 
 def _cells(*xs: Any) -> list[weakref.ref[Cell] | None]:

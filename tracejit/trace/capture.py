@@ -307,7 +307,9 @@ class _Attempt:
             leaves = [Leaf(x.path, x.content, fresh[x.value]) for x in leaves]
         known: Env = {**env, **dict(zip(self.inputs, block.inputs, strict=False))}
         sizes = self._named_in_order(block, [v for v in self.sizes if v not in env])
-        notes = [f"{reason}: fixed at {n}" for n, reason in self.pins.values()]
+        fixed = {reason: f"{reason}: fixed at {n}" for n, reason in self.pins.values()}
+        decided = {g.reason: f"{g.reason}: there is one program per outcome" for g in trace.guards}
+        notes = {**decided, **fixed}.values()
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
         guards = [Guard(copy_dim(g.dim, known), g.relation, g.truth, g.reason)
                   for g in trace.guards]

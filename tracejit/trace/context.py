@@ -265,10 +265,22 @@ class Trace:
         truth = _RELATIONS[relation](self.number(d))
         where = describe_line(find_site())
         reason = f"{where}: {why}" if why else f"a branch at {where} depends on sizes alone"
-        guard = Guard(d, relation, truth, reason)
+        self._guard(Guard(d, relation, truth, reason))
+        return truth
+
+    def are_equal(self, a: Dim, b: Dim, why: str) -> bool:
+        """Return whether two sizes are one in this call, leaving a guard if they are."""
+        d = a - b
+        if isinstance(d, int):
+            return d == 0
+        if not (self.is_known(d) and all(v.is_size for v in dim_values(d))) or self.number(d):
+            return False
+        self._guard(Guard(d, "==", True, f"{describe_line(find_site())}: {why}"))
+        return True
+
+    def _guard(self, guard: Guard) -> None:
         if guard not in self.guards:
             self.guards.append(guard)
-        return truth
 
 
 _RELATIONS: dict[str, Callable[[int], bool]] = {
