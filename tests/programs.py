@@ -518,14 +518,16 @@ class Writer:
     def for_items(self, i: str) -> None:
         """Write a loop over the items of something."""
         w = self.fresh("w")
-        kind = self.below(4)
+        kind = self.below(6)
         vectors = self.of((N,))
         head = [f"for {w} in {self.pick(vectors)}:", f"for {w} in y:",
                 f"for {i}, {w} in enumerate({self.pick(vectors)}):",
+                f"for {i}, {w} in enumerate(reversed({self.pick(vectors)})):",
+                f"for {i}, {w} in zip(range(n - 1, -1, -1), {self.pick(vectors)}):",
                 f"for {w} in ({self.number(0)}, {self.number(0)}):"][kind]
-        with self.block(head, "for" if kind < 3 else "unrolled"):
+        with self.block(head, "for" if kind < 5 else "unrolled"):
             self.scope.names[w] = (M,) if kind == 1 else ()
-            if kind == 2:
+            if 2 <= kind < 5:
                 self.scope.ints[i] = Int(frozenset({N}))
             self.body(3)
 

@@ -387,6 +387,10 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                (lambda x: np.where(x > 0.5, x, 0.0), F32),
                (lambda x: np.where(x[:, None] > 0.5, x, -x), V),
                (lambda x: np.where(x > 0.0, np.log(np.where(x > 0.0, x, 1.0)), 0.0), A)],
+    np.select: [(lambda x: np.select([x > 0.7, x > 0.2], [x * x, 3.0 * x], 0.5 * x), A),
+                (lambda x, y: np.select([x > 0.5], [x]) * y, F32, V),
+                (lambda x: np.select([x[:, None] > 0.5, x > 0.1], [x, 2], 7), V),
+                (lambda x: np.select((x > 0.9, x > 0.9), (1, 2)), A)],
     np.clip: [(lambda x: np.clip(x, -0.5, 0.5), A), (lambda x: np.clip(x, 0.0, None), A),
               (lambda x: np.clip(x, None, x.mean()), A), (lambda x: np.clip(x, 0, 3), INTS)],
     np.round: [(lambda x: np.round(x), A), (lambda x: np.round(x, 1), A),
@@ -996,6 +1000,19 @@ def over_pairs(x: Any, y: Any) -> Any:
         total += a * b
     for a in reversed(x):
         total = total * a
+    return total
+
+
+@case(V, W)
+def numbered_backwards(x: Any, y: Any) -> Any:
+    """Numbers count iterations, whichever way items come; pairs are of items in that order."""
+    total = 1.0
+    for k, a in enumerate(reversed(x), 1):
+        total = total * 0.5 + k * a
+    for k, i in enumerate(range(len(x) - 1, -1, -1)):
+        total += (k - 3) * x[i] * total
+    for a, b, i in zip(x, reversed(y), range(len(x) - 1, 0, -1), strict=False):
+        total += a * b * i * total
     return total
 
 

@@ -9,20 +9,16 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.context import refuse
-from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures, loop_dtypes
+from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.equations import (
     COMPOSITES,
     apply,
     apply_ufunc,
     atom_of,
-    broadcast_dims,
     cast,
     dims_of,
     emit,
-    emit_value,
-    fit,
     lift,
-    promotion_key,
     write_out,
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
@@ -157,44 +153,6 @@ METHODS["conj"] = METHODS["conjugate"] = (
 
 
 # --- functions on elements that are no ufuncs ---------------------------------------------------
-
-
-@captures(np.where)
-def where(condition: Any, *branches: Any) -> Any:
-    """Return elements of x where the condition holds, of y elsewhere."""
-    if len(branches) != 2:
-        raise refuse("np.where with one argument has a result whose size depends on data",
-                     "Use np.where(condition, x, y)")
-    x, y = map(lift, branches)
-    condition = lift(condition)
-    if isinstance(condition, Tracer) and condition.dtype != np.bool_:
-        condition = condition != 0
-    if isinstance(condition, (bool, np.bool_)):
-        condition = cast(condition, np.bool_)
-    return apply_select(condition, x, y)
-
-
-def apply_select(condition: Any, x: Any, y: Any) -> Any:
-    """Emit a select in the dtype to which its branches promote."""
-    dtype = loop_dtypes(np.add, (promotion_key(x), promotion_key(y)))[0]
-    shape = broadcast_dims([dims_of(condition), dims_of(x), dims_of(y)])
-    atoms = [atom_of(fit(condition, shape)), atom_of(fit(x, shape), dtype),
-             atom_of(fit(y, shape), dtype)]
-    return tracer_of(emit_value("select", atoms))
-
-
-@captures(np.clip, method="clip")
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
-         max: Any = None) -> Any:
-    """Limit elements to an interval."""
-    a_min, a_max = (given if given is not None else other
-                    for given, other in ((a_min, min), (a_max, max)))
-    result = tracer_of(as_tracer(a).value)
-    if a_min is not None:
-        result = np.maximum(result, a_min)
-    if a_max is not None:
-        result = np.minimum(result, a_max)
-    return result if out is None else write_out(np.clip, result, out, True)
 
 
 @captures(np.round, np.around, method="round")

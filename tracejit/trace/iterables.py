@@ -36,16 +36,22 @@ class TracedIterable:
         return maximum(self.hi - self.lo, 0, current().builder.known)
 
     def __iter__(self) -> Iterator[Any]:
-        first = of_dim(self.lo)
         count = need_int(self.count, f"iterating over {self.what} where it cannot be a loop")
-        order = range(count - 1, -1, -1) if self.reverse else range(count)
-        return iter([self.item(first + k) for k in order])
+        return iter([self.in_turn(k) for k in range(count)])
 
     def __len__(self) -> int:
         return need_int(self.count, f"len() of {self.what}")
 
     def __getitem__(self, k: Any) -> Any:
-        return self.item(of_dim(self.lo) + k)
+        return self.in_turn(k)
+
+    def in_turn(self, k: Any) -> Any:
+        """Return the item of iteration k, counted from 0."""
+        return self.item(of_dim(self.hi - 1) - k if self.reverse else of_dim(self.lo) + k)
+
+    def turn(self, i: Any) -> Any:
+        """Return which iteration has the item of number i, counted from 0."""
+        return of_dim(self.hi - 1) - i if self.reverse else i - of_dim(self.lo)
 
 
 def make_range(*args: Any) -> Any:
@@ -114,7 +120,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
     if items is None:
         return enumerate(iterable, start)
     numbered = TracedIterable(items.lo, items.hi,
-                              lambda i: (i - of_dim(items.lo) + start, items.item(i)),
+                              lambda i: (items.turn(i) + start, items.item(i)),
                               "enumerate()", items.reverse)
     numbered.snapshots = items.snapshots
     return numbered
@@ -125,8 +131,6 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
     parts = [counted(x) for x in iterables]
     if all(p is None for p in parts):
         return zip(*iterables, strict=strict)
-    if any(p is not None and p.reverse for p in parts):
-        raise refuse("zip() of a reversed range cannot be captured", "Index with n - 1 - i")
     sequences: list[Callable[[Any], Any]] = []
     size: Dim | None = None
     for part, x in zip(parts, iterables, strict=True):
@@ -138,7 +142,7 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
             sequences.append(partial(_plain_item, x))
         else:
             part_count = part.count
-            sequences.append(partial(_counted_item, part))
+            sequences.append(part.in_turn)
         if strict and size is not None and not same_dim(size, part_count):
             raise ValueError("zip() has arguments of different lengths")
         size = part_count if size is None else _shorter(size, part_count)
@@ -148,10 +152,6 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
 
 def _plain_item(x: Any, k: Any) -> Any:
     return x[k if isinstance(k, int) else k.__index__()]
-
-
-def _counted_item(part: TracedIterable, k: Any) -> Any:
-    return part.item(of_dim(part.lo) + k)
 
 
 def _shorter(a: Dim, b: Dim) -> Dim:
@@ -170,5 +170,7 @@ def make_reversed(x: Any) -> Any:
     items = counted(x)
     if items is None:
         return reversed(x)
+    if items.what in ("enumerate()", "zip()"):
+        raise TypeError(f"'{items.what[:-2]}' object is not reversible")
     return TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse)
 

@@ -1,0 +1,80 @@
+"""Choices between elements by conditions: `np.where`, `np.select`, `np.clip`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.context import refuse
+from tracejit.trace.dispatch import captures, loop_dtypes
+from tracejit.trace.equations import (
+    atom_of,
+    broadcast_dims,
+    cast,
+    dims_of,
+    dtype_of,
+    emit_value,
+    fit,
+    lift,
+    promotion_key,
+    write_out,
+)
+from tracejit.trace.tracer import Tracer, tracer_of
+
+__all__: list[str] = []
+
+
+@captures(np.where)
+def where(condition: Any, *branches: Any) -> Any:
+    """Return elements of x where the condition holds, of y elsewhere."""
+    if len(branches) != 2:
+        raise refuse("np.where with one argument has a result whose size depends on data",
+                     "Use np.where(condition, x, y)")
+    x, y = map(lift, branches)
+    condition = lift(condition)
+    if isinstance(condition, Tracer) and condition.dtype != np.bool_:
+        condition = condition != 0
+    if isinstance(condition, (bool, np.bool_)):
+        condition = cast(condition, np.bool_)
+    return apply_select(condition, x, y)
+
+
+def apply_select(condition: Any, x: Any, y: Any) -> Any:
+    """Emit a select in the dtype to which its branches promote."""
+    dtype = loop_dtypes(np.add, (promotion_key(x), promotion_key(y)))[0]
+    shape = broadcast_dims([dims_of(condition), dims_of(x), dims_of(y)])
+    atoms = [atom_of(fit(condition, shape)), atom_of(fit(x, shape), dtype),
+             atom_of(fit(y, shape), dtype)]
+    return tracer_of(emit_value("select", atoms))
+
+
+@captures(np.select)
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """Return elements of the choice that belongs to the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    result = default
+    for k, (condition, choice) in reversed([*enumerate(zip(condlist, choicelist, strict=True))]):
+        if dtype_of(lift(condition)) != np.bool_:
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+        result = np.where(condition, choice, result)
+    return result
+
+
+@captures(np.clip, method="clip")
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
+         max: Any = None) -> Any:
+    """Limit elements to an interval."""
+    a_min, a_max = (given if given is not None else other
+                    for given, other in ((a_min, min), (a_max, max)))
+    result = tracer_of(as_tracer(a).value)
+    if a_min is not None:
+        result = np.maximum(result, a_min)
+    if a_max is not None:
+        result = np.minimum(result, a_max)
+    return result if out is None else write_out(np.clip, result, out, True)
