@@ -15,7 +15,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from tracejit.codegen.cuda.functions import IS_SIMULATED
-from tracejit.codegen.cuda.source import DeviceSource, Parameter
+from tracejit.codegen.cuda.program import Capability, Parameter
 from tracejit.errors import DeviceError
 
 __all__ = ["Resources", "compile_ptx", "find_ptxas", "jit_kernel", "resources_of"]
@@ -48,9 +48,13 @@ def jit_kernel(fn: FunctionType, parameters: Sequence[Parameter]) -> Any:
     return cuda.jit(fn) if IS_SIMULATED else cuda.jit(_signature(parameters))(fn)
 
 
-def compile_ptx(functions: Mapping[str, FunctionType], source: DeviceSource,
-                capability: tuple[int, int]) -> dict[str, str]:
-    """Return the PTX of every kernel for a compute capability."""
+def compile_ptx(functions: Mapping[str, FunctionType],
+                kernels: Mapping[str, Sequence[Parameter]],
+                capability: Capability) -> dict[str, str]:
+    """Return the PTX of every kernel for a compute capability.
+
+    kernels -- per kernel its parameters, after the context
+    """
     if IS_SIMULATED:
         raise DeviceError("Numba's CUDA simulator compiles nothing: unset NUMBA_ENABLE_CUDASIM")
     from numba import cuda
@@ -58,11 +62,11 @@ def compile_ptx(functions: Mapping[str, FunctionType], source: DeviceSource,
     with _assumed(capability):
         return {name: cuda.compile_ptx(functions[name], _signature(parameters), cc=capability,
                                        opt=True)[0]
-                for name, parameters in source.kernels.items()}
+                for name, parameters in kernels.items()}
 
 
 @contextmanager
-def _assumed(capability: tuple[int, int]) -> Iterator[None]:
+def _assumed(capability: Capability) -> Iterator[None]:
     """Let numba-cuda type calls of device functions without a device, as if this one were there.
 
     It asks the device for its capability where it compiles one function for another, even when PTX
@@ -90,7 +94,7 @@ def find_ptxas() -> str | None:
     return shutil.which("ptxas")
 
 
-def resources_of(ptx: Mapping[str, str], capability: tuple[int, int]) -> dict[str, Resources]:
+def resources_of(ptx: Mapping[str, str], capability: Capability) -> dict[str, Resources]:
     """Return what `ptxas` says of every kernel."""
     program = find_ptxas()
     if program is None:

@@ -5,52 +5,47 @@ Lowering and PTX need no device; numba-cuda is imported when source is emitted, 
 
 from __future__ import annotations
 
-import importlib.util
 from time import perf_counter
-from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn
 
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
-from tracejit.runtime.emitted import define
+from tracejit.runtime.cuda.images import make_ptx, require_numba_cuda
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.compile import Resources
+    from tracejit.codegen.cuda.program import Capability
     from tracejit.runtime.cuda.invocation import DeviceInvocation
     from tracejit.runtime.stages import Traced
 
-__all__ = ["DeviceCompiled", "DeviceLowered", "require_numba_cuda"]
-
-
-def require_numba_cuda() -> None:
-    """Raise `DeviceError` where numba-cuda is not installed."""
-    if importlib.util.find_spec("numba_cuda") is None:
-        raise DeviceError('target="cuda" needs numba-cuda. Install it with '
-                          "pip install 'tracejit[cuda]', or leave out target=\"cuda\"")
+__all__ = ["DeviceCompiled", "DeviceLowered"]
 
 
 class DeviceLowered(Displayed):
     """A program with its kernels as emitted for a device, and the host's function that calls them.
 
     source -- the module, one function per kernel and `launch`
+    device -- what calls need of it, as plain data
     """
 
     def __init__(self, traced: Traced) -> None:
         require_numba_cuda()
         from tracejit.codegen.cuda.functions import namespace
         from tracejit.codegen.cuda.lower import lower_for_device
+        from tracejit.codegen.cuda.plan import program_of
         from tracejit.codegen.cuda.source import render_for_device
-        from tracejit.runtime.stages import dump, faults_of_ours
+        from tracejit.runtime.stages import dump, faults_of_ours, size_conditions
 
         self.traced = traced
         is_strict = getattr(traced.program.options, "fp", "default") == "strict"
         start = perf_counter()
-        self.names = namespace()
+        self._ptx: dict[Capability, dict[str, str]] = {}
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
             self.kernel = lower_for_device(traced.graph, strict=is_strict)
-            self.emitted = render_for_device(self.kernel, self.names)
+            self.emitted = render_for_device(self.kernel, namespace())
+            self.device = program_of(self.kernel, self.emitted, size_conditions(traced.program))
         self.source: str = self.emitted.text
         traced.times["codegen"] = perf_counter() - start
         dump(traced.program, "cuda.py", self)
@@ -70,16 +65,16 @@ class DeviceLowered(Displayed):
         lines = [self.traced.why(), *self.kernel.copies()]
         return "\n".join([*lines, *self.emitted.alone()])
 
-    def ptx(self, capability: tuple[int, int] = (8, 0)) -> dict[str, str]:
+    def ptx(self, capability: Capability = (8, 0)) -> dict[str, str]:
         """Return the PTX of every kernel for a compute capability; no device is needed.
 
         Raises `DeviceError` in Numba's simulator, which compiles nothing.
         """
-        from tracejit.codegen.cuda.compile import compile_ptx
+        if capability not in self._ptx:
+            self._ptx[capability] = make_ptx(self.device, capability)
+        return self._ptx[capability]
 
-        return compile_ptx(self.functions(), self.emitted, capability)
-
-    def resources(self, capability: tuple[int, int] = (8, 0)) -> dict[str, Resources]:
+    def resources(self, capability: Capability = (8, 0)) -> dict[str, Resources]:
         """Return registers and bytes of spills per kernel, as `ptxas` tells them.
 
         Raises `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
@@ -87,11 +82,6 @@ class DeviceLowered(Displayed):
         from tracejit.codegen.cuda.compile import resources_of
 
         return resources_of(self.ptx(capability), capability)
-
-    def functions(self) -> dict[str, FunctionType]:
-        """Return the functions of the emitted module, as Python."""
-        _, names = define(self.source, "cuda", self.names)
-        return {k: names[k] for k in (*self.emitted.kernels, "launch")}
 
     def compile(self) -> DeviceCompiled:
         """Return the program, ready to run; kernels are compiled at the first call."""
@@ -113,7 +103,8 @@ class DeviceCompiled(Displayed):
         self.lowered = lowered
         self.times = dict(lowered.traced.times)
         self.interface = Interface.of(lowered.traced.program, lowered.kernel)
-        self.invocation: DeviceInvocation = DeviceInvocation(lowered, self.interface)
+        self.invocation: DeviceInvocation = DeviceInvocation(
+            lowered.device, self.interface)
 
     @property
     def graph(self) -> Graph:
@@ -129,7 +120,7 @@ class DeviceCompiled(Displayed):
         """Return what `DeviceLowered.why` does."""
         return self.lowered.why()
 
-    def ptx(self, capability: tuple[int, int] = (8, 0)) -> dict[str, str]:
+    def ptx(self, capability: Capability = (8, 0)) -> dict[str, str]:
         """Return what `DeviceLowered.ptx` does."""
         return self.lowered.ptx(capability)
 
