@@ -46,6 +46,7 @@ class DeviceProgram:
     arrays  -- what the host allocates besides: dtype and elements, 0 for a part per block
     logs    -- the dtypes of Logs
     ptx     -- the PTX of every kernel, by the compute capabilities that it was made for so far
+    stored  -- whether it comes from an artifact, whose PTX serves higher capabilities as well
     """
 
     source: str
@@ -58,31 +59,33 @@ class DeviceProgram:
     arrays: dict[str, tuple[np.dtype, int]]
     logs: tuple[np.dtype, ...]
     ptx: dict[Capability, dict[str, str]] = field(default_factory=dict, compare=False)
+    stored: bool = field(default=False, compare=False)
 
     def text(self) -> dict[str, Any]:
         """Return what JSON can hold of it: all but the sources and PTX, which are files."""
         return {
-            "kernels": {name: [[p.name, p.dtype.str, p.is_array, p.is_room] for p in parameters]
-                        for name, parameters in self.kernels.items()},
+            "kernels": [[name, [[p.name, p.dtype.str, p.is_array, p.is_room] for p in parameters]]
+                        for name, parameters in self.kernels.items()],
             "inputs": [[name, dtype.str, ndim] for name, dtype, ndim in self.inputs],
             "sizes": list(self.sizes),
             "outputs": [[name, dtype.str, ndim] for name, dtype, ndim in self.outputs],
             "arena": [[name, dtype.str] for name, dtype in self.arena],
-            "arrays": {name: [dtype.str, count] for name, (dtype, count) in self.arrays.items()},
+            "arrays": [[name, dtype.str, count] for name, (dtype, count) in self.arrays.items()],
             "logs": [dtype.str for dtype in self.logs],
         }
 
     @classmethod
-    def of_text(cls, text: Mapping[str, Any], source: str, plan: str) -> DeviceProgram:
-        """Return a program again."""
+    def of_text(cls, text: Mapping[str, Any], source: str, plan: str,
+                ptx: dict[Capability, dict[str, str]]) -> DeviceProgram:
+        """Return the program of an artifact."""
         return cls(
             source, plan,
             {name: tuple([Parameter(p, np.dtype(dtype), is_array, is_room)
                           for p, dtype, is_array, is_room in parameters])
-             for name, parameters in text["kernels"].items()},
+             for name, parameters in text["kernels"]},
             tuple([(name, np.dtype(dtype), ndim) for name, dtype, ndim in text["inputs"]]),
             tuple(text["sizes"]),
             tuple([(name, np.dtype(dtype), ndim) for name, dtype, ndim in text["outputs"]]),
             tuple([(name, np.dtype(dtype)) for name, dtype in text["arena"]]),
-            {name: (np.dtype(dtype), count) for name, (dtype, count) in text["arrays"].items()},
-            tuple(map(np.dtype, text["logs"])))
+            {name: (np.dtype(dtype), count) for name, dtype, count in text["arrays"]},
+            tuple(map(np.dtype, text["logs"])), ptx, stored=True)

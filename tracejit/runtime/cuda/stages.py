@@ -5,13 +5,19 @@ Lowering and PTX need no device; numba-cuda is imported when source is emitted, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
-from tracejit.runtime.cuda.images import make_ptx, require_numba_cuda
+from tracejit.runtime.cuda.images import (
+    capability_here,
+    ptx_for,
+    require_numba_cuda,
+)
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
@@ -41,7 +47,6 @@ class DeviceLowered(Displayed):
         self.traced = traced
         is_strict = getattr(traced.program.options, "fp", "default") == "strict"
         start = perf_counter()
-        self._ptx: dict[Capability, dict[str, str]] = {}
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
             self.kernel = lower_for_device(traced.graph, strict=is_strict)
             self.emitted = render_for_device(self.kernel, namespace())
@@ -70,9 +75,7 @@ class DeviceLowered(Displayed):
 
         Raises `DeviceError` in Numba's simulator, which compiles nothing.
         """
-        if capability not in self._ptx:
-            self._ptx[capability] = make_ptx(self.device, capability)
-        return self._ptx[capability]
+        return ptx_for(self.device, capability)
 
     def resources(self, capability: Capability = (8, 0)) -> dict[str, Resources]:
         """Return registers and bytes of spills per kernel, as `ptxas` tells them.
@@ -83,9 +86,16 @@ class DeviceLowered(Displayed):
 
         return resources_of(self.ptx(capability), capability)
 
-    def compile(self) -> DeviceCompiled:
-        """Return the program, ready to run; kernels are compiled at the first call."""
-        return DeviceCompiled(self)
+    def compile(self, capability: Capability | None = None) -> DeviceCompiled:
+        """Return the program, ready to run.
+
+        capability -- None to compile kernels at the first call, for the device that is there; or a
+                      compute capability to compile them for now, without a device: (8, 0) serves
+                      all devices from there on once the program is saved
+        """
+        if capability is not None:
+            self.ptx(capability)
+        return DeviceCompiled(self, capability)
 
     def __str__(self) -> str:
         return self.source
@@ -97,10 +107,10 @@ class DeviceLowered(Displayed):
 class DeviceCompiled(Displayed):
     """A program that runs on a device."""
 
-    def __init__(self, lowered: DeviceLowered) -> None:
+    def __init__(self, lowered: DeviceLowered, capability: Capability | None = None) -> None:
         from tracejit.runtime.cuda.invocation import DeviceInvocation
 
-        self.lowered = lowered
+        self.lowered, self.capability = lowered, capability
         self.times = dict(lowered.traced.times)
         self.interface = Interface.of(lowered.traced.program, lowered.kernel)
         self.invocation: DeviceInvocation = DeviceInvocation(
@@ -124,13 +134,46 @@ class DeviceCompiled(Displayed):
         """Return what `DeviceLowered.ptx` does."""
         return self.lowered.ptx(capability)
 
-    def save(self, path: object) -> NoReturn:
-        """Raise `DeviceError`: programs for a device are compiled in each process."""
-        raise _only_here(self, "saved")
+    @property
+    def llvm(self) -> NoReturn:
+        """Raise `DeviceError`: kernels for a device have PTX in its place."""
+        raise _has_ptx(self, "LLVM IR")
+
+    @property
+    def asm(self) -> NoReturn:
+        """Raise `DeviceError`: kernels for a device have PTX in its place."""
+        raise _has_ptx(self, "assembly")
+
+    def resources(self, capability: Capability = (8, 0)) -> Mapping[str, Resources]:
+        """Return what `DeviceLowered.resources` does."""
+        return self.lowered.resources(capability)
+
+    def capability_to_keep(self) -> Capability:
+        """Return the compute capability that an artifact of the program is for.
+
+        Raises `DeviceError` where it was compiled for none, and there is no device.
+        """
+        return self.capability or capability_here()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the program to a file that `tracejit.load` reads, and return its path.
+
+        It holds PTX for the compute capability that the program was compiled for,
+        `compile(capability=(8, 0))`, or for that of the device that is there. Devices of this
+        capability and of all higher ones run it; Numba is not needed where it is loaded, and no
+        device where it is made. Otherwise it is as `Compiled.save` says.
+
+        Raises `DeviceError` where neither a capability was given nor a device is there, and
+        `TypeError` where arguments or results are of classes that no name leads to.
+        """
+        from tracejit.artifacts.snapshots import save_snapshot
+
+        self.ptx(self.capability_to_keep())
+        return save_snapshot(self, Path(path))
 
     def export(self, path: object, **settings: object) -> NoReturn:
         """Raise `DeviceError`: a C program cannot call a device through this interface."""
-        raise _only_here(self, "exported")
+        raise _only_here(self, "exported as a C library")
 
     def cfunc(self, signature: object = None) -> NoReturn:
         """Raise `DeviceError`: C functions run on the CPU."""
@@ -143,9 +186,12 @@ class DeviceCompiled(Displayed):
         return str(self)
 
 
-
-
 def _only_here(compiled: DeviceCompiled, what: str) -> DeviceError:
-    return DeviceError(f'{compiled.interface.name} has target="cuda" and cannot be {what}: its '
-                       'kernels are compiled in each process. Leave out target="cuda", or take its '
-                       "PTX: .ptx((8, 0))")
+    return DeviceError(f'{compiled.interface.name} has target="cuda" and cannot be {what}, which '
+                       'runs on the CPU. Leave out target="cuda", or write it to a file for '
+                       "Python: .save(path)")
+
+
+def _has_ptx(compiled: DeviceCompiled, what: str) -> DeviceError:
+    return DeviceError(f'{compiled.interface.name} has target="cuda", and its kernels have PTX in '
+                       f"place of {what}: .ptx((8, 0))")
