@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
@@ -18,16 +11,7 @@ from tracejit.codegen.cuda.functions import IS_SIMULATED
 from tracejit.codegen.cuda.program import Capability, Parameter
 from tracejit.errors import DeviceError
 
-__all__ = ["Resources", "compile_ptx", "find_ptxas", "jit_kernel", "resources_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What a thread of a kernel takes: registers, and bytes of registers spilled to memory."""
-
-    registers: int
-    spill_stores: int
-    spill_loads: int
+__all__ = ["compile_ptx", "jit_kernel"]
 
 
 def _signature(parameters: Sequence[Parameter]) -> Any:
@@ -80,48 +64,3 @@ def _assumed(capability: Capability) -> Iterator[None]:
         yield
     finally:
         dispatcher.get_current_device = before
-
-
-# --- ptxas ----------------------------------------------------------------------------------------
-
-
-def find_ptxas() -> str | None:
-    """Return the path of `ptxas`: that of the wheel nvidia-cuda-nvcc, or one on the path."""
-    spec = importlib.util.find_spec("nvidia")
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        for path in sorted(Path(folder).glob("*/bin/ptxas")):
-            return str(path)
-    return shutil.which("ptxas")
-
-
-def resources_of(ptx: Mapping[str, str], capability: Capability) -> dict[str, Resources]:
-    """Return what `ptxas` says of every kernel."""
-    program = find_ptxas()
-    if program is None:
-        raise DeviceError("ptxas is not there: pip install nvidia-cuda-nvcc")
-    found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in ptx.items():
-            path = Path(folder) / f"{name}.ptx"
-            path.write_text(text)
-            done = subprocess.run(
-                [program, "-v", f"-arch=sm_{capability[0]}{capability[1]}", str(path), "-o",
-                 str(path.with_suffix(".cubin"))], capture_output=True, text=True, check=False)
-            if "Unsupported .version" in done.stderr:
-                raise DeviceError(f"{program} is older than the compiler of numba-cuda: "
-                                  "pip install -U nvidia-cuda-nvcc")
-            if done.returncode:
-                raise DeviceError(f"ptxas does not accept {name}: {done.stderr}")
-            found[name] = _parse(done.stderr)
-    return found
-
-
-def _parse(text: str) -> Resources:
-    """Read the largest numbers that `ptxas -v` gives: those of the kernel and what it calls."""
-    def largest(pattern: str) -> int:
-        return max(map(int, re.findall(pattern, text)), default=0)
-
-    return Resources(largest(r"Used (\d+) registers"), largest(r"(\d+) bytes spill stores"),
-                     largest(r"(\d+) bytes spill loads"))
-
-

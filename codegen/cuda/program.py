@@ -5,16 +5,23 @@ It is all that a call takes of a program besides its `Interface`, and all that a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Capability", "DeviceProgram", "Parameter"]
+__all__ = ["ALONE", "THREADS_OF", "Capability", "DeviceProgram", "Parameter"]
 
 Capability = tuple[int, int]
 """A compute capability, (9, 0) for instance."""
+
+
+THREADS_OF = {"one": 1, "few": 64}
+"""Threads of a full block by what the host calls to launch a kernel; 256 for all others."""
+ALONE = ("one", "block")
+"""What the host calls to launch one block, and never more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,17 @@ class DeviceProgram:
     logs: tuple[np.dtype, ...]
     ptx: dict[Capability, dict[str, str]] = field(default_factory=dict, compare=False)
     stored: bool = field(default=False, compare=False)
+
+    def launches(self, kernel: str) -> str:
+        """Return what the host calls to launch a kernel: "grid", "folding", "few" and so on."""
+        _, _, host = self.source.partition("def launch(")
+        before, *after = re.split(rf"\b{kernel}, ctx", host, maxsplit=1)
+        calls = re.findall(r"^ *(?:[\w, ]+ = )?run\.(\w+)\(", before, re.MULTILINE)
+        return calls[-1] if after and calls else ""
+
+    def threads(self, kernel: str) -> int:
+        """Return how many threads a full block of a kernel has."""
+        return THREADS_OF.get(self.launches(kernel), 256)
 
     def text(self) -> dict[str, Any]:
         """Return what JSON can hold of it: all but the sources and PTX, which are files."""

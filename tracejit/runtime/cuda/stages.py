@@ -5,7 +5,6 @@ Lowering and PTX need no device; numba-cuda is imported when source is emitted, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
@@ -21,7 +20,7 @@ from tracejit.runtime.cuda.images import (
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
-    from tracejit.codegen.cuda.compile import Resources
+    from tracejit.codegen.cuda.assembler import ResourceTable
     from tracejit.codegen.cuda.program import Capability
     from tracejit.runtime.cuda.invocation import DeviceInvocation
     from tracejit.runtime.stages import Traced
@@ -77,14 +76,16 @@ class DeviceLowered(Displayed):
         """
         return ptx_for(self.device, capability)
 
-    def resources(self, capability: Capability = (8, 0)) -> dict[str, Resources]:
-        """Return registers and bytes of spills per kernel, as `ptxas` tells them.
+    def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
+        """Return what every kernel takes, as `ptxas` tells: registers, bytes of spills, memory.
 
-        Raises `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
+        An estimate of the occupancy follows from these, for full blocks: how many warps a
+        multiprocessor holds at once, and what limits their number. Print it for a table. Raises
+        `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
         """
-        from tracejit.codegen.cuda.compile import resources_of
+        from tracejit.codegen.cuda.assembler import resources_of
 
-        return resources_of(self.ptx(capability), capability)
+        return resources_of(self.device, self.ptx(capability), capability)
 
     def compile(self, capability: Capability | None = None) -> DeviceCompiled:
         """Return the program, ready to run.
@@ -144,7 +145,7 @@ class DeviceCompiled(Displayed):
         """Raise `DeviceError`: kernels for a device have PTX in its place."""
         raise _has_ptx(self, "assembly")
 
-    def resources(self, capability: Capability = (8, 0)) -> Mapping[str, Resources]:
+    def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
         """Return what `DeviceLowered.resources` does."""
         return self.lowered.resources(capability)
 
