@@ -19,7 +19,7 @@ from tracejit.codegen.cuda.occupancy import LIMITS, WARP, occupancy_of
 from tracejit.codegen.cuda.program import THREADS_OF
 
 REGISTERS = (0, 8, 16, 31, 32, 33, 40, 48, 63, 64, 72, 96, 127, 128, 168, 255)
-SHARED = (0, 1, 1000, 2048, 4096, 10240, 16384, 30000, 48 << 10)
+SHARED = (0, 1, 1000, 2048, 4096, 5700, 7250, 10240, 16384, 30000, 48 << 10)
 THREADS = (1, 32, 64, 96, 128, 160, 256, 512, 1000, 1024)
 
 PROGRAM = r"""
