@@ -43,10 +43,32 @@ def compile_ptx(functions: Mapping[str, FunctionType],
         raise DeviceError("Numba's CUDA simulator compiles nothing: unset NUMBA_ENABLE_CUDASIM")
     from numba import cuda
 
-    with _assumed(capability):
+    with _clear_errors(capability), _assumed(capability):
         return {name: cuda.compile_ptx(functions[name], _signature(parameters), cc=capability,
                                        opt=True)[0]
                 for name, parameters in kernels.items()}
+
+
+_NO_COMPILER = {"NvvmSupportError", "DynamicLibNotFoundError"}
+"""What numba-cuda and its binding raise where the library NVVM is not found, by name: which of them
+does depends on their versions."""
+
+
+@contextmanager
+def _clear_errors(capability: Capability) -> Iterator[None]:
+    """Say what is missing where there is no compiler, or not for this capability."""
+    try:
+        yield
+    except Exception as e:
+        kinds = {kind.__name__ for kind in type(e).__mro__}
+        if kinds & _NO_COMPILER:
+            raise DeviceError("NVVM, which compiles kernels for CUDA devices, is not there: pip "
+                              "install 'tracejit[cuda]' brings it, as does NVIDIA's CUDA "
+                              "toolkit") from None
+        if "CCSupportError" in kinds:
+            raise DeviceError(f"kernels cannot be compiled for compute capability "
+                              f"{capability[0]}.{capability[1]}: {e}") from None
+        raise
 
 
 @contextmanager

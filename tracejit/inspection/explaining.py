@@ -175,8 +175,8 @@ def _shares(subject: Subject, numbers: Numbers, sizes: dict[str, int]) -> list[s
         taken.append("what ends by a condition for one round")
     assumed = f"; {_and(taken)}" if taken else ""
     if lines:
-        sentences.append(f"Most of it is in {'; '.join(lines)}{assumed}. `tracejit.profile` "
-                         "measures it.")
+        measured = " `tracejit.profile` measures it." if subject.device is None else ""
+        sentences.append(f"Most of it is in {'; '.join(lines)}{assumed}.{measured}")
     return sentences
 
 

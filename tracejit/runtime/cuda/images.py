@@ -39,10 +39,17 @@ def ptx_for(program: DeviceProgram, capability: Capability) -> dict[str, str]:
 
     PTX runs on all devices of higher capabilities, and that of an artifact is used for these, too.
     """
+    _require_pair(capability)
     known = [k for k in program.ptx if k == capability or (program.stored and k < capability)]
     if not known:
         program.ptx[capability] = _make_ptx(program, capability)
     return program.ptx[max(known, default=capability)]
+
+
+def _require_pair(capability: object) -> None:
+    if not (isinstance(capability, tuple) and list(map(type, capability)) == [int, int]):
+        raise TypeError(f"a compute capability is a pair of ints, (9, 0) for instance, not "
+                        f"{capability!r}")
 
 
 def _make_ptx(program: DeviceProgram, capability: Capability) -> dict[str, str]:
