@@ -70,8 +70,8 @@ def spec_of_leaf(x: Any) -> ArgSpec:
         return ArgSpec("scalar", x.dtype)
     if hasattr(type(x), ON_DEVICE) and hasattr(x, ON_DEVICE):
         raise Refusal("an argument is an array on a CUDA device, and this runs on the CPU. Give "
-                      'the transform target="cuda", or pass a copy: x.get() in CuPy, x.cpu().numpy() '
-                      "in PyTorch, x.copy_to_host() in Numba")
+                      'the transform target="cuda", or pass a copy: x.get() in CuPy, '
+                      "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba")
     return ArgSpec("static", content=x)
 
 
