@@ -341,6 +341,8 @@ def test_what_was_compiled_for_a_device_is_found_again(made: list[str]) -> None:
     assert "serves this call" in tracejit.cache.explain(again, "f64[n]")
     entry, = tracejit.cache.ls()
     assert entry.device == "8.0" and "for compute capability 8.0" in str(entry)
+    text = tracejit.cache.explain(entry.key)
+    assert "It is for a device of:\n  compute capability 8.0" in text and "numba-cuda: " in text
 
 
 def test_programs_for_cpu_and_device_are_apart(made: list[str]) -> None:

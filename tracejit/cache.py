@@ -145,6 +145,9 @@ def _explain_key(key: str) -> str:
             lines += [f"  {_path_text(path)} ({_KINDS[known[0]]})" for path, known in m["guards"]]
             lines += ["It reads at every call:"] if m["leaves"] else []
             lines += [f"  {_path_text(path)}" for path, _ in m["leaves"]]
+            if "device" in m:
+                lines += ["It is for a device of:",
+                          f"  compute capability {m['device']['capability']}"]
             lines += ["It was made with:"]
             lines += [f"  {name}: {text[:70]}" for name, text in m["environment"].items()]
             return "\n".join(lines)
