@@ -129,7 +129,7 @@ def in_many_threads(check: Callable[..., None], *args: Any) -> None:
 def check_ptx(key: str) -> None:
     """Kernels of a benchmark compile for three capabilities; registers are not spilled."""
     from benchmarks.workloads import WORKLOADS
-    from tracejit.codegen.cuda.compile import find_ptxas
+    from tracejit.codegen.cuda.assembler import find_ptxas
 
     workload = WORKLOADS[key]
     gradient = tracejit.value_and_grad(workload.plain, workload.argnums, target="cuda")

@@ -63,10 +63,15 @@ def _parser() -> argparse.ArgumentParser:
                               action="store_const", const=transform)
         command.add_argument("--argnums", default="0",
                              help="what to differentiate by: 0, or 0,1 (default 0)")
+        command.add_argument("--target", choices=["cpu", "cuda"], default="cpu",
+                             help="what it is compiled for (default: cpu)")
         command.set_defaults(run=run)
         if name == "inspect":
-            command.add_argument("--what", default="ir",
-                                 choices=["ir", "why", "source", "llvm", "asm"])
+            command.add_argument("--what", default="ir", choices=["ir", "why", "source", "llvm",
+                                                                  "asm", "ptx", "resources"])
+        if name != "compile":
+            command.add_argument("--capability", metavar="X.Y",
+                                 help="the compute capability that kernels are compiled for")
         if name == "report":
             command.add_argument("-o", "--output", default="report", metavar="FOLDER",
                                  help="the folder, made if need be (default: report)")
@@ -88,11 +93,20 @@ def _function(args: Any) -> Any:
             raise ValueError(f"{args.function}: there is no {part} in {found.__name__}{hint}")
         found = getattr(found, part)
     if args.transform is None:
-        return found if hasattr(found, "warmup") else tracejit.jit(found)
+        return found if hasattr(found, "warmup") else tracejit.jit(found, target=args.target)
     places = tuple(int(p) if p.lstrip("-").isdigit() else p for p in args.argnums.split(","))
     given = {} if args.transform == "jit" else {
         "argnums": places if len(places) > 1 else places[0]}
-    return getattr(tracejit, args.transform)(found, **given)
+    return getattr(tracejit, args.transform)(found, target=args.target, **given)
+
+
+def _compiled(lowered: Any, args: Any) -> Any:
+    """Return a compiled program: for a device, for the compute capability that is asked for."""
+    if args.capability is None:
+        return lowered.compile()
+    if not hasattr(lowered, "ptx"):
+        raise ValueError("--capability is for programs with --target cuda")
+    return lowered.compile(capability=tuple(map(int, args.capability.split("."))))
 
 
 def _compile(args: Any) -> int:
@@ -116,15 +130,26 @@ def _inspect(args: Any) -> int:
         print(traced.why())
     elif args.what == "source":
         print(traced.lower().source)
+    elif args.what in ("ptx", "resources"):
+        _inspect_device(_compiled(traced.lower(), args), args.what)
     else:
-        print(getattr(traced.lower().compile(), args.what))
+        print(getattr(_compiled(traced.lower(), args), args.what))
     return 0
+
+
+def _inspect_device(compiled: Any, what: str) -> None:
+    """Print what only programs for a device have."""
+    if not hasattr(compiled, what):
+        raise ValueError(f"{what} is of programs with --target cuda")
+    capability = compiled.capability or (8, 0)
+    found = getattr(compiled, what)(capability)
+    print(found if what == "resources" else "\n".join(found.values()))
 
 
 def _report(args: Any) -> int:
     from tracejit.inspection.folder import write_folder
 
-    compiled = _function(args).trace(*map(tracejit.spec, args.spec)).lower().compile()
+    compiled = _compiled(_function(args).trace(*map(tracejit.spec, args.spec)).lower(), args)
     files = write_folder(compiled, Path(args.output))
     print(f"{files[0]}, and {len(files) - 1} files beside it")
     return 0

@@ -44,7 +44,10 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One program in the store: its key, what it computes, its bytes, seconds since it was used."""
+    """One program in the store: its key, what it computes, its bytes, seconds since it was used.
+
+    device -- the compute capability that it is for; "" for the CPU
+    """
 
     key: str
     function: str
@@ -52,9 +55,11 @@ class Entry:
     arguments: str
     size: int
     age: float
+    device: str = ""
 
     def __str__(self) -> str:
-        return (f"{self.key}  {self.transform} of {self.function}({self.arguments})  "
+        device = f" for compute capability {self.device}" if self.device else ""
+        return (f"{self.key}  {self.transform} of {self.function}({self.arguments}){device}  "
                 f"{self.size / 1e3:.0f} kB, used {_ago(self.age)}")
 
 
@@ -101,7 +106,7 @@ def _entry(a: Artifact) -> Entry:
                           for kind, dtype, ndim in (tuple(x) + (0,) * (3 - len(x))
                                                     for x in request["arguments"]))
     return Entry(a.key, request["function"], request["name"], arguments, a.size,
-                 max(0.0, time.time() - a.used))
+                 max(0.0, time.time() - a.used), a.manifest.get("device", {}).get("capability", ""))
 
 
 def explain(what: Any, *args: Any, **kwargs: Any) -> str:
@@ -140,6 +145,9 @@ def _explain_key(key: str) -> str:
             lines += [f"  {_path_text(path)} ({_KINDS[known[0]]})" for path, known in m["guards"]]
             lines += ["It reads at every call:"] if m["leaves"] else []
             lines += [f"  {_path_text(path)}" for path, _ in m["leaves"]]
+            if "device" in m:
+                lines += ["It is for a device of:",
+                          f"  compute capability {m['device']['capability']}"]
             lines += ["It was made with:"]
             lines += [f"  {name}: {text[:70]}" for name, text in m["environment"].items()]
             return "\n".join(lines)
@@ -172,7 +180,8 @@ def verify() -> list[str]:
                 a = Artifact(path)
                 for name in a.manifest["files"]:
                     a.file(name)
-                undefined_symbols(a.file("object.o"))
+                if "symbol" in a.manifest:
+                    undefined_symbols(a.file("object.o"))
             except FileNotFoundError:
                 complaints.append(f"{path.name}: a file is missing; removed")
                 store.remove_path(path)

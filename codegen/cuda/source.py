@@ -14,6 +14,7 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cuda.expressions import calls_in, dtypes_of, reads
+from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.units import (
     Control,
     HostValue,
@@ -46,25 +47,12 @@ from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["DeviceSource", "Parameter", "render_for_device"]
+__all__ = ["DeviceSource", "render_for_device"]
 
 LOCAL_BYTES = 1 << 14
 """Bytes of an array of a thread that lies in its local memory; larger ones lie in rooms."""
 
 AXES = "xyz"
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a kernel: an array, or a number by value.
-
-    is_room -- whether it is memory of which each thread has a part for itself
-    """
-
-    name: str
-    dtype: np.dtype
-    is_array: bool
-    is_room: bool = False
 
 
 @dataclass(slots=True)

@@ -8,13 +8,17 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["describe_environment", "environment_digest"]
+__all__ = ["describe_device_environment", "describe_environment", "describe_portable",
+           "environment_digest"]
 
 FORMAT = 1
 """Of manifests and of what the fast entry is given; another number makes all artifacts misses."""
+DEVICE_FORMAT = 1
+"""Of what programs for a device ask of `tracejit.runtime.cuda`; another makes them misses."""
 
 
 @functools.cache
@@ -34,6 +38,25 @@ def describe_environment() -> dict[str, str]:
         "processor": llvm.get_host_cpu_name(),
         "processor features": features, "vector math": _libc(),
     }
+
+
+@functools.cache
+def describe_device_environment() -> dict[str, str]:
+    """Return the environment of programs for a device: also what compiles for it."""
+    root = Path(__file__).parents[1]
+    folders = (str(root / "runtime" / "cuda"), str(root / "codegen" / "cuda"))
+    return {**describe_environment(), **describe_portable(),
+            "tracejit's source for devices": _digest_of_folders(folders),
+            "numba-cuda": _version("numba_cuda"), "NVVM": _nvvm()}
+
+
+def describe_portable() -> dict[str, str]:
+    """Return what another machine must have as well to run a program for a device.
+
+    PTX and `launch` ask for no processor, and for nothing of what has compiled them.
+    """
+    return {"format": str(FORMAT), "device format": str(DEVICE_FORMAT),
+            "tracejit": sys.modules["tracejit"].__version__}
 
 
 @functools.cache
@@ -60,6 +83,18 @@ def _version(name: str) -> str:
         return "none"
 
 
+def _nvvm() -> str:
+    """Return the version of the wheel that has NVVM, or where a toolkit is that has it."""
+    from importlib import metadata
+
+    for name in ("nvidia-nvvm", "nvidia-cuda-nvcc-cu12"):
+        try:
+            return f"{name} {metadata.version(name)}"
+        except metadata.PackageNotFoundError:
+            continue
+    return os.environ.get("CUDA_HOME", "of the system")
+
+
 def _libc() -> str:
     """Return the version of the C library, which libmvec is a part of."""
     try:
@@ -76,8 +111,12 @@ def source_digest() -> str:
     It goes by the sizes and times of files, which is all that can be had in a millisecond.
     """
     root = Path(__file__).parents[1]
+    return _digest_of_folders((str(root), *(e.path for e in os.scandir(root) if e.is_dir())))
+
+
+def _digest_of_folders(folders: Iterable[str]) -> str:
     parts = []
-    for folder in (str(root), *(e.path for e in os.scandir(root) if e.is_dir())):
+    for folder in folders:
         for e in os.scandir(folder):
             if e.name.endswith(".py"):
                 found = e.stat()

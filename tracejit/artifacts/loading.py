@@ -9,13 +9,18 @@ from __future__ import annotations
 import ctypes
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.artifacts.environment import describe_environment
+from tracejit.artifacts.code import device_program
+from tracejit.artifacts.environment import (
+    describe_device_environment,
+    describe_environment,
+    describe_portable,
+)
 from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_named
@@ -25,19 +30,21 @@ from tracejit.artifacts.store import Artifact, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
+from tracejit.runtime.invocation import Invocation
 from tracejit.trace.paths import Guarded, Leaf, Same, Shape
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
     from tracejit.runtime.function import Request
+    from tracejit.runtime.specialisation import Runner
 
 __all__ = ["Program", "describe_misses", "load_artifacts", "load_object_code", "load_program",
-           "lock_of", "reasons", "require_environment"]
+           "load_runner", "lock_of", "reasons", "require_environment", "require_portable"]
 
 LOG = logging.getLogger("tracejit")
 
-Program = tuple[Interface, tuple[int, int]]
-"""An interface, and the addresses of a kernel and of its plan."""
+Program = tuple[Interface, "Runner"]
+"""An interface, and what carries the program out."""
 
 
 def load_artifacts(call: Request) -> Iterator[Program]:
@@ -128,13 +135,24 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     _require_rules(m["rules"])
     reader = _Reader(m, call)
     reader.check()
-    return reader.interface(), load_code(artifact)
+    interface = reader.interface()
+    return interface, load_runner(m, artifact.file, interface, is_same_device=True)
 
 
 def require_environment(known: dict[str, str]) -> None:
     """Raise `Missing` where versions or the processor differ."""
-    here = describe_environment()
-    for name in sorted({*known, *here}):
+    here = describe_device_environment() if "device format" in known else describe_environment()
+    _require_same(known, here, {*known, *here})
+
+
+def require_portable(known: dict[str, str]) -> None:
+    """Raise `Missing` where versions differ that a program for a device asks of any machine."""
+    here = describe_portable()
+    _require_same(known, here, here)
+
+
+def _require_same(known: dict[str, str], here: dict[str, str], names: Iterable[str]) -> None:
+    for name in sorted(names):
         if known.get(name) != here.get(name):
             raise Missing(f"{name} is {here.get(name)}, and was {known.get(name)}"
                           if len(here.get(name, "")) < 80 else f"{name} has changed")
@@ -232,12 +250,24 @@ class _Reader:
 _LOADED: dict[str, tuple[int, int]] = {}
 
 
-def load_code(artifact: Artifact) -> tuple[int, int]:
-    """Return the addresses of a stored kernel and of its plan; see `load_object_code`."""
-    m = artifact.manifest
-    if m["symbol"] in _LOADED:
-        return _LOADED[m["symbol"]]
-    return load_object_code(m["symbol"], artifact.file("object.o"), m["needs"])
+def load_runner(m: dict[str, Any], file: Callable[[str], bytes], interface: Interface, *,
+                is_same_device: bool = False) -> Runner:
+    """Return what carries out the program that a manifest and files hold.
+
+    file           -- gives the content of a file by its name
+    is_same_device -- whether a device has to have the compute capability that PTX was made for, and
+                      not a higher one
+    """
+    if "device" in m:
+        from tracejit.runtime.cuda.images import require_capability
+        from tracejit.runtime.cuda.invocation import DeviceInvocation
+
+        require_capability(m["device"]["capability"], is_same=is_same_device)
+        return DeviceInvocation(device_program(m, file), interface)
+    addresses = _LOADED.get(m["symbol"])
+    if addresses is None:
+        addresses = load_object_code(m["symbol"], file("object.o"), m["needs"])
+    return Invocation(interface, addresses)
 
 
 def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tracejit.artifacts.environment import describe_environment
+from tracejit.artifacts.code import code_of
 from tracejit.artifacts.fingerprints import (
     Unstorable,
     builtin_names,
@@ -16,7 +16,7 @@ from tracejit.artifacts.fingerprints import (
     is_users,
     require_readable,
 )
-from tracejit.artifacts.manifest import interface_text, needs_of
+from tracejit.artifacts.manifest import interface_text
 from tracejit.artifacts.places import Missing, PlaceWriter, find_named
 from tracejit.artifacts.request import (
     describe_request,
@@ -33,6 +33,7 @@ from tracejit.trace.paths import Guarded, Leaf, Same, Shape
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
+    from tracejit.runtime.cuda.stages import DeviceCompiled
     from tracejit.runtime.function import Request
     from tracejit.runtime.interface import Interface
     from tracejit.runtime.stages import Compiled
@@ -42,7 +43,8 @@ __all__ = ["artifact_of", "save_artifact"]
 LOG = logging.getLogger("tracejit")
 
 
-def save_artifact(call: Request, compiled: Compiled, dependencies: Dependencies) -> None:
+def save_artifact(call: Request, compiled: Compiled | DeviceCompiled,
+                  dependencies: Dependencies) -> None:
     """Put a program that was compiled for a call into the store, unless that cannot be."""
     store = find_store()
     if store is None or settings().verify or settings().debug_nans:
@@ -60,7 +62,7 @@ def save_artifact(call: Request, compiled: Compiled, dependencies: Dependencies)
     store.put(slot_of(manifest["request"]), manifest, files)
 
 
-def artifact_of(call: Request, compiled: Compiled,
+def artifact_of(call: Request, compiled: Compiled | DeviceCompiled,
                 dependencies: Dependencies) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return manifest and files; `Unstorable` where another process could not use them."""
     request = describe_request(call.function.transform, call.specs, call.structure)
@@ -68,18 +70,15 @@ def artifact_of(call: Request, compiled: Compiled,
         raise Unstorable("it calls " + ", ".join(dependencies.impure) + " while it is captured, "
                          "whose result may be another one in another process")
     fn, interface = call.function.transform.fn, compiled.interface
-    object_code = compiled.code.object_code
+    code, files = code_of(compiled)
     manifest = {
-        "request": request, "environment": describe_environment(), "function": fingerprint(fn),
+        "request": request, "function": fingerprint(fn), **code,
         "rules": {name: None if rule is None else fingerprint(rule)
                   for name, rule in dependencies.rules.items()},
         **_Writer(fn, interface, call.leaves, dependencies).parts(),
-        "symbol": compiled.symbol, "needs": needs_of(object_code),
     }
-    files = {"object.o": object_code, "bitcode.bc": compiled.code.bitcode,
-             "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode(),
-             "why.txt": compiled.why().encode()}
-    return manifest, files
+    return manifest, {**files, "graph.txt": str(compiled.graph).encode(),
+                      "why.txt": compiled.why().encode()}
 
 
 class _Writer:

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.artifacts.environment import describe_environment
+from tracejit.artifacts.code import code_of
 from tracejit.artifacts.fingerprints import Unstorable, digest
-from tracejit.artifacts.loading import load_object_code, require_environment
-from tracejit.artifacts.manifest import InterfaceReader, interface_text, needs_of
+from tracejit.artifacts.loading import load_runner, require_environment, require_portable
+from tracejit.artifacts.manifest import InterfaceReader, interface_text
 from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject
 from tracejit.errors import SnapshotError
-from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation, not_here
 from tracejit.trace.paths import Holder, Leaf
 from tracejit.trace.paths import Path as StatePath
@@ -31,12 +30,14 @@ from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import flatten
 
 if TYPE_CHECKING:
+    from tracejit.codegen.cuda.program import DeviceProgram
+    from tracejit.runtime.cuda.stages import DeviceCompiled
     from tracejit.runtime.stages import Compiled
 
 __all__ = ["Snapshot", "load", "save_snapshot"]
 
 
-def save_snapshot(compiled: Compiled, path: Path) -> Path:
+def save_snapshot(compiled: Compiled | DeviceCompiled, path: Path) -> Path:
     """Write a compiled program to a file, whole or not at all."""
     arguments = compiled.lowered.traced.arguments
     if arguments is None:
@@ -51,17 +52,15 @@ def save_snapshot(compiled: Compiled, path: Path) -> Path:
         static = [s for s in specs if s.kind == "static"]
         if static:
             raise Unstorable("an argument is neither an array nor a number")
+        code, files = code_of(compiled)
         manifest = {
-            "environment": describe_environment(), "arguments": [spec_text(s) for s in specs],
-            "structure": structure_text(structure), "needs": needs_of(compiled.code.object_code),
-            "interface": interface_text(interface, leaves), "symbol": compiled.symbol,
+            **code, "arguments": [spec_text(s) for s in specs],
+            "structure": structure_text(structure), "interface": interface_text(interface, leaves),
             "kinds": [type(x.path.read()).__name__ for x in leaves],
         }
     except Unstorable as e:
         raise TypeError(f"{interface.name} cannot be saved: {e}") from None
-    files = {"object.o": compiled.code.object_code, "leaves.npz": contents.getvalue(),
-             "bitcode.bc": compiled.code.bitcode,
-             "graph.txt": str(compiled.graph).encode(), "kernel.py": compiled.source.encode()}
+    files |= {"leaves.npz": contents.getvalue(), "graph.txt": str(compiled.graph).encode()}
     manifest["files"] = {name: digest(data) for name, data in files.items()}
     text = json.dumps(manifest, indent=1, sort_keys=True).encode()
     new = path.with_name(f"{path.name}.new-{os.getpid()}")
@@ -78,24 +77,43 @@ class Snapshot:
     Raises `TypeError` for arguments of other kinds than those that it was compiled for.
     """
 
-    def __init__(self, specialisation: Specialisation, graph: str, source: str) -> None:
+    def __init__(self, specialisation: Specialisation, graph: str, source: str,
+                 device: DeviceProgram | None = None) -> None:
         self._specialisation = specialisation
         self.graph, self.source = graph, source
+        self._device = device
         self.__name__ = specialisation.interface.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program."""
         leaves, structure = flatten((args, kwargs))
         held = self._specialisation
-        found = [(s.kind, s.dtype, s.ndim) for s in map(spec_of_leaf, leaves)]
+        found = [(s.kind, s.dtype, s.ndim) for s in map(self._spec, leaves)]
         if structure != held.structure or found != [(s.kind, s.dtype, s.ndim) for s in held.specs]:
             raise TypeError(f"{self.__name__} was compiled for ({_shown(held.specs)}), not for "
-                            f"({_shown([spec_of_leaf(x) for x in leaves])})")
+                            f"({_shown([self._spec(x) for x in leaves])})")
         result = held.attempt(leaves)
         if result is NotImplemented:
             raise TypeError(f"{self.__name__} was compiled for other sizes: the first line of its "
                             f"graph says which\n{self.graph.splitlines()[0]}")
         return result
+
+    def _spec(self, x: Any) -> ArgSpec:
+        """Return the spec of an argument; programs for a device take arrays that lie there."""
+        if self._device is None:
+            return spec_of_leaf(x)
+        from tracejit.runtime.cuda.arrays import spec_of_argument
+
+        return spec_of_argument(x)
+
+    @property
+    def capability(self) -> tuple[int, int] | None:
+        """Return the lowest compute capability that it runs on; None if it runs on the CPU."""
+        return None if self._device is None else min(self._device.ptx)
+
+    def ptx(self) -> dict[str, str]:
+        """Return the PTX of every kernel; of a program for the CPU there is none."""
+        return {} if self._device is None else self._device.ptx[min(self._device.ptx)]
 
     def __repr__(self) -> str:
         return f"<{self.__name__}, compiled for ({_shown(self._specialisation.specs)})>"
@@ -124,19 +142,20 @@ def load(path: str | Path) -> Snapshot:
         for name, known in m["files"].items():
             if digest(files[name]) != known:
                 raise BadObject(f"its {name} is damaged")
-        require_environment(m["environment"])
+        (require_portable if "device" in m else require_environment)(m["environment"])
         with np.load(io.BytesIO(files["leaves.npz"]), allow_pickle=False) as arrays:
             contents = [_as_kind(arrays[f"arr_{k}"], kind) for k, kind in enumerate(m["kinds"])]
         leaves = [Leaf(StatePath(Holder(x), "constant"), x) for x in contents]
         interface = InterfaceReader(m["interface"], leaves, []).interface()
-        addresses = load_object_code(m["symbol"], files["object.o"], m["needs"])
+        runner = load_runner(m, files.__getitem__, interface)
         specs = [ArgSpec(kind, np.dtype(dtype), ndim) for kind, dtype, ndim in m["arguments"]]
         structure = structure_of_text(m["structure"])
     except (zipfile.BadZipFile, BadObject, Missing, KeyError, ValueError, EOFError) as e:
         raise SnapshotError(
             f"{path} cannot be loaded: {e}. Save it again from the function") from None
-    held = Specialisation(interface, Invocation(interface, addresses), specs, structure, not_here)
-    return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode())
+    held = Specialisation(interface, runner, specs, structure, not_here)
+    return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode(),
+                    getattr(runner, "device", None))
 
 
 def _as_kind(x: np.ndarray, kind: str) -> Any:

@@ -90,7 +90,7 @@ def _steps(subject: Subject) -> list[str]:
     sentence = f"After all passes the program has {count_text(count, 'equation')}"
     if back:
         sentence += f", {count - back} forward and {back} on the way back"
-    sentences = [f"{sentence}; they become one kernel."]
+    sentences = [f"{sentence}; they become {_kernels(subject)}."]
     sentences += [_loop_sentence(subject, e) for e in subject.graph.eqns if e.regions]
     reasons = Counter(why for _, why in subject.graph.reasons)
     if reasons:
@@ -100,6 +100,15 @@ def _steps(subject: Subject) -> list[str]:
                          f"{'has' if sum(reasons.values()) == 1 else 'have'} no backward part: "
                          f"{'; '.join(parts)}. `.report()['adjoints']` lists them.")
     return sentences
+
+
+def _kernels(subject: Subject) -> str:
+    if subject.device is None:
+        return "one kernel"
+    count = len(subject.device.kernels)
+    waits = " and waits for data of the device" if "run.told(" in subject.device.source else ""
+    return (f"{count_text(count, 'kernel')} for a CUDA device, which one function of the host "
+            f"launches{waits}")
 
 
 def _loop_sentence(subject: Subject, eqn: Eqn) -> str:
@@ -166,8 +175,8 @@ def _shares(subject: Subject, numbers: Numbers, sizes: dict[str, int]) -> list[s
         taken.append("what ends by a condition for one round")
     assumed = f"; {_and(taken)}" if taken else ""
     if lines:
-        sentences.append(f"Most of it is in {'; '.join(lines)}{assumed}. `tracejit.profile` "
-                         "measures it.")
+        measured = " `tracejit.profile` measures it." if subject.device is None else ""
+        sentences.append(f"Most of it is in {'; '.join(lines)}{assumed}.{measured}")
     return sentences
 
 
@@ -197,8 +206,9 @@ def _memory(subject: Subject) -> list[str]:
     formulas = dict.fromkeys(format_dim(product((b.size, b.dtype.itemsize)), subject.names.of)
                              for b in arena)
     text = _and([f"{f} bytes" for f in formulas])
+    on_device = "" if subject.device is None else "on the device "
     sentences.append(f"Beside arguments and results it keeps {count_text(len(arena), 'array')} "
-                     f"({text}) in a workspace that calls share." if arena else
+                     f"({text}) in a workspace {on_device}that calls share." if arena else
                      "Beside arguments and results no array gets memory.")
     copies = list(subject.lowered.kernel.copies())
     sentences += [f"A copy that could not be avoided: {copy}." for copy in copies]
@@ -221,6 +231,11 @@ def _workspace(subject: Subject) -> list[str]:
 
 
 def _further(subject: Subject) -> list[str]:
+    if subject.device is not None:
+        return ["`g.trace(...)` shows itself in a notebook, and prints its IR; `.lower()` has the "
+                "kernels: `.source`, `.ptx((8, 0))`, and with `.resources((8, 0))` their "
+                "registers, memory and occupancy. `.why()` has the reasons line by line, and what "
+                "one thread does alone."]
     return ["`g.trace(...)` shows itself in a notebook, and prints its IR; `.lower()` and "
             "`.compile()` add the emitted code and the machine code. `.why()` has the reasons "
             "line by line; `tracejit.profile(g, ...)` measures; `tracejit.cache.explain(g, ...)` "

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tracejit.errors import DeviceError
+from tracejit.runtime.cuda.stages import DeviceCompiled
 from tracejit.runtime.stages import Compiled
 
 __all__ = ["write_folder"]
 
 
-def write_folder(compiled: Compiled, folder: Path) -> list[Path]:
+def _code(compiled: Compiled | DeviceCompiled) -> dict[str, str]:
+    """Return the code below the source as files: for a device, where it can be compiled here."""
+    if isinstance(compiled, Compiled):
+        return {"kernel.ll": compiled.llvm, "kernel.s": compiled.asm}
+    capability = compiled.capability or (8, 0)
+    found = {}
+    try:
+        found = {f"{name}.ptx": text for name, text in compiled.ptx(capability).items()}
+        found["resources.txt"] = str(compiled.resources(capability))
+    except DeviceError:  # the report says why
+        pass
+    return found
+
+
+def write_folder(compiled: Compiled | DeviceCompiled, folder: Path) -> list[Path]:
     """Write a report with all its parts into a folder and return the files.
 
     index.html has everything; beside it are the IR, the reasons, the picture, and the code of each
@@ -23,7 +39,7 @@ def write_folder(compiled: Compiled, folder: Path) -> list[Path]:
     texts = {"report.txt": str(report), "ir.txt": str(compiled.graph),
              "ir_before_passes.txt": str(traced.program.graph), "why.txt": compiled.why(),
              "graph.svg": compiled.graph.to_svg(), "graph.dot": compiled.graph.to_dot(),
-             "kernel.py": compiled.source, "kernel.ll": compiled.llvm, "kernel.s": compiled.asm}
+             "kernel.py": compiled.source, **_code(compiled)}
     files = [index]
     for name, text in texts.items():
         path = folder / name

@@ -11,6 +11,11 @@ from tracejit.inspection.pictures.picture import graph_svg
 from tracejit.inspection.sections.adjoints import adjoints_section
 from tracejit.inspection.sections.equations import equations_section
 from tracejit.inspection.sections.history import history_section
+from tracejit.inspection.sections.kernels import (
+    kernels_section,
+    ptx_section,
+    resources_section,
+)
 from tracejit.inspection.sections.listing import listing_section, source_section
 from tracejit.inspection.sections.loops import loops_section, vectors_section
 from tracejit.inspection.sections.overview import overview_section
@@ -80,10 +85,13 @@ PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
     ("passes", "traced", history_section, True),
     ("memory", "lowered", memory_section, True),
     ("loops", "native", _loops, True),
+    ("kernels", "device", kernels_section, True),
     ("source", "lowered", source_section, True),
     ("vectors", "compiled", _vectors, False),
     ("llvm", "compiled", _llvm, False),
     ("asm", "compiled", _asm, False),
+    ("resources", "device", resources_section, False),
+    ("ptx", "device", ptx_section, False),
 )
 """The name of each, the stage that it needs, what makes it, and whether it is shown unasked."""
 

@@ -14,6 +14,7 @@ from tracejit.inspection.sections.specialisations import newest, specialisations
 from tracejit.inspection.subject import Subject
 from tracejit.inspection.text import print_colours, render_text
 from tracejit.ir.core import Graph
+from tracejit.runtime.cuda.stages import DeviceCompiled, DeviceLowered
 from tracejit.runtime.function import Function
 from tracejit.runtime.stages import Compiled, Lowered, Traced
 
@@ -87,7 +88,8 @@ class Report:
         return text
 
 
-def report_of(shown: Graph | Traced | Lowered | Compiled | Function, limit: int) -> Report:
+def report_of(shown: Graph | Traced | Lowered | DeviceLowered | Compiled | DeviceCompiled
+              | Function, limit: int) -> Report:
     """Return the report of a program: all parts, of which those that cost time are not shown.
 
     Of a transformed function it is that of the newest specialisation, with a list of all of them.
@@ -102,7 +104,7 @@ def report_of(shown: Graph | Traced | Lowered | Compiled | Function, limit: int)
 
 def _report_of_function(function: Function, limit: int) -> Report:
     lowered = newest(function)
-    rest = report_of(lowered, limit) if isinstance(lowered, Lowered) else None
+    rest = report_of(lowered, limit) if isinstance(lowered, (Lowered, DeviceLowered)) else None
     parts: dict[str, Part] = {
         "specialisations": lambda: specialisations_section(function, lowered)}
     names = ["specialisations"]

@@ -21,13 +21,22 @@ class Subject:
     def __init__(self, shown: Graph | Traced | Lowered | Compiled | DeviceLowered
                  | DeviceCompiled) -> None:
         self.compiled = shown if isinstance(shown, Compiled) else None
+        self.made = shown if isinstance(shown, (Compiled, DeviceCompiled)) else None
+        """What can be called, on this machine or on a device."""
         self.lowered = shown.lowered if isinstance(shown, (Compiled, DeviceCompiled)) else (
             shown if isinstance(shown, (Lowered, DeviceLowered)) else None)
         self.native = self.lowered if isinstance(self.lowered, Lowered) else None
         """What was lowered for this machine, and not for a device."""
+        self.device = self.lowered if isinstance(self.lowered, DeviceLowered) else None
         self.traced = self.lowered.traced if self.lowered is not None else (
             shown if isinstance(shown, Traced) else None)
         self.graph: Graph = shown if isinstance(shown, Graph) else shown.graph
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """Return the compute capability that PTX is shown for."""
+        chosen = self.made.capability if isinstance(self.made, DeviceCompiled) else None
+        return chosen or (8, 0)
 
     @functools.cached_property
     def names(self) -> Names:

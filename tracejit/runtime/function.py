@@ -16,7 +16,6 @@ from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
-from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.active import is_tracing
@@ -216,9 +215,8 @@ class Function(Displayed):
 
     def _find_stored(self, call: Request) -> Specialisation | None:
         """Return a program for a call that another process has compiled."""
-        for interface, addresses in load_artifacts(call):
-            found = Specialisation(interface, Invocation(interface, addresses), call.specs,
-                                   call.structure, self._slow)
+        for interface, runner in load_artifacts(call):
+            found = Specialisation(interface, runner, call.specs, call.structure, self._slow)
             if not call.is_actual or found.fits(call.leaves):
                 found.is_stored = True
                 LOG.debug("%s was found in the store", interface.name)

@@ -12,7 +12,7 @@ from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
 from tracejit.runtime.misses import reason_for
 from tracejit.runtime.specialisation import Runner
-from tracejit.runtime.stages import Compiled, Program, Traced
+from tracejit.runtime.stages import Program, Traced
 from tracejit.runtime.watched import Watched
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import collecting
@@ -49,8 +49,7 @@ def make(call: Request) -> tuple[Interface, Runner]:
     PROGRESS.debug("%s: compiling %d lines of source", name, lowered.source.count("\n"))
     compiled = lowered.compile()
     log_compilation(program, reason_for(call), {"capture": captured - start, **compiled.times})
-    if isinstance(compiled, Compiled):  # programs for a device are compiled in each process
-        save_artifact(call, compiled, dependencies)
+    save_artifact(call, compiled, dependencies)
     return compiled.interface, _watched(compiled.invocation, traced)
 
 

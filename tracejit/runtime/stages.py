@@ -21,7 +21,7 @@ from tracejit.configuration import settings
 from tracejit.display import Displayed
 from tracejit.errors import CompileError, Refusal, TracejitError
 from tracejit.ir.core import Graph, type_dims
-from tracejit.ir.dims import dim_values
+from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.verifier import verify_graph
 from tracejit.ir.walk import all_eqns
 from tracejit.passes.pipeline import PASSES
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from tracejit.runtime.cfunction import CFunction
     from tracejit.runtime.function import Function
 
-__all__ = ["Compiled", "Lowered", "Program", "Traced", "digest_of", "dump", "faults_of_ours"]
+__all__ = ["Compiled", "Lowered", "Program", "Traced", "digest_of", "dump", "faults_of_ours",
+           "size_conditions"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -178,6 +179,12 @@ def _require_known_sizes(graph: Graph) -> None:
                           "the largest size and how much of it counts")
 
 
+def size_conditions(program: Program) -> list[tuple[Dim, str, bool]]:
+    """Return what must hold of the sizes: `dim relation 0` is this truth value."""
+    conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
+    return conditions + [(a - b, "==", True) for a, b in program.capture.checks]
+
+
 class Lowered(Displayed):
     """A program with its emitted source.
 
@@ -233,9 +240,7 @@ class Compiled(Displayed):
 
         self.lowered = lowered
         kernel, program = lowered.kernel, lowered.traced.program
-        conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
-        conditions += [(a - b, "==", True) for a, b in program.capture.checks]
-        plan = plan_text(kernel, conditions, "PLAN", "")
+        plan = plan_text(kernel, size_conditions(program), "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = load_source(lowered.source, program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,

@@ -42,6 +42,10 @@ _DTYPE_OF = {"float": np.dtype(np.float64), "int": np.dtype(np.int64),
              "complex": np.dtype(np.complex128)}
 
 
+ON_DEVICE = "__cuda_array_interface__"
+"""What arrays in the memory of a CUDA device have."""
+
+
 def spec_of_leaf(x: Any) -> ArgSpec:
     """Return the spec of an argument's leaf; `Refusal` for arrays that cannot be captured."""
     if isinstance(x, ArgSpec):
@@ -64,6 +68,10 @@ def spec_of_leaf(x: Any) -> ArgSpec:
         return ArgSpec("array", dtype, x.ndim)
     if isinstance(x, np.generic) and x.dtype in DTYPES.values():
         return ArgSpec("scalar", x.dtype)
+    if hasattr(type(x), ON_DEVICE) and hasattr(x, ON_DEVICE):
+        raise Refusal("an argument is an array on a CUDA device, and this runs on the CPU. Give "
+                      'the transform target="cuda", or pass a copy: x.get() in CuPy, '
+                      "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba")
     return ArgSpec("static", content=x)
 
 

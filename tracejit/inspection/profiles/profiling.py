@@ -50,7 +50,8 @@ def profile(function: Any, /, *args: Any, seconds: float = 0.5, **kwargs: Any) -
     `profile.call` is the time of an ordinary call, without clocks, and `profile.instrumented` that
     of one with them.
 
-    Raises `TypeError` for a function that is not transformed, and what a call would raise.
+    Raises `TypeError` for a function that is not transformed or has target="cuda", and what a call
+    would raise.
 
     >>> import numpy as np, tracejit
     >>> slope = tracejit.grad(lambda x: np.sum(x * np.exp(-x * x)))
@@ -67,6 +68,10 @@ def profile(function: Any, /, *args: Any, seconds: float = 0.5, **kwargs: Any) -
                             f"tracejit.profile(tracejit.jit({name}), ...), or its gradient: "
                             f"tracejit.profile(tracejit.grad({name}), ...)")
         raise TypeError(f"profile takes a transformed function and its arguments, not {function!r}")
+    if function._target != "cpu":
+        raise TypeError(f'{function!r} has target="cuda", and profile measures code of the CPU. '
+                        "Measure it with NVIDIA's Nsight Systems; .lower().resources((8, 0)) says "
+                        "what its kernels take")
     with config(verify=False, disable_jit=False, dump=None), LOCK:
         program = Instrumented(function, args, kwargs)
         ordinary, times, slots = _measured(function, program, args, kwargs, seconds)

@@ -82,9 +82,8 @@ def _emitted(subject: Subject) -> dict[Place, list[str]]:
 
 
 def _kernel_lines(source: str) -> list[str]:
-    """Return the lines of a kernel without the graph that stands above it."""
-    _, _, code = source.partition('"""\n\ndef kernel')
-    return ("def kernel" + code).splitlines()
+    """Return the lines of emitted code without the graph that stands above it."""
+    return source.partition('"""\n\n')[2].strip("\n").splitlines()
 
 
 def source_section(subject: Subject, limit: int) -> Section:
@@ -92,7 +91,7 @@ def source_section(subject: Subject, limit: int) -> Section:
     assert subject.lowered is not None
     source = subject.lowered.source
     lines = _kernel_lines(source)
-    first = source.count("\n") - len(lines) + 1
+    first = source[:source.index(lines[0])].count("\n") + 1
     numbered = [Line(line, first + k) for k, line in enumerate(lines)]
     return Section("Emitted code", "source", code_of(numbered, limit),
                    f"{count_text(len(lines), 'line')} for Numba")

@@ -33,8 +33,10 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
              ("equations", _counts(subject))]
     facts += _costs(subject)
     if subject.lowered is not None:
-        lines = subject.lowered.source.partition('"""\n\n')[2].count("\n")
-        facts.append(("kernels", f"1, of {lines} lines"))
+        lines = subject.lowered.source.partition('"""\n\n')[2].strip("\n").count("\n") + 1
+        count = 1 if subject.device is None else len(subject.device.kernels)
+        facts.append(("kernels", f"{count}, of {lines} lines"
+                      + (" with the host's function" if subject.device else "")))
     facts += [("store", _cached(subject)), ("made in", _times(subject))]
     return facts
 
@@ -129,7 +131,7 @@ def known_sizes(subject: Subject) -> dict[str, int]:
 
 def _cached(subject: Subject) -> str:
     """Return whether the store has the program, in the words of `tracejit.cache.explain`."""
-    if subject.compiled is None or subject.traced is None or subject.traced.function is None:
+    if subject.made is None or subject.traced is None or subject.traced.function is None:
         return ""
     from tracejit import cache
 
@@ -140,6 +142,6 @@ def _cached(subject: Subject) -> str:
 
 
 def _times(subject: Subject) -> str:
-    times = subject.compiled.times if subject.compiled is not None else (
+    times = subject.made.times if subject.made is not None else (
         subject.traced.times if subject.traced is not None else {})
     return ", ".join(f"{name} {1e3 * t:.1f} ms" for name, t in times.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tracejit.errors import TracejitError
 from tracejit.inspection.elements import Paragraph, Row, Section, count_text, table_of
 from tracejit.ir.dtypes import dtype_name
+from tracejit.runtime.cuda.stages import DeviceLowered
 from tracejit.runtime.function import Function
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Lowered
@@ -17,7 +18,7 @@ LIMIT = 50
 """How many specialisations are listed."""
 
 
-def newest(function: Function) -> Lowered | TracejitError | None:
+def newest(function: Function) -> Lowered | DeviceLowered | TracejitError | None:
     """Return the program of the newest specialisation, captured again for being looked at.
 
     None where there is none yet; the error where a capture needs the arguments themselves.
@@ -27,7 +28,7 @@ def newest(function: Function) -> Lowered | TracejitError | None:
         return None
     args, kwargs = unflatten(made[0].structure, list(made[0].specs))
     try:
-        lowered: Lowered = function.trace(*args, **kwargs).lower()
+        lowered: Lowered | DeviceLowered = function.trace(*args, **kwargs).lower()
     except TracejitError as e:
         return e
     return lowered
@@ -38,7 +39,7 @@ def _made(function: Function) -> list[Specialisation]:
 
 
 def specialisations_section(function: Function,
-                            shown: Lowered | TracejitError | None) -> Section:
+                            shown: Lowered | DeviceLowered | TracejitError | None) -> Section:
     """Return for which kinds of arguments there is code."""
     rows = [Row((", ".join(map(_spec_text, s.specs)), s.interface.name,
                  "found in the store" if s.is_stored else "compiled by this process"))

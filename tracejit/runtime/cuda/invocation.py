@@ -6,6 +6,7 @@ is data: it is read from there. Results reach the caller's memory only where not
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.errors import DeviceError
-from tracejit.ir.core import Graph, Value
-from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.dtypes import DTYPES
-from tracejit.ir.interpreter import bind_sizes
 from tracejit.runtime.cuda.arrays import is_on_device, to_device
+from tracejit.runtime.emitted import define
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
-from tracejit.runtime.interpreted import Interpreted
 
 if TYPE_CHECKING:
-    from tracejit.runtime.cuda.stages import DeviceLowered
+    from tracejit.codegen.cuda.program import DeviceProgram
 
 __all__ = ["DeviceInvocation"]
 
@@ -37,6 +35,20 @@ CONTEXT = 4
 """Words of the context before those that say how much room Logs need."""
 
 
+def _idiv(a: int, b: int) -> int:
+    """Return the quotient, rounded down; 0 where the divisor is 0."""
+    return a // b if b else 0
+
+
+def _imod(a: int, b: int) -> int:
+    """Return the remainder; 0 where the divisor is 0."""
+    return a % b if b else 0
+
+
+DIMS: dict[str, Any] = {"imax": max, "imin": min, "idiv": _idiv, "imod": _imod}
+"""What dims are made of, as plans have them."""
+
+
 class _Stopped(Exception):
     """The device has noted a failure, or a Log that is full."""
 
@@ -44,17 +56,29 @@ class _Stopped(Exception):
 class DeviceInvocation:
     """How to run one program on a device."""
 
-    def __init__(self, lowered: DeviceLowered, interface: Interface) -> None:
-        self.lowered, self.interface = lowered, interface
-        self.checks = Interpreted(lowered.traced)
+    def __init__(self, device: DeviceProgram, interface: Interface) -> None:
+        self.device, self.interface = device, interface
         self.functions: dict[str, Any] = {}
-        self.capacities = [256] * len(lowered.kernel.logs)
+        self._plan: Any = None
+        self.capacities = [256] * len(device.logs)
         self.kept: dict[str, Any] = {}
         """Memory of the device that calls have in common, by what it is for."""
 
     def fits(self, values: Sequence[Any]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
-        return self.checks.fits(values)
+        return self.plan(values) is not None
+
+    def plan(self, values: Sequence[Any]) -> Any:
+        """Return what the program's plan says of the arguments; see `DeviceProgram`."""
+        if self._plan is None:
+            self._plan = define(self.device.plan, "cuda_plan", DIMS)[1]["plan"]
+        given: list[int] = []
+        for (_, dtype, ndim), x in zip(self.device.inputs, values, strict=True):
+            if ndim:
+                given += x.shape if hasattr(x, "shape") else np.shape(x)
+            elif dtype == np.int64:
+                given.append(int(x))
+        return self._plan(*given)
 
     def run(self, values: Sequence[Any]) -> list[Any]:
         """Run the kernels on the graph's inputs, which fit, and return its outputs."""
@@ -73,13 +97,12 @@ class DeviceInvocation:
         if self.functions:
             return
         from tracejit.codegen.cuda.compile import jit_kernel
+        from tracejit.codegen.cuda.functions import namespace
 
-        found: dict[str, Any] = dict(self.lowered.functions())
-        launch = found.pop("launch")
-        kernels = self.lowered.emitted.kernels
-        for name, fn in found.items():
-            launch.__globals__[name] = jit_kernel(fn, kernels[name])
-        self.functions = {"launch": launch}
+        _, found = define(self.device.source, "cuda", namespace())
+        for name, parameters in self.device.kernels.items():
+            found[name] = jit_kernel(found[name], parameters)
+        self.functions = {"launch": found["launch"]}
 
     def memory(self, key: str, count: int, dtype: np.dtype) -> Any:
         """Return an array of the device with room for some elements, kept between calls."""
@@ -99,52 +122,30 @@ class _Call:
         from numba import cuda
 
         self.program = program
-        kernel = program.lowered.kernel
-        self.graph: Graph = kernel.graph
-        self.env: dict[Value, Any] = bind_sizes(self.graph, values)
-        self.env.update((v, x) for v, x in zip(self.graph.inputs, values, strict=True)
-                        if not v.aval.shape)
-        self.arguments: dict[str, Any] = {"run": self}
-        self.ctx = cuda.to_device(np.zeros(CONTEXT + len(kernel.logs)))
-        self.arguments["ctx"] = self.ctx
-        heads = iter(kernel.head)
-        for buffer, v, x in zip(kernel.inputs, self.graph.inputs, values, strict=True):
-            if v.aval.shape:
-                self.arguments[buffer.name] = to_device(x, v.aval.dtype)
-            else:
-                head = next(heads)
-                self.arguments[head.name] = v.aval.dtype.type(x)  # type: ignore[union-attr]
-        self.arguments.update((kernel.labels[v], int(self.env[v])) for v in self.graph.sizes)
+        device = program.device
+        sizes, self.shapes, places, total = program.plan(values)
+        self.ctx = cuda.to_device(np.zeros(CONTEXT + len(device.logs)))
+        self.arguments: dict[str, Any] = {"run": self, "ctx": self.ctx}
+        self.arguments.update(zip(device.sizes, sizes, strict=True))
+        for (name, dtype, ndim), x in zip(device.inputs, values, strict=True):
+            self.arguments[name] = to_device(x, dtype) if ndim else dtype.type(x)
         self.stays = any(map(is_on_device, values))
         self.results = []
-        for buffer in kernel.outputs:
-            array = cuda.device_array(max(1, self._number(buffer.size)), buffer.dtype)
-            self.arguments[buffer.name] = array
-            self.results.append(array)
-        self._lay_out()
+        for (name, dtype, _), shape in zip(device.outputs, self.shapes, strict=True):
+            self.arguments[name] = cuda.device_array(max(1, math.prod(shape)), dtype)
+            self.results.append(self.arguments[name])
+        self._lay_out(places, total)
 
-    def _number(self, d: Dim) -> int:
-        return evaluate(d, lambda v: int(self.env[v]))
-
-    def _lay_out(self) -> None:
+    def _lay_out(self, places: Sequence[tuple[int, int]], total: int) -> None:
         """Find the arena's arrays a place in one allocation, and the rest memory of its own."""
-        from tracejit.codegen.slots import slot_sizes
-
-        program, kernel = self.program, self.program.lowered.kernel
-        numbers = sorted({b.number for b in kernel.arena})
-        places: dict[int, int] = {}
-        total = 0
-        for number, size in zip(numbers, slot_sizes(kernel), strict=True):
-            places[number] = total
-            total += self._number(size)
+        program = self.program
         arena = program.memory("arena", total, np.dtype(np.uint8))
-        for b in kernel.arena:
-            at, size = places[b.number], self._number(b.size) * b.dtype.itemsize
-            self.arguments[b.name] = arena[at:at + max(size, b.dtype.itemsize)].view(b.dtype) if (
+        for (name, dtype), (at, size) in zip(program.device.arena, places, strict=True):
+            self.arguments[name] = arena[at:at + max(size, dtype.itemsize)].view(dtype) if (
                 total) else arena
-        for name, (dtype, count) in program.lowered.emitted.arrays.items():
+        for name, (dtype, count) in program.device.arrays.items():
             self.arguments[name] = program.memory(name, count or PARTS, dtype)
-        for k, dtype in enumerate(kernel.logs):
+        for k, dtype in enumerate(program.device.logs):
             capacity = program.capacities[k]
             self.arguments[f"logcap{k}"] = capacity
             self.arguments[f"logmem{k}"] = program.memory(f"logmem{k}", capacity, dtype)
@@ -169,9 +170,8 @@ class _Call:
     def outputs(self) -> list[Any]:
         """Return the results: arrays on the device where an argument is one, else copied out."""
         found = []
-        for a, array in zip(self.graph.outputs, self.results, strict=True):
-            shape = tuple(map(self._number, a.aval.shape))
-            size = int(np.prod(shape))
+        for shape, array in zip(self.shapes, self.results, strict=True):
+            size = math.prod(shape)
             if self.stays and shape:
                 found.append(array[:size].reshape(shape) if size else array[:0].reshape(shape))
                 continue
@@ -220,16 +220,7 @@ class _Call:
         return table.copy_to_host()[k].item()
 
     imax, imin = staticmethod(max), staticmethod(min)
-
-    @staticmethod
-    def idiv(a: int, b: int) -> int:
-        """Return the quotient, rounded down; 0 where the divisor is 0."""
-        return a // b if b else 0
-
-    @staticmethod
-    def imod(a: int, b: int) -> int:
-        """Return the remainder; 0 where the divisor is 0."""
-        return a % b if b else 0
+    idiv, imod = staticmethod(_idiv), staticmethod(_imod)
 
     @staticmethod
     def between(lo: int, i: int, hi: int) -> bool:

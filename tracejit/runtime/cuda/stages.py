@@ -5,52 +5,51 @@ Lowering and PTX need no device; numba-cuda is imported when source is emitted, 
 
 from __future__ import annotations
 
-import importlib.util
+from pathlib import Path
 from time import perf_counter
-from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn
 
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
-from tracejit.runtime.emitted import define
+from tracejit.runtime.cuda.images import (
+    capability_here,
+    ptx_for,
+    require_numba_cuda,
+)
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
-    from tracejit.codegen.cuda.compile import Resources
+    from tracejit.codegen.cuda.assembler import ResourceTable
+    from tracejit.codegen.cuda.program import Capability
     from tracejit.runtime.cuda.invocation import DeviceInvocation
     from tracejit.runtime.stages import Traced
 
-__all__ = ["DeviceCompiled", "DeviceLowered", "require_numba_cuda"]
-
-
-def require_numba_cuda() -> None:
-    """Raise `DeviceError` where numba-cuda is not installed."""
-    if importlib.util.find_spec("numba_cuda") is None:
-        raise DeviceError('target="cuda" needs numba-cuda. Install it with '
-                          "pip install 'tracejit[cuda]', or leave out target=\"cuda\"")
+__all__ = ["DeviceCompiled", "DeviceLowered"]
 
 
 class DeviceLowered(Displayed):
     """A program with its kernels as emitted for a device, and the host's function that calls them.
 
     source -- the module, one function per kernel and `launch`
+    device -- what calls need of it, as plain data
     """
 
     def __init__(self, traced: Traced) -> None:
         require_numba_cuda()
         from tracejit.codegen.cuda.functions import namespace
         from tracejit.codegen.cuda.lower import lower_for_device
+        from tracejit.codegen.cuda.plan import program_of
         from tracejit.codegen.cuda.source import render_for_device
-        from tracejit.runtime.stages import dump, faults_of_ours
+        from tracejit.runtime.stages import dump, faults_of_ours, size_conditions
 
         self.traced = traced
         is_strict = getattr(traced.program.options, "fp", "default") == "strict"
         start = perf_counter()
-        self.names = namespace()
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
             self.kernel = lower_for_device(traced.graph, strict=is_strict)
-            self.emitted = render_for_device(self.kernel, self.names)
+            self.emitted = render_for_device(self.kernel, namespace())
+            self.device = program_of(self.kernel, self.emitted, size_conditions(traced.program))
         self.source: str = self.emitted.text
         traced.times["codegen"] = perf_counter() - start
         dump(traced.program, "cuda.py", self)
@@ -70,32 +69,34 @@ class DeviceLowered(Displayed):
         lines = [self.traced.why(), *self.kernel.copies()]
         return "\n".join([*lines, *self.emitted.alone()])
 
-    def ptx(self, capability: tuple[int, int] = (8, 0)) -> dict[str, str]:
+    def ptx(self, capability: Capability = (8, 0)) -> dict[str, str]:
         """Return the PTX of every kernel for a compute capability; no device is needed.
 
         Raises `DeviceError` in Numba's simulator, which compiles nothing.
         """
-        from tracejit.codegen.cuda.compile import compile_ptx
+        return ptx_for(self.device, capability)
 
-        return compile_ptx(self.functions(), self.emitted, capability)
+    def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
+        """Return what every kernel takes, as `ptxas` tells: registers, bytes of spills, memory.
 
-    def resources(self, capability: tuple[int, int] = (8, 0)) -> dict[str, Resources]:
-        """Return registers and bytes of spills per kernel, as `ptxas` tells them.
-
-        Raises `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
+        An estimate of the occupancy follows from these, for full blocks: how many warps a
+        multiprocessor holds at once, and what limits their number. Print it for a table. Raises
+        `DeviceError` where `ptxas` is not there: the wheel nvidia-cuda-nvcc has it.
         """
-        from tracejit.codegen.cuda.compile import resources_of
+        from tracejit.codegen.cuda.assembler import resources_of
 
-        return resources_of(self.ptx(capability), capability)
+        return resources_of(self.device, self.ptx(capability), capability)
 
-    def functions(self) -> dict[str, FunctionType]:
-        """Return the functions of the emitted module, as Python."""
-        _, names = define(self.source, "cuda", self.names)
-        return {k: names[k] for k in (*self.emitted.kernels, "launch")}
+    def compile(self, capability: Capability | None = None) -> DeviceCompiled:
+        """Return the program, ready to run.
 
-    def compile(self) -> DeviceCompiled:
-        """Return the program, ready to run; kernels are compiled at the first call."""
-        return DeviceCompiled(self)
+        capability -- None to compile kernels at the first call, for the device that is there; or a
+                      compute capability to compile them for now, without a device: (8, 0) serves
+                      all devices from there on once the program is saved
+        """
+        if capability is not None:
+            self.ptx(capability)
+        return DeviceCompiled(self, capability)
 
     def __str__(self) -> str:
         return self.source
@@ -107,13 +108,14 @@ class DeviceLowered(Displayed):
 class DeviceCompiled(Displayed):
     """A program that runs on a device."""
 
-    def __init__(self, lowered: DeviceLowered) -> None:
+    def __init__(self, lowered: DeviceLowered, capability: Capability | None = None) -> None:
         from tracejit.runtime.cuda.invocation import DeviceInvocation
 
-        self.lowered = lowered
+        self.lowered, self.capability = lowered, capability
         self.times = dict(lowered.traced.times)
         self.interface = Interface.of(lowered.traced.program, lowered.kernel)
-        self.invocation: DeviceInvocation = DeviceInvocation(lowered, self.interface)
+        self.invocation: DeviceInvocation = DeviceInvocation(
+            lowered.device, self.interface)
 
     @property
     def graph(self) -> Graph:
@@ -129,17 +131,50 @@ class DeviceCompiled(Displayed):
         """Return what `DeviceLowered.why` does."""
         return self.lowered.why()
 
-    def ptx(self, capability: tuple[int, int] = (8, 0)) -> dict[str, str]:
+    def ptx(self, capability: Capability = (8, 0)) -> dict[str, str]:
         """Return what `DeviceLowered.ptx` does."""
         return self.lowered.ptx(capability)
 
-    def save(self, path: object) -> NoReturn:
-        """Raise `DeviceError`: programs for a device are compiled in each process."""
-        raise _only_here(self, "saved")
+    @property
+    def llvm(self) -> NoReturn:
+        """Raise `DeviceError`: kernels for a device have PTX in its place."""
+        raise _has_ptx(self, "LLVM IR")
+
+    @property
+    def asm(self) -> NoReturn:
+        """Raise `DeviceError`: kernels for a device have PTX in its place."""
+        raise _has_ptx(self, "assembly")
+
+    def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
+        """Return what `DeviceLowered.resources` does."""
+        return self.lowered.resources(capability)
+
+    def capability_to_keep(self) -> Capability:
+        """Return the compute capability that an artifact of the program is for.
+
+        Raises `DeviceError` where it was compiled for none, and there is no device.
+        """
+        return self.capability or capability_here()
+
+    def save(self, path: str | Path) -> Path:
+        """Write the program to a file that `tracejit.load` reads, and return its path.
+
+        It holds PTX for the compute capability that the program was compiled for,
+        `compile(capability=(8, 0))`, or for that of the device that is there. Devices of this
+        capability and of all higher ones run it; Numba is not needed where it is loaded, and no
+        device where it is made. Otherwise it is as `Compiled.save` says.
+
+        Raises `DeviceError` where neither a capability was given nor a device is there, and
+        `TypeError` where arguments or results are of classes that no name leads to.
+        """
+        from tracejit.artifacts.snapshots import save_snapshot
+
+        self.ptx(self.capability_to_keep())
+        return save_snapshot(self, Path(path))
 
     def export(self, path: object, **settings: object) -> NoReturn:
         """Raise `DeviceError`: a C program cannot call a device through this interface."""
-        raise _only_here(self, "exported")
+        raise _only_here(self, "exported as a C library")
 
     def cfunc(self, signature: object = None) -> NoReturn:
         """Raise `DeviceError`: C functions run on the CPU."""
@@ -152,9 +187,12 @@ class DeviceCompiled(Displayed):
         return str(self)
 
 
-
-
 def _only_here(compiled: DeviceCompiled, what: str) -> DeviceError:
-    return DeviceError(f'{compiled.interface.name} has target="cuda" and cannot be {what}: its '
-                       'kernels are compiled in each process. Leave out target="cuda", or take its '
-                       "PTX: .ptx((8, 0))")
+    return DeviceError(f'{compiled.interface.name} has target="cuda" and cannot be {what}, which '
+                       'runs on the CPU. Leave out target="cuda", or write it to a file for '
+                       "Python: .save(path)")
+
+
+def _has_ptx(compiled: DeviceCompiled, what: str) -> DeviceError:
+    return DeviceError(f'{compiled.interface.name} has target="cuda", and its kernels have PTX in '
+                       f"place of {what}: .ptx((8, 0))")

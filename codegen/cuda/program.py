@@ -1,0 +1,109 @@
+"""What calls of a program on a device need, as plain data: strings, numbers and dtypes.
+
+It is all that a call takes of a program besides its `Interface`, and all that an artifact keeps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ALONE", "THREADS_OF", "Capability", "DeviceProgram", "Parameter"]
+
+Capability = tuple[int, int]
+"""A compute capability, (9, 0) for instance."""
+
+
+THREADS_OF = {"one": 1, "few": 64}
+"""Threads of a full block by what the host calls to launch a kernel; 256 for all others."""
+ALONE = ("one", "block")
+"""What the host calls to launch one block, and never more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a kernel: an array, or a number by value.
+
+    is_room -- whether it is memory of which each thread has a part for itself
+    """
+
+    name: str
+    dtype: np.dtype
+    is_array: bool
+    is_room: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceProgram:
+    """What calls of a program on a device need.
+
+    source  -- the emitted module: a function per kernel, and the host's `launch`
+    plan    -- source of a function `plan` of the shapes of array arguments and the numbers of int
+               arguments, in order: it gives sizes, shapes of results, per array of the arena where
+               it begins and its bytes, and the bytes of the arena; None where they do not fit
+    kernels -- per kernel its parameters, after the context
+    inputs  -- per input what `launch` calls it, its dtype and rank
+    sizes   -- what `launch` calls the sizes
+    outputs -- per output what `launch` calls it, its dtype and rank
+    arena   -- the arrays that lie in the arena, and their dtypes
+    arrays  -- what the host allocates besides: dtype and elements, 0 for a part per block
+    logs    -- the dtypes of Logs
+    ptx     -- the PTX of every kernel, by the compute capabilities that it was made for so far
+    stored  -- whether it comes from an artifact, whose PTX serves higher capabilities as well
+    """
+
+    source: str
+    plan: str
+    kernels: dict[str, tuple[Parameter, ...]]
+    inputs: tuple[tuple[str, np.dtype, int], ...]
+    sizes: tuple[str, ...]
+    outputs: tuple[tuple[str, np.dtype, int], ...]
+    arena: tuple[tuple[str, np.dtype], ...]
+    arrays: dict[str, tuple[np.dtype, int]]
+    logs: tuple[np.dtype, ...]
+    ptx: dict[Capability, dict[str, str]] = field(default_factory=dict, compare=False)
+    stored: bool = field(default=False, compare=False)
+
+    def launches(self, kernel: str) -> str:
+        """Return what the host calls to launch a kernel: "grid", "folding", "few" and so on."""
+        _, _, host = self.source.partition("def launch(")
+        before, *after = re.split(rf"\b{kernel}, ctx", host, maxsplit=1)
+        calls = re.findall(r"^ *(?:[\w, ]+ = )?run\.(\w+)\(", before, re.MULTILINE)
+        return calls[-1] if after and calls else ""
+
+    def threads(self, kernel: str) -> int:
+        """Return how many threads a full block of a kernel has."""
+        return THREADS_OF.get(self.launches(kernel), 256)
+
+    def text(self) -> dict[str, Any]:
+        """Return what JSON can hold of it: all but the sources and PTX, which are files."""
+        return {
+            "kernels": [[name, [[p.name, p.dtype.str, p.is_array, p.is_room] for p in parameters]]
+                        for name, parameters in self.kernels.items()],
+            "inputs": [[name, dtype.str, ndim] for name, dtype, ndim in self.inputs],
+            "sizes": list(self.sizes),
+            "outputs": [[name, dtype.str, ndim] for name, dtype, ndim in self.outputs],
+            "arena": [[name, dtype.str] for name, dtype in self.arena],
+            "arrays": [[name, dtype.str, count] for name, (dtype, count) in self.arrays.items()],
+            "logs": [dtype.str for dtype in self.logs],
+        }
+
+    @classmethod
+    def of_text(cls, text: Mapping[str, Any], source: str, plan: str,
+                ptx: dict[Capability, dict[str, str]]) -> DeviceProgram:
+        """Return the program of an artifact."""
+        return cls(
+            source, plan,
+            {name: tuple([Parameter(p, np.dtype(dtype), is_array, is_room)
+                          for p, dtype, is_array, is_room in parameters])
+             for name, parameters in text["kernels"]},
+            tuple([(name, np.dtype(dtype), ndim) for name, dtype, ndim in text["inputs"]]),
+            tuple(text["sizes"]),
+            tuple([(name, np.dtype(dtype), ndim) for name, dtype, ndim in text["outputs"]]),
+            tuple([(name, np.dtype(dtype)) for name, dtype in text["arena"]]),
+            {name: (np.dtype(dtype), count) for name, dtype, count in text["arrays"]},
+            tuple(map(np.dtype, text["logs"])), ptx, stored=True)

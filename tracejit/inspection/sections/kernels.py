@@ -1,0 +1,103 @@
+"""The kernels of a program for a device: how they are launched, what they take, their PTX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tracejit.codegen.cuda.program import Parameter
+from tracejit.errors import DeviceError
+from tracejit.inspection.elements import (
+    Element,
+    Line,
+    Paragraph,
+    Row,
+    Section,
+    code_of,
+    count_text,
+    table_of,
+)
+from tracejit.inspection.subject import Subject
+from tracejit.ir.dtypes import dtype_name
+from tracejit.runtime.cuda.stages import DeviceLowered
+
+__all__ = ["kernels_section", "ptx_section", "resources_section"]
+
+LAUNCHED = {
+    "grid": "threads stride over the elements",
+    "folding": "threads stride over the elements, blocks fold to parts",
+    "few": "a thread per iteration, with its memory",
+    "block": "one block folds parts, one thread goes on",
+    "one": "one thread",
+}
+"""What is launched, by what the host's function calls for it."""
+
+
+def kernels_section(subject: Subject, limit: int) -> Section:
+    """Return a table of the kernels in the order of their launches, and which wait for data."""
+    device = _device(subject)
+    program = device.device
+    lines = device.source.splitlines()
+    rows = []
+    for name, parameters in program.kernels.items():
+        first = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
+        called = program.launches(name)
+        rows.append(Row((name, LAUNCHED.get(called, f"blocks of threads ({called})"),
+                         _parameters(parameters), _users_lines(lines[first:]), str(first + 1))))
+    columns = ("kernel", "launched", "parameters", "your lines", "source line")
+    elements = table_of(columns, rows, limit, (columns[0], columns[2], columns[3]), columns[4:])
+    waits = device.source.count("run.told(")
+    if waits:
+        elements.append(Paragraph(f"The host waits for the device at {count_text(waits, 'place')}, "
+                                  "where a condition or a bound is data."))
+    elements += [Paragraph(text) for text in device.emitted.alone()]
+    return Section("Kernels", "kernels", elements, count_text(len(rows), "kernel"))
+
+
+def _device(subject: Subject) -> DeviceLowered:
+    assert subject.device is not None
+    return subject.device
+
+
+def _parameters(parameters: Sequence[Parameter]) -> str:
+    return ", ".join(f"{p.name}: {dtype_name(p.dtype)}{'[]' * p.is_array}" for p in parameters)
+
+
+def _users_lines(lines: Sequence[str]) -> str:
+    """Return the lines of the user's that a kernel's comments name."""
+    found: dict[str, None] = {}
+    for k, line in enumerate(lines):
+        if k and line.startswith("def "):
+            break
+        match = re.search(r"#.* (\S+:\d+)$", line)
+        if match is not None:
+            found[match[1]] = None
+    return ", ".join(found)
+
+
+def resources_section(subject: Subject, limit: int) -> Section:
+    """Return what `ptxas` says of each kernel, or why it says nothing."""
+    capability = subject.capability
+    title = f"Resources, for compute capability {capability[0]}.{capability[1]}"
+    try:
+        table = _device(subject).resources(capability)
+    except DeviceError as e:
+        return Section(title, "resources", [Paragraph(str(e))], "not known")
+    spilled = sum(r.spill_stores + r.spill_loads > 0 for r in table.values())
+    elements: list[Element] = table_of(table.HEADS, [Row(row) for row in table.rows()], limit,
+                                       table.HEADS[:1], table.HEADS[1:6])
+    elements.append(Paragraph("Registers, bytes of spills and local memory are those of a thread, "
+                              "shared memory that of a block; occupancy is for full blocks."))
+    return Section(title, "resources", elements,
+                   f"{count_text(spilled, 'kernel')} with spills" if spilled else "no spills")
+
+
+def ptx_section(subject: Subject, limit: int) -> Section:
+    """Return the PTX of each kernel."""
+    try:
+        ptx = _device(subject).ptx(subject.capability)
+    except DeviceError as e:
+        return Section("PTX", "ptx", [Paragraph(str(e))], "not there")
+    parts = [Section(name, "", code_of(list(map(Line, text.splitlines())), limit),
+                     count_text(text.count("\n"), "line")) for name, text in ptx.items()]
+    return Section("PTX", "ptx", parts, f"of {count_text(len(parts), 'kernel')}")
