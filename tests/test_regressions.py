@@ -837,3 +837,57 @@ def test_arrays_that_branches_leave_may_differ_in_size() -> None:
             np.testing.assert_array_equal(found, 2 * a * x * is_it)
     why = tracejit.jit(chosen).trace(np.ones(3), np.ones(3), 1.0).why()
     assert "branches leave arrays of one size: there is one program per outcome" in why
+
+
+def test_pairs_end_with_the_shortest_in_every_call() -> None:
+    """A range that was as long as the array in one call is not in the next."""
+    def pairs(x: Any, n: int) -> Any:
+        t = 0.0
+        for k, a in zip(range(1, n + 1), x, strict=False):
+            t += a * k
+        return t
+
+    slope = tracejit.grad(pairs)
+    for n in (3, 2, 5, 0):
+        np.testing.assert_array_equal(slope(np.ones(3), n), [k * (k <= n) for k in (1, 2, 3)])
+
+
+def _appending(x: Any) -> Any:
+    t, seen = 0.0, []
+    for v in x:
+        x[-1] = x[-1] * 0.5 + v
+        seen.append(v * v)
+        t = t + seen[-1]
+    return t
+
+
+def _in_pairs(x: Any) -> Any:
+    t = 0.0
+    for k, v in zip([3, 1, 0, 2], x, strict=True):
+        x[k] += v * 2
+        t += v * v
+    return t
+
+
+def _numbered(x: Any) -> Any:
+    t, seen = 0.0, []
+    for k, v in enumerate(reversed(x)):
+        seen.append(k)
+        x[1] += v * k
+        t += v * v
+    return t * len(seen)
+
+
+@pytest.mark.parametrize("f", [_appending, _in_pairs, _numbered])
+def test_items_are_read_when_their_turn_comes(f: Any) -> None:
+    """Loops that Python runs had read all items before the first iteration."""
+    def copied(x: Any) -> Any:
+        return f(x.copy())
+
+    x = np.array([0.3, -0.7, 1.1, 0.4])
+    with tracejit.config(disable_jit=True):
+        value, gradient = tracejit.value_and_grad(copied)(x)
+    assert value == pytest.approx(copied(x), rel=1e-14)
+    steps = 1e-6 * np.eye(4)
+    expected = [(copied(x + h) - copied(x - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-7)

@@ -37,7 +37,7 @@ class TracedIterable:
 
     def __iter__(self) -> Iterator[Any]:
         count = need_int(self.count, f"iterating over {self.what} where it cannot be a loop")
-        return iter([self.in_turn(k) for k in range(count)])
+        return map(self.in_turn, range(count))  # each when its turn comes: a body may write to it
 
     def __len__(self) -> int:
         return need_int(self.count, f"len() of {self.what}")
@@ -159,8 +159,8 @@ def _shorter(a: Dim, b: Dim) -> Dim:
     if a == b:
         return a
     trace = current()
-    if trace.is_known(a) and trace.is_known(b) and trace.number(a) == trace.number(b):
-        trace.unify(a, b)
+    if trace.is_known(a) and trace.is_known(b) and trace.number(a) == trace.number(b) and (
+            trace.unify(a, b)):
         return trace.canonical(a)
     return minimum(a, b, trace.builder.known)
 

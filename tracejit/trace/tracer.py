@@ -202,7 +202,8 @@ class Tracer(Traced):
     def __iter__(self) -> Iterator[Any]:
         if not self.dims:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[i] for i in range(need_int(self.dims[0], "iterating over an array"))])
+        count = need_int(self.dims[0], "iterating over an array")
+        return map(self.__getitem__, range(count))  # each when its turn comes
 
     def __bool__(self) -> bool:
         raise refuse("a Python decision depends on a traced value where it cannot be captured",
