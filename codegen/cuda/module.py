@@ -1,0 +1,51 @@
+"""The module that is emitted for a device: its text, its kernels with parameters, its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tracejit.codegen.cuda.names import every_node
+from tracejit.codegen.cuda.units import Program
+from tracejit.codegen.loop_ir import Loop
+
+__all__ = ["DeviceSource", "Parameter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a kernel: an array, or a number by value.
+
+    is_room -- whether it is memory of which each thread has a part for itself
+    """
+
+    name: str
+    dtype: np.dtype
+    is_array: bool
+    is_room: bool = False
+
+
+@dataclass(slots=True)
+class DeviceSource:
+    """The emitted module, and what is needed to call it.
+
+    kernels -- per kernel, its parameters
+    arrays  -- what the host allocates besides arguments, results and the arena: dtype and elements
+    """
+
+    text: str
+    program: Program
+    kernels: dict[str, list[Parameter]] = field(default_factory=dict)
+    arrays: dict[str, tuple[np.dtype, int]] = field(default_factory=dict)
+
+    def alone(self) -> Iterator[str]:
+        """Yield what loops of arrays one thread does, since their iterations depend on others."""
+        for unit in self.program.units():
+            for loop in [] if unit.is_grid else every_node(unit.nodes):
+                if not isinstance(loop, Loop):
+                    continue
+                found = [n.comment for n in loop.body if n.comment] or [loop.comment]
+                if found[0]:
+                    yield f"{found[0]}: a loop that one thread of the device does alone"

@@ -1,0 +1,280 @@
+"""A kernel of Loop IR taken apart into launches: what runs in many threads, in one, on the host.
+
+- A loop whose iterations are independent is a *grid* unit: its threads stride over it, and over
+  the independent loops right inside of it.
+- What such a loop folds into scalars, each block folds to a part; the next unit of one block folds
+  the parts, always in the same order.
+- All else is done by one thread, where no grid unit is inside; loops and branches of the program
+  that have some inside are run by the host. Integers that the host knows are its own.
+- Scalars that units hand on lie in memory of the device. One that takes little arithmetic is
+  computed again where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tracejit.codegen.cuda.expressions import calls_in, is_array_expression, reads
+from tracejit.codegen.cuda.names import defined_in, every_node, exposed_in, used_in
+from tracejit.codegen.cuda.units import (
+    Control,
+    HostValue,
+    Program,
+    Step,
+    Unit,
+    axes_of,
+    has_grid,
+    is_grid,
+)
+from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, While, children
+
+__all__ = ["split"]
+
+HOST_FUNCTIONS = frozenset({"imax", "imin", "idiv", "imod", "between", "select", "i64"})
+EFFECTS = frozenset({"log_capacity", "log_grow", "fail"})
+MAX_AGAIN = 16
+"""How many operations a scalar may take that is computed again where it is used."""
+
+
+def split(kernel: Kernel, dtypes: dict[str, np.dtype]) -> Program:
+    """Return a kernel as steps."""
+    return _Splitter(kernel, dtypes).run()
+
+
+class _Splitter:
+    def __init__(self, kernel: Kernel, dtypes: dict[str, np.dtype]) -> None:
+        self.kernel, self.dtypes = kernel, dtypes
+        self.parameters = {kernel.labels[v] for v in kernel.graph.sizes} | {
+            n.name for n in kernel.head if isinstance(n, Let)}
+        self.arrays = {b.name for b in kernel.buffers}
+        self.inputs = {b.name for b in kernel.inputs}
+        self.names: set[str] = set()
+        self.again: dict[str, tuple[Let, int]] = {}
+        """Scalars that are computed again where they are used, with what they take."""
+        self.aliases: dict[str, tuple[int, str]] = {}
+        self.pending: list[Node] = []
+        self.unfinished: list[tuple[str, str, Unit]] = []
+        self.steps: list[Step] = []
+        self.repeated: set[str] = set()
+        """Scalars that are set more than once."""
+
+    def run(self) -> Program:
+        nodes: list[Node] = [n for n in self.kernel.nodes if not isinstance(n, Return)]
+        self._alias_arrays(nodes)
+        counts: dict[str, int] = {}
+        for name in defined_in(nodes):
+            counts[name] = counts.get(name, 0) + 1
+        assigned = {n.name for n in every_node(nodes) if isinstance(n, Assign)}
+        folded = {name for n in every_node(nodes) if isinstance(n, Loop) for name, _ in n.folds}
+        self.repeated = assigned - folded
+        self.host = self._known_to_host(nodes)
+        steps = self._block(nodes)
+        program = Program(steps, {}, frozenset(self.host), self.aliases)
+        program.scalars = self._handed_on(program)
+        return program
+
+    # --- arrays within Logs -----------------------------------------------------------------------
+
+    def _alias_arrays(self, nodes: list[Node]) -> None:
+        """Let units find parts of Logs by their places: arrays are not handed on."""
+        for k, node in enumerate(nodes):
+            if isinstance(node, (Let, Assign)) and is_array_expression(node.expression):
+                nodes[k] = self._alias(node)
+            elif not is_grid(node) and has_grid(node):
+                for block in children(node):
+                    self._alias_arrays(block)
+
+    def _alias(self, node: Let | Assign) -> Node:
+        args = node.expression.partition("(")[2][:-1].split(", ", 1)
+        if "log_base" in node.expression:
+            number, place = int(args[1].split(",")[0]), "0"
+        else:
+            number, place = self.aliases[args[0]][0], args[1]
+        name = f"{node.name}_at"
+        self.aliases[node.name] = number, name
+        self.dtypes[name] = np.dtype(np.int64)
+        return Assign(name, place, node.comment)
+
+    # --- what the host knows ----------------------------------------------------------------------
+
+    def _known_to_host(self, nodes: Sequence[Node]) -> set[str]:
+        """Return the integers that are set by the host's own steps from such as it knows."""
+        definitions: dict[str, list[str]] = {}
+        elsewhere: set[str] = set()
+        variables: set[str] = set()
+
+        def visit(block: Sequence[Node]) -> None:
+            for node in block:
+                if isinstance(node, (Let, Assign)):
+                    definitions.setdefault(node.name, []).append(node.expression)
+                elif not is_grid(node) and has_grid(node):
+                    if isinstance(node, Loop):
+                        variables.add(node.var)
+                    for inner in children(node):
+                        visit(inner)
+                else:
+                    elsewhere.update(defined_in([node]))
+
+        visit(nodes)
+        found = {n for n in definitions if n not in elsewhere and self.dtypes[n].kind in "ib"}
+        while True:
+            known = found | self.parameters | variables
+            wrong = {n for n in found if not all(
+                reads(text) <= known and calls_in(text) <= HOST_FUNCTIONS
+                for text in definitions[n])}
+            if not wrong:
+                self.variables = variables
+                return found
+            found -= wrong
+
+    def _is_host(self, text: str) -> bool:
+        return reads(text) <= self.host | self.parameters | self.variables and (
+            calls_in(text) <= HOST_FUNCTIONS)
+
+    # --- steps ------------------------------------------------------------------------------------
+
+    def _block(self, nodes: Sequence[Node]) -> list[Step]:
+        before, self.steps = self.steps, []
+        for node in nodes:
+            if isinstance(node, (Let, Assign)) and node.name in self.host:
+                if isinstance(node, Assign):
+                    self._flush()
+                self.steps.append(HostValue(node.name, node.expression))
+            elif is_grid(node):
+                assert isinstance(node, Loop)
+                self._grid(node)
+            elif has_grid(node):
+                assert isinstance(node, (Loop, While, If))
+                self._control(node)
+            else:
+                if isinstance(node, Let):
+                    self._note_light(node)
+                self.pending.append(node)
+        self._flush(finish=True)
+        steps, self.steps = self.steps, before
+        return steps
+
+    def _note_light(self, let: Let) -> None:
+        """Note a scalar that is to be computed again where it is used, if it takes little."""
+        names = reads(let.expression)
+        repeated = any(name in self.repeated and name not in self.host for name in names)
+        changing = any(name in self.arrays | set(self.aliases) and name not in self.inputs
+                       for name in names)
+        cost = 1 + sum(self.again[n][1] for n in names if n in self.again)
+        if not (repeated or changing or cost > MAX_AGAIN
+                or calls_in(let.expression) & EFFECTS):
+            self.again[let.name] = (let, cost)
+
+    def _grid(self, loop: Loop) -> None:
+        names = {name for name, _ in loop.folds}
+        self.pending = [n for n in self.pending
+                        if not (isinstance(n, Assign) and n.name in names)]
+        self._flush(finish=self._waits([loop]))
+        unit = Unit(self._fresh(loop), [loop], axes_of(loop), loop.folds)
+        unit.before = self._recomputed([loop])
+        self.steps.append(unit)
+        self.unfinished += [(name, combine, unit) for name, combine in loop.folds]
+
+    def _waits(self, nodes: Sequence[Node]) -> bool:
+        """Whether nodes need a fold whose parts are still to be added up."""
+        used = set(used_in(nodes)) | {x for let in self._recomputed(nodes)
+                                      for x in reads(let.expression)}
+        return any(name in used for name, _, _ in self.unfinished)
+
+    def _flush(self, finish: bool = False) -> None:
+        """Put what one thread has to do into a unit."""
+        nodes = self._needed()
+        self.pending = []
+        if not nodes and not (finish and self.unfinished):
+            return
+        unit = Unit(self._fresh(None), nodes, finishes=self.unfinished)
+        own = set(defined_in(nodes))
+        unit.before = [let for let in self._recomputed(nodes) if let.name not in own]
+        self.unfinished = []
+        self.steps.append(unit)
+
+    def _needed(self) -> list[Node]:
+        """Return the pending nodes without scalars that are computed again where they are used."""
+        def is_light(node: Node) -> bool:
+            return isinstance(node, Let) and node.name in self.again
+
+        kept = {let.name for let in self._recomputed([n for n in self.pending if not is_light(n)])}
+        return [n for n in self.pending if not is_light(n) or n.name in kept]  # type: ignore
+
+    def _recomputed(self, nodes: Sequence[Node]) -> list[Let]:
+        """Return the scalars to compute again before nodes, in order."""
+        wanted = set(used_in(nodes))
+        pending = list(wanted)
+        while pending:
+            entry = self.again.get(pending.pop())
+            for name in reads(entry[0].expression) if entry is not None else ():
+                if name not in wanted:
+                    wanted.add(name)
+                    pending.append(name)
+        return [let for name, (let, _) in self.again.items() if name in wanted]
+
+    def _control(self, node: Loop | While | If) -> None:
+        if isinstance(node, While):
+            self._flush(finish=True)
+            step = Control(node, [], [], [], ())
+            step.head = self._block([*node.head, *self._told([node.condition], step)])
+            step.body = self._block(node.body)
+        else:
+            asked = [node.condition] if isinstance(node, If) else [node.lo, node.hi]
+            step = Control(node, [], [], [], ())
+            self.pending += self._told(asked, step)
+            self._flush(finish=True)
+            blocks = children(node)
+            step.body = self._block(blocks[0])
+            step.other = self._block(blocks[1]) if len(blocks) > 1 else []
+        self.steps.append(step)
+
+    def _told(self, asked: Sequence[str], step: Control) -> list[Node]:
+        """Return what sets the scalars that the host asks the device for."""
+        nodes: list[Node] = []
+        answers = []
+        for text in asked:
+            if self._is_host(text):
+                answers.append(text)
+                continue
+            name = self._name("told")
+            self.dtypes[name] = np.dtype(np.bool_ if not isinstance(step.node, Loop) else np.int64)
+            nodes.append(Assign(name, text))
+            answers.append(f"told({name})")
+        step.bounds = tuple(answers)
+        return nodes
+
+    def _fresh(self, loop: Loop | None) -> str:
+        """Return a name for a unit: what it does, and a number."""
+        stem = "step" if loop is None else "map" if loop.blocks else (
+            "fold" if loop.folds else "loop")
+        return self._name(stem)
+
+    def _name(self, stem: str) -> str:
+        k = 0
+        while f"{stem}_{k}" in self.names or f"{stem}_{k}" in self.dtypes:
+            k += 1
+        self.names.add(f"{stem}_{k}")
+        return f"{stem}_{k}"
+
+    # --- scalars that units hand on ---------------------------------------------------------------
+
+    def _handed_on(self, program: Program) -> dict[str, np.dtype]:
+        """Return the scalars that one unit reads and another one has set."""
+        free = self.host | self.parameters | self.variables | self.arrays
+        found: dict[str, None] = {}
+        for unit in program.units():
+            known = {name for name, _, _ in unit.finishes} | {name for name, _ in unit.folds}
+            for name in sorted(exposed_in([*unit.before, *unit.nodes], known)):
+                if name in self.aliases:
+                    name = self.aliases[name][1]
+                if name not in free and name in self.dtypes:
+                    found[name] = None
+        for step in program.controls():
+            for text in step.bounds:
+                if text.startswith("told("):
+                    found[text[5:-1]] = None
+        return {name: self.dtypes[name] for name in found}
