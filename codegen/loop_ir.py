@@ -68,6 +68,9 @@ class Loop:
     """Noted for the device only: whether iterations may run at once, in any order."""
     folds: tuple[tuple[str, str], ...] = ()
     """Noted for the device only: the registers that it folds into, and how they combine."""
+    is_divisible: bool = False
+    """Noted for the device only, of a loop in others: whether threads that do one iteration of
+    those together may divide its iterations."""
 
 
 @dataclass(slots=True)

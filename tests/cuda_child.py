@@ -28,7 +28,7 @@ from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
 import tracejit
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.codegen import schedule
-from tracejit.codegen.cuda import units
+from tracejit.codegen.cuda import teams, units
 from tracejit.ir.core import Graph, Op
 from tracejit.ir.interpreter import interpret
 from tracejit.runtime.cuda.stages import DeviceLowered
@@ -115,12 +115,12 @@ def check_op(op: Op, dtype: Any) -> None:
 
 def in_many_threads(check: Callable[..., None], *args: Any) -> None:
     """Check with every loop over elements in many threads, however small it is."""
-    before = units.FEW, schedule.MAX_WRITTEN_OUT
-    units.FEW, schedule.MAX_WRITTEN_OUT = 0, 0
+    before = units.FEW, teams.SHORT, schedule.MAX_WRITTEN_OUT
+    units.FEW, teams.SHORT, schedule.MAX_WRITTEN_OUT = 0, 0, 0
     try:
         check(*args)
     finally:
-        units.FEW, schedule.MAX_WRITTEN_OUT = before
+        units.FEW, teams.SHORT, schedule.MAX_WRITTEN_OUT = before
 
 
 # --- PTX ------------------------------------------------------------------------------------------

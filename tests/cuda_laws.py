@@ -184,6 +184,74 @@ def sums_are_the_same_at_every_call() -> None:
     assert strict(x) == tracejit.jit(lambda x: np.sum(x), fp="strict")(x)
 
 
+def softmax(x: Any) -> Any:
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    return e / np.sum(e, axis=1, keepdims=True)
+
+
+def sums_over_one_axis_are_done_by_teams() -> None:
+    """Rows and columns, in many shapes: longer and shorter than a block, empty, in three axes."""
+    rng = np.random.default_rng(0)
+
+    def rows(x: Any) -> Any:
+        return np.sum(np.exp(x) * x, axis=1), np.max(x, axis=1), np.argmin(x, axis=1)
+
+    def columns(x: Any) -> Any:
+        return np.sum(x * x, axis=0), np.min(x, axis=0), np.prod(x, axis=0)
+
+    def loss(x: Any, t: Any) -> Any:
+        return np.sum(softmax(x) * t) + np.sum(np.log(np.sum(x * x, axis=0)))
+
+    def middle(x: Any) -> Any:
+        return np.sum(x, axis=1), np.sum(np.sin(x), axis=(1, 2)), np.any(x > 1.0, axis=2)
+
+    for shape in ((3, 40), (40, 3), (1, 300), (300, 2), (5, 1), (0, 4), (4, 0), (17, 33)):
+        x = rng.normal(size=shape)
+        if x.size:
+            both(tracejit.jit, rows, x)
+            both(tracejit.value_and_grad, loss, x, rng.normal(size=shape))
+        both(tracejit.jit, lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), x)
+        both(tracejit.jit, columns if shape[0] else np.cos, x.astype(np.float32))
+    for shape in ((3, 5, 17), (2, 9, 3)):
+        both(tracejit.jit, middle, rng.normal(size=shape))
+
+
+def places_of_the_largest_are_the_first() -> None:
+    x = np.random.default_rng(0).integers(0, 3, size=(6, 41)).astype(float)
+    x[1, 30] = x[1, 35] = np.nan
+    x[2], x[3] = -np.inf, np.inf
+    for function in (np.argmax, np.argmin):
+        both(tracejit.jit, lambda x, f=function: (f(x, axis=1), f(x, axis=0)), x)
+
+
+def what_teams_share_is_complete() -> None:
+    """What one thread of a team stores and another reads is behind a barrier."""
+    def shifted(x: Any) -> Any:
+        y = np.zeros_like(x)
+        y[:, :] = np.exp(x - np.max(x, axis=1, keepdims=True))
+        return np.sum(y[:, 1:] * y[:, :-1], axis=1), np.sum(y[:, ::-1] * x, axis=1)
+
+    both(tracejit.jit, shifted, np.random.default_rng(0).normal(size=(5, 37)))
+    both(tracejit.grad, lambda x: np.sum(shifted(x)[0] ** 2), np.arange(44.0).reshape(2, 22) / 30)
+
+
+def teams_of_many_sizes_give_the_same_twice() -> None:
+    rng = np.random.default_rng(0)
+    fn = tracejit.jit(lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), target="cuda")
+    for shape in ((7, 90), (130, 5)):
+        x = rng.normal(size=shape)
+        for a, b in zip(fn(x), fn(x), strict=True):
+            assert np.array_equal(a, b)
+    strict = tracejit.jit(lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), target="cuda",
+                          fp="strict")
+    x = rng.normal(size=(5, 60))
+    sums = [0.0] * 5
+    for k in range(60):
+        sums = [s + float(x[i, k]) for i, s in enumerate(sums)]
+    assert strict(x)[0].tolist() == sums
+    assert not any("_add(" in k for k in strict.trace(x).lower().source.splitlines())
+
+
 def empty_and_other_sizes_need_no_other_program() -> None:
     loss = tracejit.value_and_grad(lambda x: np.sum(np.exp(x) * x), target="cuda")
     expected = tracejit.value_and_grad(lambda x: np.sum(np.exp(x) * x))
@@ -234,4 +302,6 @@ LAWS = {f.__name__: f for f in (
     a_full_log_is_given_more_room, loops_of_the_host_ask_the_device, failures_are_the_cpus,
     arguments_are_written_to, accumulations_that_meet_are_whole, sums_are_the_same_at_every_call,
     empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
-    complex_numbers_are_refused)}
+    complex_numbers_are_refused, sums_over_one_axis_are_done_by_teams,
+    places_of_the_largest_are_the_first, what_teams_share_is_complete,
+    teams_of_many_sizes_give_the_same_twice)}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_laws import LAWS, kepler
+from cuda_laws import LAWS, kepler, softmax
 
 import tracejit
 
@@ -142,7 +142,13 @@ PLANNED = [
     (tracejit.grad, chain, ("f64[n]",), ("loop_0",)),
     (tracejit.grad, smoothness, ("f64[n]",), ("loop_0",)),
     (tracejit.value_and_grad, logistic, ("f64[d]", "f64[n, d]", "f64[n]"),
-     ("loop_0", "fold_0", "fold_1", "loop_1", "loop_2", "step_0")),
+     ("fold_0", "columns_0", "fold_1", "step_0")),
+    (tracejit.jit, softmax, ("f64[n, m]",), ("rows_0",)),
+    (tracejit.value_and_grad, lambda x, t: np.sum(softmax(x) * t), ("f64[n, m]", "f64[n, m]"),
+     ("fold_0", "step_0")),
+    (tracejit.jit, lambda x, y: np.sum(np.exp(x) * y, axis=1), ("f64[n, m]", "f64[n, m]"),
+     ("rows_0",)),
+    (tracejit.jit, lambda x: np.sum(x, axis=0), ("f64[n, m]",), ("columns_0", "loop_0")),
     (tracejit.grad, kepler, ("float", "float"), ("step_0",)),
     (lambda f, target: tracejit.vmap(tracejit.grad(f), target=target), kepler,
      ("f64[n]", "f64[n]"), ("map_0",)),

@@ -62,6 +62,17 @@ def step_z():  # type: ignore[no-untyped-def]
 
 
 @_device
+def first_x():  # type: ignore[no-untyped-def]
+    """The first place along an axis that is for a thread of this block."""
+    return np.int64(cuda.blockIdx.x) * cuda.blockDim.x
+
+
+@_device
+def first_y():  # type: ignore[no-untyped-def]
+    return np.int64(cuda.blockIdx.y) * cuda.blockDim.y
+
+
+@_device
 def in_block():  # type: ignore[no-untyped-def]
     """The number of a thread in its block."""
     return cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y
@@ -291,6 +302,87 @@ def _of_block(combine: Any) -> tuple[Any, Any]:
     return fold_block, fold_parts
 
 
+def _of_team(combine: Any) -> tuple[Any, Any]:
+    """Return folds of what the threads of a team have, which each of them gets.
+
+    A team is a row of its block, or a column. All threads of the block have to be there.
+    """
+    @_device
+    def fold(shared, x, lane, lanes, step):  # type: ignore[no-untyped-def]
+        k = in_block()
+        shared[k] = x
+        cuda.syncthreads()
+        width = lanes // 2
+        while width > 0:
+            if lane < width:
+                shared[k] = combine(shared[k], shared[k + width * step])
+            cuda.syncthreads()
+            width //= 2
+        total = shared[k - lane * step]
+        cuda.syncthreads()
+        return total
+
+    @_device
+    def row(shared, x):  # type: ignore[no-untyped-def]
+        return fold(shared, x, cuda.threadIdx.x, cuda.blockDim.x, 1)
+
+    @_device
+    def column(shared, x):  # type: ignore[no-untyped-def]
+        return fold(shared, x, cuda.threadIdx.y, cuda.blockDim.y, cuda.blockDim.x)
+
+    return row, column
+
+
+def _place_of_team(is_better: Any) -> tuple[Any, Any]:
+    """Return searches for the place of the best element that the threads of a team have found.
+
+    NaN is better than numbers; of equal elements the first is taken.
+    """
+    @_device
+    def wins(x, at, y, other):  # type: ignore[no-untyped-def]
+        if x != x or y != y:
+            return x != x and (y == y or at < other)
+        return is_better(x, y) or (x == y and at < other)
+
+    @_device
+    def find(shared, places, x, at, lane, lanes, step):  # type: ignore[no-untyped-def]
+        k = in_block()
+        shared[k] = x
+        places[k] = at
+        cuda.syncthreads()
+        width = lanes // 2
+        while width > 0:
+            other = k + width * step
+            if lane < width and wins(shared[other], places[other], shared[k], places[k]):
+                shared[k] = shared[other]
+                places[k] = places[other]
+            cuda.syncthreads()
+            width //= 2
+        place = places[k - lane * step]
+        cuda.syncthreads()
+        return place
+
+    @_device
+    def row(shared, places, x, at):  # type: ignore[no-untyped-def]
+        return find(shared, places, x, at, cuda.threadIdx.x, cuda.blockDim.x, 1)
+
+    @_device
+    def column(shared, places, x, at):  # type: ignore[no-untyped-def]
+        return find(shared, places, x, at, cuda.threadIdx.y, cuda.blockDim.y, cuda.blockDim.x)
+
+    return row, column
+
+
+@_device
+def larger(a, b):  # type: ignore[no-untyped-def]
+    return a > b
+
+
+@_device
+def smaller(a, b):  # type: ignore[no-untyped-def]
+    return a < b
+
+
 COMBINERS = {"add": radd, "mul": mul, "max": maximum, "min": minimum, "and": both, "or": either}
 
 # --- mathematics ----------------------------------------------------------------------------------
@@ -311,11 +403,15 @@ def namespace() -> dict[str, Any]:
     names: dict[str, Any] = {
         "cuda": cuda, "inf": math.inf, "nan": math.nan, "imax": maximum, "imin": minimum,
         "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS}
-    for fn in (at_x, at_y, at_z, step_x, step_y, step_z, thread, threads, select, between, maximum,
-               minimum, radd, idiv, imod, fail, log_grow, accumulate, potrf, getrf, trsm):
+    for fn in (at_x, at_y, at_z, step_x, step_y, step_z, first_x, first_y, thread, threads, select,
+               between, maximum, minimum, radd, idiv, imod, fail, log_grow, accumulate, potrf,
+               getrf, trsm):
         names[fn.__name__] = fn
     for combine, function in COMBINERS.items():
         names[f"block_{combine}"], names[f"parts_{combine}"] = _of_block(function)
+        names[f"row_{combine}"], names[f"column_{combine}"] = _of_team(function)
+    for name, is_better in (("argmax", larger), ("argmin", smaller)):
+        names[f"row_{name}"], names[f"column_{name}"] = _place_of_team(is_better)
     names.update((name, dtype.type) for name, dtype in DTYPES.items())
     names["bool_"] = np.bool_
     if IS_SIMULATED:

@@ -90,11 +90,13 @@ class HostRenderer:
                 size = self._room_size(p.name)
                 lines.append(f'{pad}{p.name} = run.room("{p.name}", {size}, {extents}, '
                              f'"{dtype_name(p.dtype)}")')
+        for name, _ in unit.splits:
+            lines.append(f'{pad}parts_{name} = run.parts("parts_{name}", {extents}, '
+                         f'"{dtype_name(self.dtypes[name])}")')
         args = ", ".join([unit.name, "ctx", *(p.name for p in self.out.kernels[unit.name])])
         if unit.is_grid:
-            limit = "run.few" if unit.is_map else "run.folding" if unit.folds else "run.grid"
-            left = "".join(f"count_{name} = " for name, _ in unit.folds)
-            call = f"{left}{limit}({extents}, {args})"
+            left = "".join(f"count_{name} = " for name, _ in (*unit.folds, *unit.splits))
+            call = f"{left}run.{_launcher(unit)}({extents}, {args})"
         else:
             counts = ", ".join(f"count_{name}" for name, _, _ in unit.finishes)
             call = f"run.block(({counts},), {args})" if counts else f"run.one({args})"
@@ -108,11 +110,15 @@ class HostRenderer:
         return _host_text(size)
 
     def _extents(self, unit: Unit) -> str:
-        """Return how many iterations each axis has, x first; 0 where only the device knows."""
+        """Return how many iterations each axis has, x first; 0 where only the device knows.
+
+        Those that a team divides come before all.
+        """
         if not unit.is_grid:
             return "()"
         found = []
-        for loop in reversed(unit.axes):
+        loops = unit.axes if unit.team is None else [*unit.axes, unit.team.divided[0]]
+        for loop in reversed(loops):
             is_known = reads(loop.lo) | reads(loop.hi) <= self.known and not (
                 calls_in(loop.lo) | calls_in(loop.hi)) - {"imax", "imin", "idiv", "imod"}
             text = loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})"
@@ -122,3 +128,10 @@ class HostRenderer:
 def _host_text(text: str) -> str:
     """Return source for the host, whose functions are attributes of `run`."""
     return re.sub(r"\b(imax|imin|idiv|imod|between|select)\(", r"run.\1(", text)
+
+
+def _launcher(unit: Unit) -> str:
+    """Return the host's method that launches a grid."""
+    if unit.team is not None:
+        return "halves" if unit.splits else "columns" if unit.team.is_column else "rows"
+    return "few" if unit.is_map else "folding" if unit.folds else "grid"

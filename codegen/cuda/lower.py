@@ -15,7 +15,7 @@ import numpy as np
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Do, Loop
 from tracejit.codegen.lower import _Lowerer, lower_with
-from tracejit.codegen.schedule import Nest, Single, as_nest
+from tracejit.codegen.schedule import Nest, Single, Style, as_nest
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph, Value
@@ -40,36 +40,36 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 class _DeviceLowerer(_Lowerer):
     """Lowers one graph for a device."""
 
+    style = Style(vectorises=False, in_registers=True)
     strict = False
     free: frozenset[Value] = frozenset()
     """The loop variables of the open nest whose iterations are independent."""
     begun: list[tuple[str, str]]
-    """The registers of the open nest that the whole of it folds into, and how."""
+    """The registers that the open loop, as a whole, folds into, and how."""
 
     def nest(self, nest: Nest, *, inner: bool = False) -> None:
-        """Lower a loop over elements, noting on its loops what is independent."""
-        if inner:
-            super().nest(nest, inner=True)
-            return
-        self.free, self.begun = self._free_variables(nest), []
-        count = len(self.nodes)
-        super().nest(nest)
-        for loop in self.nodes[count:]:
-            if isinstance(loop, Loop):
-                loop.folds = tuple(self.begun)
+        """Lower a loop over elements, noting on its loops which threads may do them."""
+        if not inner:
+            self.free = self._free_variables(nest)
+        self.begun = []
+        super().nest(nest, inner=inner)
 
     def begin_fold(self, s: Statement) -> None:
-        """Set up a register, noting it where its fold begins with the whole nest."""
+        """Set up a register, noting it for the loop that follows."""
         super().begin_fold(s)
-        if s.kind == "fold" and s.folded == len(s.vars):
-            self.begun.append((self.folds[s], s.combine))
+        if s.kind in ("fold", "argument"):
+            self.begun.append((self.folds[s], s.combine if s.kind == "fold" else f"arg{s.combine}"))
 
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         """Lower a loop as it is: threads sum parts, and test guards without loss."""
+        begun = tuple(self.begun)
         self._plain_loop(nest, name, "0", self.dim(nest.extent))
         loop = self.nodes[-1]
         assert isinstance(loop, Loop)
         loop.independent = nest.var in self.free
+        loop.is_divisible = not loop.independent and self._is_divisible(nest)
+        if loop.independent or loop.is_divisible:
+            loop.folds = begun
 
     def map_(self, eqn: Eqn) -> None:
         """Lower independent iterations."""
@@ -88,7 +88,7 @@ class _DeviceLowerer(_Lowerer):
         if not isinstance(eqn.op.lowering, Contract):
             super().single(step)
             return
-        for statement in statements_of(eqn, self.elements, self.buffers):
+        for statement in statements_of(eqn, self.elements, self.buffers, in_registers=True):
             part = as_nest(statement, 0)
             assert isinstance(part, Nest)
             self.nest(part)
@@ -117,15 +117,32 @@ class _DeviceLowerer(_Lowerer):
         variables = frozenset(v for s in every for v in s.vars)
         accesses = [s.accesses(self.elements, self.buffers) for s in every]
         return frozenset(v for v in variables if all(v in s.vars for s in every)
-                         and all(self._is_free(s, v, nest) for s in every)
+                         and all(self._is_free(s, v) for s in every)
                          and self._are_apart(every, accesses, v, variables))
 
-    def _is_free(self, s: Statement, v: Value, nest: Nest) -> bool:
+    def _is_free(self, s: Statement, v: Value) -> bool:
         """Whether a statement's own fold lets its iterations over a variable be spread."""
         if s.vars.index(v) < len(s.vars) - s.folded:
             return True
-        in_order = self.strict and s.combine in ("add", "mul") and s.target.aval.dtype.kind in "fc"
-        return s.kind == "fold" and s.folded == len(s.vars) and not in_order
+        return s.kind == "fold" and s.folded == len(s.vars) and not self._is_in_order(s)
+
+    def _is_in_order(self, s: Statement) -> bool:
+        """Whether a fold has to combine its terms in the order of the program."""
+        return self.strict and s.combine in ("add", "mul") and s.target.aval.dtype.kind in "fc"
+
+    def _is_divisible(self, nest: Nest) -> bool:
+        """Whether threads that do one iteration of the loops around may divide a nest's own."""
+        v, every = nest.var, nest.statements()
+        variables = frozenset(w for s in every for w in s.vars[s.vars.index(v):])
+        accesses = []
+        for s in every:
+            found = s.accesses(self.elements, self.buffers)
+            if s.vars.index(v) >= len(s.vars) - s.folded:
+                if s.kind not in ("fold", "argument") or self._is_in_order(s):
+                    return False
+                found = [a for a in found if not a.is_write]  # that is done behind the loop
+            accesses.append(found)
+        return self._are_apart(every, accesses, v, variables)
 
     def _are_apart(self, every: Sequence[Statement], accesses: Sequence[list[Access]], v: Value,
                    variables: frozenset[Value]) -> bool:

@@ -18,6 +18,7 @@ from tracejit.codegen.cuda.host import HostRenderer
 from tracejit.codegen.cuda.module import DeviceSource, Parameter
 from tracejit.codegen.cuda.names import defined_in, every_node, used_in
 from tracejit.codegen.cuda.splitting import split
+from tracejit.codegen.cuda.team_nodes import shared_by_team, team_nodes
 from tracejit.codegen.cuda.units import Program, Unit
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.kernel import Kernel
@@ -119,8 +120,13 @@ class _Renderer:
         body += [Let(a, f"logmem{n}[{at}:]") for a, (n, at) in self.program.aliases.items()
                  if a in used]
         body += [Assign(name, self._identity(name, combine)) for name, combine in unit.folds]
-        body += for_device([*unit.before, *unit.nodes], self._ranges(unit))
-        body += self._fold(unit)
+        kinds = dict.fromkeys(dtype_name(self.dtypes[name]) for name, _ in unit.folds)
+        body += self._shared({**kinds, **shared_by_team(unit, self.dtypes)})
+        body += for_device(unit.before, {})
+        body += for_device(unit.nodes, self._ranges(unit)) if unit.team is None else (
+            team_nodes(unit, self.dtypes))
+        body += [Do(f"block_{combine}(shared_{dtype_name(self.dtypes[name])}, {name}, "
+                    f"parts_{name})") for name, combine in unit.folds]
         if not unit.is_grid:
             body += [Store(self.slots[n][0], str(self.slots[n][1]), n) for n in handed
                      if n in {*defined_in(unit.nodes), *finished}]
@@ -140,28 +146,17 @@ class _Renderer:
         """Fold the parts that blocks have left; then one thread goes on."""
         if not unit.finishes:
             return []
-        nodes = self._shared([name for name, _, _ in unit.finishes])
+        nodes = self._shared(dtype_name(self.dtypes[name]) for name, _, _ in unit.finishes)
         for name, combine, _ in unit.finishes:
             kind = dtype_name(self.dtypes[name])
             nodes.append(Let(name, f"parts_{combine}(shared_{kind}, parts_{name}, count_{name}, "
                                    f"{self._identity(name, combine)})"))
         return [*nodes, If("thread() > 0", [Return("")])]
 
-    def _shared(self, names: Sequence[str]) -> list[Node]:
-        """Return memory of a block for folds."""
-        kinds = dict.fromkeys(dtype_name(self.dtypes[name]) for name in names)
+    def _shared(self, kinds: Iterable[str]) -> list[Node]:
+        """Return memory of a block, an element per thread, for values of some dtypes."""
         return [Let(f"shared_{kind}", f"cuda.shared.array(THREADS, {_constructor(kind)})")
-                for kind in kinds]
-
-    def _fold(self, unit: Unit) -> list[Node]:
-        """Leave a part per block."""
-        if not unit.folds:
-            return []
-        nodes = self._shared([name for name, _ in unit.folds])
-        for name, combine in unit.folds:
-            kind = dtype_name(self.dtypes[name])
-            nodes.append(Do(f"block_{combine}(shared_{kind}, {name}, parts_{name})"))
-        return nodes
+                for kind in dict.fromkeys(kinds)]
 
     # --- memory of single threads -----------------------------------------------------------------
 
@@ -211,8 +206,9 @@ class _Renderer:
                       Parameter(f"logcap{k}", word, False)]
         tables = dict.fromkeys(self.slots[n][0] for n in handed)
         found += [Parameter(t, self.out.arrays[t][0], True) for t in tables]
-        found += [Parameter(f"parts_{name}", self.dtypes[name], True) for name, _ in unit.folds]
-        for name, _, _ in unit.finishes:
+        found += [Parameter(f"parts_{name}", self.dtypes[name], True)
+                  for name, _ in (*unit.folds, *unit.splits)]
+        for name in [*(n for n, _, _ in unit.finishes), *(n for n, _ in unit.joins)]:
             found += [Parameter(f"parts_{name}", self.dtypes[name], True),
                       Parameter(f"count_{name}", word, False)]
         numbers = used - set(self.buffers) - own

@@ -18,6 +18,7 @@ import numpy as np
 
 from tracejit.codegen.cuda.expressions import calls_in, is_array_expression, reads
 from tracejit.codegen.cuda.names import defined_in, every_node, exposed_in, used_in
+from tracejit.codegen.cuda.teams import Halves, Team, halves_of, rebuilt, team_of
 from tracejit.codegen.cuda.units import (
     Control,
     HostValue,
@@ -28,8 +29,20 @@ from tracejit.codegen.cuda.units import (
     has_grid,
     is_grid,
 )
+from tracejit.codegen.folds import combined
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, While, children
+from tracejit.codegen.loop_ir import (
+    Assign,
+    If,
+    Let,
+    Loop,
+    Node,
+    Return,
+    Store,
+    While,
+    children,
+    grouped,
+)
 
 __all__ = ["split"]
 
@@ -68,7 +81,8 @@ class _Splitter:
         for name in defined_in(nodes):
             counts[name] = counts.get(name, 0) + 1
         assigned = {n.name for n in every_node(nodes) if isinstance(n, Assign)}
-        folded = {name for n in every_node(nodes) if isinstance(n, Loop) for name, _ in n.folds}
+        folded = {name for n in every_node(nodes)
+                  if isinstance(n, Loop) and n.independent for name, _ in n.folds}
         self.repeated = assigned - folded
         self.host = self._known_to_host(nodes)
         steps = self._block(nodes)
@@ -173,10 +187,43 @@ class _Splitter:
         self.pending = [n for n in self.pending
                         if not (isinstance(n, Assign) and n.name in names)]
         self._flush(finish=self._waits([loop]))
-        unit = Unit(self._fresh(loop), [loop], axes_of(loop), loop.folds)
+        axes = axes_of(loop)
+        team = team_of(loop, axes)
+        halves = halves_of(axes[-1], team) if team is not None else None
+        if halves is None or len(axes) > 2 or not all(self._is_host(axis.hi) for axis in axes):
+            self._grid_unit(loop, team)
+        else:
+            self._columns(loop, axes, halves)
+
+    def _grid_unit(self, loop: Loop, team: Team | None) -> Unit:
+        axes = axes_of(loop)
+        stem = "map" if loop.blocks else "fold" if loop.folds else (
+            "loop" if team is None else "columns" if team.is_column else "rows")
+        unit = Unit(self._name(stem), [loop], axes if team is None else axes[-2:], loop.folds,
+                    team=team)
+        self.unfinished += [(name, combine, unit) for name, combine in loop.folds]
         unit.before = self._recomputed([loop])
         self.steps.append(unit)
-        self.unfinished += [(name, combine, unit) for name, combine in loop.folds]
+        return unit
+
+    def _columns(self, loop: Loop, axes: Sequence[Loop], halves: Halves) -> None:
+        """Let many blocks fold parts of columns; then a thread folds the parts of a column."""
+        place, count = axes[-1].var, " * ".join(grouped(axis.hi) for axis in axes)
+        if len(axes) > 1:
+            place = f"{axes[0].var} * {grouped(axes[1].hi)} + {place}"
+        block = "cuda.blockIdx.y * " + grouped(count)
+        folds = halves.fold.folds
+        parts = [Store(f"parts_{name}", f"{block} + {place}", name) for name, _ in folds]
+        first = rebuilt(loop, axes[-1], [*halves.before, halves.fold, *parts], folds=False)
+        unit = self._grid_unit(first, team_of(first, axes_of(first)))
+        unit.splits = folds
+        part = self._name("part")
+        self.dtypes[part] = np.dtype(np.int64)
+        joins = [Loop(part, "0", f"count_{name}", [Assign(name, combined(
+            combine, self.dtypes[name], name,
+            f"parts_{name}[{part} * {grouped(count)} + {place}]"))]) for name, combine in folds]
+        second = rebuilt(loop, axes[-1], halves.joined(joins), folds=True)
+        self._grid_unit(second, None).joins = folds
 
     def _waits(self, nodes: Sequence[Node]) -> bool:
         """Whether nodes need a fold whose parts are still to be added up."""
@@ -190,7 +237,7 @@ class _Splitter:
         self.pending = []
         if not nodes and not (finish and self.unfinished):
             return
-        unit = Unit(self._fresh(None), nodes, finishes=self.unfinished)
+        unit = Unit(self._name("step"), nodes, finishes=self.unfinished)
         own = set(defined_in(nodes))
         unit.before = [let for let in self._recomputed(nodes) if let.name not in own]
         self.unfinished = []
@@ -247,13 +294,8 @@ class _Splitter:
         step.bounds = tuple(answers)
         return nodes
 
-    def _fresh(self, loop: Loop | None) -> str:
-        """Return a name for a unit: what it does, and a number."""
-        stem = "step" if loop is None else "map" if loop.blocks else (
-            "fold" if loop.folds else "loop")
-        return self._name(stem)
-
     def _name(self, stem: str) -> str:
+        """Return a name with a number."""
         k = 0
         while f"{stem}_{k}" in self.names or f"{stem}_{k}" in self.dtypes:
             k += 1
@@ -268,6 +310,7 @@ class _Splitter:
         found: dict[str, None] = {}
         for unit in program.units():
             known = {name for name, _, _ in unit.finishes} | {name for name, _ in unit.folds}
+            known |= {f"count_{name}" for name, _ in unit.joins}
             for name in sorted(exposed_in([*unit.before, *unit.nodes], known)):
                 if name in self.aliases:
                     name = self.aliases[name][1]

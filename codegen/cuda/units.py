@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tracejit.codegen.cuda.teams import Team
 from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, While, children
 
 __all__ = ["Control", "HostValue", "Program", "Step", "Unit", "axes_of", "has_grid", "is_grid"]
@@ -30,6 +31,9 @@ class Unit:
     folds   -- registers of a grid unit whose parts are left in memory, and how they combine
     finishes -- folds of grid units whose parts a unit of one block adds up first
     before  -- scalars that are computed again for it
+    team    -- how threads do an iteration of a grid unit together, where they do
+    splits  -- registers of which many blocks leave a part for each column
+    joins   -- registers whose parts, as many as blocks have left, a thread folds for its column
     """
 
     name: str
@@ -38,6 +42,9 @@ class Unit:
     folds: tuple[tuple[str, str], ...] = ()
     finishes: list[tuple[str, str, Unit]] = field(default_factory=list)
     before: list[Let] = field(default_factory=list)
+    team: Team | None = None
+    splits: tuple[tuple[str, str], ...] = ()
+    joins: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_grid(self) -> bool:

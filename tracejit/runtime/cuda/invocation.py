@@ -18,6 +18,7 @@ from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.interpreter import bind_sizes
 from tracejit.runtime.cuda.arrays import is_on_device, to_device
+from tracejit.runtime.cuda.teams import column_geometry, row_geometry
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
@@ -194,6 +195,29 @@ class _Call:
     def few(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> None:
         """Launch a kernel whose threads take whole iterations of the program."""
         self._start(kernel, _geometry(extents, ROOMS, 64), args)
+
+    def rows(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel with a team of threads per row; return how many blocks there are."""
+        blocks, threads = row_geometry(extents, PARTS)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[1] * blocks[2]
+
+    def columns(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel with a team of threads per column; return how many blocks there are."""
+        blocks, threads = column_geometry(extents, PARTS)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[0] * blocks[2]
+
+    def halves(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel that leaves parts of each column; return how many."""
+        blocks, threads = column_geometry(extents, PARTS, is_split=True)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[1]
+
+    def parts(self, name: str, extents: tuple[int, ...], kind: str) -> Any:
+        """Return memory for the parts of columns."""
+        blocks, _ = column_geometry(extents, PARTS, is_split=True)
+        return self.program.memory(name, blocks[1] * int(np.prod(extents[1:])), DTYPES[kind])
 
     def one(self, kernel: Any, *args: Any) -> None:
         """Launch a kernel of one thread."""
