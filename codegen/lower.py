@@ -68,7 +68,7 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
 def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, as a lowerer for some target makes it."""
     given: dict[Value, str] = {}
-    elements = choose_storage(graph, given)
+    elements = choose_storage(graph, given, lowerer.style.is_product)
     live = Liveness(graph, elements)
     buffers = Buffers(graph, elements, live)
     kernel = lowerer(graph, elements, buffers).run()

@@ -10,7 +10,7 @@ import pytest
 import tracejit
 from tracejit.tree import flatten
 
-__all__ = ["LAWS"]
+__all__ = ["LAWS", "TEAMS", "kepler", "softmax"]
 
 
 def same(on_device: Any, on_cpu: Any, *args: Any) -> None:
@@ -189,6 +189,49 @@ def softmax(x: Any) -> Any:
     return e / np.sum(e, axis=1, keepdims=True)
 
 
+def cross_entropy(x: Any, t: Any) -> Any:
+    return -np.sum(t * np.log(softmax(x)))
+
+
+def logistic(w: Any, x: Any, y: Any) -> Any:
+    z = y * (x @ w)
+    return np.mean(np.logaddexp(0.0, -z)) + 0.5e-3 * np.sum(w * w)
+
+
+def perceptron(v: Any, b: Any, w: Any, c: Any, x: Any, y: Any) -> Any:
+    return np.mean((np.tanh(x @ v + b) @ w + c - y) ** 2)
+
+
+def extremes(x: Any) -> Any:
+    return np.argmax(x, axis=1), np.argmin(x, axis=0), np.prod(x, axis=0), np.sum(x, axis=(1, 0))
+
+
+TEAMS = {
+    "cross_entropy": (tracejit.value_and_grad, cross_entropy, ("f64[n, m]", "f64[n, m]")),
+    "logistic": (tracejit.value_and_grad, logistic, ("f64[d]", "f64[n, d]", "f64[n]")),
+    "perceptron": (lambda f, target: tracejit.value_and_grad(f, (0, 1, 2, 3), target=target),
+                   perceptron, ("f32[d, h]", "f32[h]", "f32[h, o]", "f32[o]", "f32[n, d]",
+                                "f32[n, o]")),
+    "extremes": (tracejit.jit, extremes, ("f32[n, m]",)),
+    "batches": (tracejit.jit, np.matmul, ("f64[b, n, m]", "f64[b, m, k]")),
+}
+"""Programs with teams of threads and products: a transform, a function, specs."""
+
+
+def programs_with_teams_are_what_they_are_on_the_cpu() -> None:
+    rng = np.random.default_rng(0)
+    for transform, fn, specs in TEAMS.values():
+        sizes = {"n": 9, "m": 37, "d": 5, "h": 18, "o": 3, "b": 2, "k": 4}
+        args = [rng.uniform(0.1, 1.0, [sizes[d] for d in s[4:-1].split(", ")]).astype(
+            f"float{s[1:3]}") for s in specs]
+        found = flatten(transform(fn, target="cuda")(*args))[0]
+        expected = flatten(transform(fn, target="cpu")(*args))[0]
+        for x, y in zip(found, expected, strict=True):
+            assert np.asarray(x).dtype == np.asarray(y).dtype
+            tolerance = 1e-5 if np.asarray(y).dtype == np.float32 else 1e-12
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
+
+
 def sums_over_one_axis_are_done_by_teams() -> None:
     """Rows and columns, in many shapes: longer and shorter than a block, empty, in three axes."""
     rng = np.random.default_rng(0)
@@ -222,6 +265,34 @@ def places_of_the_largest_are_the_first() -> None:
     x[2], x[3] = -np.inf, np.inf
     for function in (np.argmax, np.argmin):
         both(tracejit.jit, lambda x, f=function: (f(x, axis=1), f(x, axis=0)), x)
+        both(tracejit.jit, lambda x, f=function: f(x, axis=1), np.arange(24).reshape(2, 12) % 7)
+
+
+def products_are_numpys() -> None:
+    """Of sizes that are no multiples of a tile, transposed, in batches, within loops."""
+    rng = np.random.default_rng(0)
+
+    def transposed(a: Any, b: Any) -> Any:
+        return a @ b, a.T @ b.T
+
+    def batches(a: Any, b: Any, c: Any) -> Any:
+        return np.matmul(a, b), np.matmul(a, c), np.swapaxes(b, 1, 2) @ np.sin(c[:, :2])
+
+    def powers(a: Any, n: Any) -> Any:
+        x = np.eye(len(a))
+        for _ in range(n):
+            x = x @ a
+        return np.sum(x ** 2)
+
+    for m, k, n in ((33, 17, 5), (1, 1, 40), (35, 0, 2), (0, 3, 4)):
+        for dtype in (np.float64, np.float32):
+            a, b = (rng.normal(size=s).astype(dtype) for s in ((m, k), (k, n)))
+            both(tracejit.jit, lambda a, b: a @ b, a, b)
+    both(tracejit.jit, transposed, rng.normal(size=(19, 19)), rng.normal(size=(19, 19)))
+    both(tracejit.jit, batches, rng.normal(size=(3, 4, 18)), rng.normal(size=(3, 18, 4)),
+         rng.normal(size=(18, 7)))
+    both(tracejit.value_and_grad, powers, rng.normal(size=(5, 5)) / 4, 3)
+    both(tracejit.vmap, lambda a, b: a @ b, rng.normal(size=(3, 4, 5)), rng.normal(size=(3, 5, 2)))
 
 
 def what_teams_share_is_complete() -> None:
@@ -303,5 +374,6 @@ LAWS = {f.__name__: f for f in (
     arguments_are_written_to, accumulations_that_meet_are_whole, sums_are_the_same_at_every_call,
     empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
     complex_numbers_are_refused, sums_over_one_axis_are_done_by_teams,
-    places_of_the_largest_are_the_first, what_teams_share_is_complete,
+    programs_with_teams_are_what_they_are_on_the_cpu, places_of_the_largest_are_the_first,
+    products_are_numpys, what_teams_share_is_complete,
     teams_of_many_sizes_give_the_same_twice)}

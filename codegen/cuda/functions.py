@@ -256,6 +256,89 @@ def trsm(is_lower, is_transposed, is_unit, n, m, a, b):  # type: ignore[no-untyp
             b[i * m + j] = total if is_unit else total / a[i * n + i]
 
 
+# --- products of matrices -------------------------------------------------------------------------
+
+SIDE, DEPTH = 32, 16
+"""Rows and columns of a product that a block does at a time, and terms that it takes at a time."""
+PITCH = SIDE + 1
+"""Rows of a tile begin this far apart, so that threads side by side use different banks."""
+
+
+@_device
+def load_tile(tile, x, is_row, base, rows, columns, row, column):  # type: ignore[no-untyped-def]
+    """Put DEPTH by SIDE elements of a matrix into shared memory, zeros where it ends.
+
+    is_row -- whether rows of the matrix become rows of the tile; else its columns do. Threads side
+              by side read what lies side by side.
+    """
+    t = in_block()
+    for half in range(2):
+        if is_row:
+            k = t // SIDE + half * (DEPTH // 2)
+            at = t % SIDE
+            i = row + k
+            j = column + at
+        else:
+            k = t % DEPTH
+            at = t // DEPTH + half * (SIDE // 2)
+            i = row + at
+            j = column + k
+        place = k * PITCH + at
+        if i < rows and j < columns:
+            tile[place] = x[base + i * columns + j]
+        else:
+            tile[place] = 0
+
+
+@_device
+def matrix_product(left, right, zero, is_left_t, is_right_t, batch, m, n, k, a, b, c):  # type: ignore[no-untyped-def]
+    """C[batch, m, n] = op(A)[batch, m, k] op(B)[batch, k, n]; op transposes where it is said so.
+
+    A block of 16 by 16 threads does 32 by 32 elements at a time, each thread 2 by 2.
+    """
+    x = cuda.threadIdx.x
+    y = cuda.threadIdx.y
+    for z in range(cuda.blockIdx.z, batch, cuda.gridDim.z):
+        for i in range(cuda.blockIdx.y * SIDE, m, cuda.gridDim.y * SIDE):
+            for j in range(cuda.blockIdx.x * SIDE, n, cuda.gridDim.x * SIDE):
+                s00 = zero
+                s01 = zero
+                s10 = zero
+                s11 = zero
+                for first in range(0, k, DEPTH):
+                    if is_left_t:
+                        load_tile(left, a, True, z * m * k, k, m, first, i)
+                    else:
+                        load_tile(left, a, False, z * m * k, m, k, i, first)
+                    if is_right_t:
+                        load_tile(right, b, False, z * k * n, n, k, j, first)
+                    else:
+                        load_tile(right, b, True, z * k * n, k, n, first, j)
+                    cuda.syncthreads()
+                    for d in range(DEPTH):
+                        a0 = left[d * PITCH + y]
+                        a1 = left[d * PITCH + y + SIDE // 2]
+                        b0 = right[d * PITCH + x]
+                        b1 = right[d * PITCH + x + SIDE // 2]
+                        s00 += a0 * b0
+                        s01 += a0 * b1
+                        s10 += a1 * b0
+                        s11 += a1 * b1
+                    cuda.syncthreads()
+                store_part(c, z * m * n, m, n, i + y, j + x, s00, s01)
+                store_part(c, z * m * n, m, n, i + y + SIDE // 2, j + x, s10, s11)
+
+
+@_device
+def store_part(c, base, m, n, i, j, one, other):  # type: ignore[no-untyped-def]
+    """Store two elements of a row, where they are within the matrix."""
+    if i < m:
+        if j < n:
+            c[base + i * n + j] = one
+        if j + SIDE // 2 < n:
+            c[base + i * n + j + SIDE // 2] = other
+
+
 # --- reductions -----------------------------------------------------------------------------------
 
 
@@ -402,10 +485,11 @@ def namespace() -> dict[str, Any]:
     """Return what emitted source calls, by name."""
     names: dict[str, Any] = {
         "cuda": cuda, "inf": math.inf, "nan": math.nan, "imax": maximum, "imin": minimum,
-        "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS}
+        "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS,
+        "TILE": DEPTH * PITCH}
     for fn in (at_x, at_y, at_z, step_x, step_y, step_z, first_x, first_y, thread, threads, select,
                between, maximum, minimum, radd, idiv, imod, fail, log_grow, accumulate, potrf,
-               getrf, trsm):
+               getrf, trsm, matrix_product):
         names[fn.__name__] = fn
     for combine, function in COMBINERS.items():
         names[f"block_{combine}"], names[f"parts_{combine}"] = _of_block(function)

@@ -12,7 +12,7 @@ from tracejit.codegen.cuda.expressions import calls_in, reads
 from tracejit.codegen.cuda.module import DeviceSource
 from tracejit.codegen.cuda.units import HostValue, Step, Unit
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import If, Let, While
+from tracejit.codegen.loop_ir import Do, If, Let, While
 from tracejit.codegen.python_source import wrapped
 from tracejit.codegen.slots import dim_source
 from tracejit.ir.dtypes import dtype_name
@@ -94,7 +94,12 @@ class HostRenderer:
             lines.append(f'{pad}parts_{name} = run.parts("parts_{name}", {extents}, '
                          f'"{dtype_name(self.dtypes[name])}")')
         args = ", ".join([unit.name, "ctx", *(p.name for p in self.out.kernels[unit.name])])
-        if unit.is_grid:
+        if unit.is_product:
+            (node,) = unit.nodes
+            assert isinstance(node, Do)
+            whole = _host_text(node.call.partition("(")[2][:-1])
+            call = f"run.product(({whole}), {args})"
+        elif unit.is_grid:
             left = "".join(f"count_{name} = " for name, _ in (*unit.folds, *unit.splits))
             call = f"{left}run.{_launcher(unit)}({extents}, {args})"
         else:

@@ -12,6 +12,7 @@ from itertools import product as pairs
 
 import numpy as np
 
+from tracejit.codegen.cuda.products import is_device_product, product_call
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Do, Loop
 from tracejit.codegen.lower import _Lowerer, lower_with
@@ -40,7 +41,7 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 class _DeviceLowerer(_Lowerer):
     """Lowers one graph for a device."""
 
-    style = Style(vectorises=False, in_registers=True)
+    style = Style(vectorises=False, in_registers=True, is_product=is_device_product)
     strict = False
     free: frozenset[Value] = frozenset()
     """The loop variables of the open nest whose iterations are independent."""
@@ -87,6 +88,10 @@ class _DeviceLowerer(_Lowerer):
                           'it, so that it is captured, or leave out target="cuda"')
         if not isinstance(eqn.op.lowering, Contract):
             super().single(step)
+            return
+        call = product_call(self, eqn)
+        if call is not None:
+            self.nodes.append(call)
             return
         for statement in statements_of(eqn, self.elements, self.buffers, in_registers=True):
             part = as_nest(statement, 0)

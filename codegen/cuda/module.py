@@ -41,8 +41,15 @@ class DeviceSource:
     arrays: dict[str, tuple[np.dtype, int]] = field(default_factory=dict)
 
     def alone(self) -> Iterator[str]:
-        """Yield what loops of arrays one thread does, since their iterations depend on others."""
+        """Yield what loops of arrays one thread does, since their iterations depend on others.
+
+        Of products of matrices, how they are done.
+        """
         for unit in self.program.units():
+            if unit.is_product:
+                yield (f"{unit.nodes[0].comment}: a product of matrices, by cuBLAS where that is "
+                       f"there, else by {unit.name}, which goes through tiles")
+                continue
             for loop in [] if unit.is_grid else every_node(unit.nodes):
                 if not isinstance(loop, Loop):
                     continue

@@ -17,6 +17,7 @@ from tracejit.codegen.cuda.expressions import calls_in, dtypes_of, reads
 from tracejit.codegen.cuda.host import HostRenderer
 from tracejit.codegen.cuda.module import DeviceSource, Parameter
 from tracejit.codegen.cuda.names import defined_in, every_node, used_in
+from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.splitting import split
 from tracejit.codegen.cuda.team_nodes import shared_by_team, team_nodes
 from tracejit.codegen.cuda.units import Program, Unit
@@ -120,8 +121,8 @@ class _Renderer:
         body += [Let(a, f"logmem{n}[{at}:]") for a, (n, at) in self.program.aliases.items()
                  if a in used]
         body += [Assign(name, self._identity(name, combine)) for name, combine in unit.folds]
-        kinds = dict.fromkeys(dtype_name(self.dtypes[name]) for name, _ in unit.folds)
-        body += self._shared({**kinds, **shared_by_team(unit, self.dtypes)})
+        own = self._shared_by_folds(name for name, _ in unit.folds)
+        body += _shared({**own, **shared_by_team(unit, self.dtypes)})
         body += for_device(unit.before, {})
         body += for_device(unit.nodes, self._ranges(unit)) if unit.team is None else (
             team_nodes(unit, self.dtypes))
@@ -130,6 +131,8 @@ class _Renderer:
         if not unit.is_grid:
             body += [Store(self.slots[n][0], str(self.slots[n][1]), n) for n in handed
                      if n in {*defined_in(unit.nodes), *finished}]
+        if unit.is_product:
+            body = [*body[:bool(self.kernel.failures)], *self._tiles(unit)]
         parameters = self._parameters(unit, used, handed, private, logs)
         self.out.kernels[unit.name] = parameters
         names = ["ctx", *(p.name for p in parameters)]
@@ -139,6 +142,16 @@ class _Renderer:
         """Return, per loop that is spread over threads, its axis; the innermost is x."""
         return {id(loop): AXES[k] for k, loop in enumerate(reversed(unit.axes))}
 
+    def _tiles(self, unit: Unit) -> list[Node]:
+        """Multiply matrices tile by tile."""
+        (node,) = unit.nodes
+        assert isinstance(node, Do)
+        arguments = node.call.partition("(")[2]
+        kind = dtype_name(self.buffers[arguments[:-1].split(", ")[-1]].dtype)
+        room = f"cuda.shared.array(TILE, {kind})"
+        return [Let("left", room), Let("right", room),
+                Do(f"{NAME}(left, right, {kind}(0.0), {arguments}", node.comment)]
+
     def _identity(self, name: str, combine: str) -> str:
         return identity_of(combine, self.dtypes[name])
 
@@ -146,17 +159,16 @@ class _Renderer:
         """Fold the parts that blocks have left; then one thread goes on."""
         if not unit.finishes:
             return []
-        nodes = self._shared(dtype_name(self.dtypes[name]) for name, _, _ in unit.finishes)
+        nodes = _shared(self._shared_by_folds(name for name, _, _ in unit.finishes))
         for name, combine, _ in unit.finishes:
             kind = dtype_name(self.dtypes[name])
             nodes.append(Let(name, f"parts_{combine}(shared_{kind}, parts_{name}, count_{name}, "
                                    f"{self._identity(name, combine)})"))
         return [*nodes, If("thread() > 0", [Return("")])]
 
-    def _shared(self, kinds: Iterable[str]) -> list[Node]:
-        """Return memory of a block, an element per thread, for values of some dtypes."""
-        return [Let(f"shared_{kind}", f"cuda.shared.array(THREADS, {_constructor(kind)})")
-                for kind in dict.fromkeys(kinds)]
+    def _shared_by_folds(self, names: Iterable[str]) -> dict[str, str]:
+        kinds = [dtype_name(self.dtypes[name]) for name in names]
+        return {f"shared_{kind}": kind for kind in kinds}
 
     # --- memory of single threads -----------------------------------------------------------------
 
@@ -219,6 +231,12 @@ class _Renderer:
 
 def _is_local(buffer: Buffer) -> bool:
     return isinstance(buffer.size, int) and buffer.size * buffer.dtype.itemsize <= LOCAL_BYTES
+
+
+def _shared(kinds: dict[str, str]) -> list[Node]:
+    """Return memory of a block, an element per thread, for values of some dtypes."""
+    return [Let(name, f"cuda.shared.array(THREADS, {_constructor(kind)})")
+            for name, kind in kinds.items()]
 
 
 def _room(name: str) -> Node:

@@ -28,6 +28,7 @@ from tracejit.codegen.cuda.units import (
     axes_of,
     has_grid,
     is_grid,
+    is_product,
 )
 from tracejit.codegen.folds import combined
 from tracejit.codegen.kernel import Kernel
@@ -160,6 +161,9 @@ class _Splitter:
             elif is_grid(node):
                 assert isinstance(node, Loop)
                 self._grid(node)
+            elif is_product(node):
+                self._flush(finish=self._waits([node]))
+                self.steps.append(Unit(self._name("product"), [node], is_product=True))
             elif has_grid(node):
                 assert isinstance(node, (Loop, While, If))
                 self._control(node)

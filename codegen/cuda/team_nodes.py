@@ -21,13 +21,14 @@ from tracejit.ir.dtypes import dtype_name
 __all__ = ["shared_by_team", "team_nodes"]
 
 
-def shared_by_team(unit: Unit, dtypes: Mapping[str, np.dtype]) -> dict[str, None]:
-    """Return the dtypes, by name, of which a unit's teams need shared memory."""
-    found: dict[str, None] = {}
+def shared_by_team(unit: Unit, dtypes: Mapping[str, np.dtype]) -> dict[str, str]:
+    """Return the shared memory that a unit's teams need: names, and names of dtypes."""
+    found: dict[str, str] = {}
     for name, combine in _folds(unit.axes[-1].body) if unit.team is not None else ():
-        found[dtype_name(dtypes[name])] = None
+        kind = dtype_name(dtypes[name])
+        found[f"shared_{kind}"] = kind
         if combine.startswith("arg"):
-            found["i64"] = None
+            found["shared_places"] = "i64"
     return found
 
 
@@ -131,7 +132,7 @@ class _Rows:
         """Fold what the threads of a team have."""
         shared = f"shared_{dtype_name(self.dtypes[name])}"
         if combine.startswith("arg"):
-            return Assign(f"{name}_at", f"{self.stem}_{combine}({shared}, shared_i64, {name}, "
+            return Assign(f"{name}_at", f"{self.stem}_{combine}({shared}, shared_places, {name}, "
                                         f"{name}_at)")
         return Assign(name, f"{self.stem}_{combine}({shared}, {name})")
 

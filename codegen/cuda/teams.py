@@ -67,12 +67,14 @@ def _is_short(loop: Loop) -> bool:
 def _divided_in(loop: Loop) -> list[Loop]:
     """Return the loops to divide in a loop of a row: the innermost, where that folds no further.
 
-    Around a loop that is divided there are scalars only, which every thread has for itself.
+    Around a loop that is divided there are scalars only, which every thread has for itself; a fold
+    there adds what the threads have.
     """
     if not loop.is_divisible:
         return []
     inner = [node for node in loop.body if isinstance(node, Loop)]
-    is_plain = all(isinstance(node, (Let, Assign)) for node in loop.body if node not in inner)
+    of_threads = set(defined_in(inner))
+    is_plain = all(_is_for_all(node, of_threads) for node in loop.body if node not in inner)
     if inner and is_plain and not any(n.folds or _is_short(n) for n in inner):
         found = [_divided_in(node) for node in inner]
         parts = [list(accesses_of(node, one)) for node, one in zip(inner, found, strict=True)]
@@ -80,6 +82,14 @@ def _divided_in(loop: Loop) -> list[Loop]:
                                   for x in one for y in other):
             return [one for part in found for one in part]
     return [loop]
+
+
+def _is_for_all(node: Node, of_threads: set[str]) -> bool:
+    """Whether every thread may do a node, and be it to fold what it has itself."""
+    if not isinstance(node, Assign):
+        return isinstance(node, Let)
+    read = reads(node.expression)
+    return node.name not in read or bool(read & of_threads - {node.name})
 
 
 def _is_column(divided: Iterable[Loop], row: Loop) -> bool:

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.teams import Team
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, While, children
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, While, children
 
-__all__ = ["Control", "HostValue", "Program", "Step", "Unit", "axes_of", "has_grid", "is_grid"]
+__all__ = ["Control", "HostValue", "Program", "Step", "Unit", "axes_of", "has_grid", "is_grid",
+           "is_product"]
 
 FEW = 32
 """Iterations of a known number up to this are left to one thread."""
@@ -33,6 +35,7 @@ class Unit:
     before  -- scalars that are computed again for it
     team    -- how threads do an iteration of a grid unit together, where they do
     splits  -- registers of which many blocks leave a part for each column
+    is_product -- whether it is a product of matrices, for which the host may know a library
     joins   -- registers whose parts, as many as blocks have left, a thread folds for its column
     """
 
@@ -45,6 +48,7 @@ class Unit:
     team: Team | None = None
     splits: tuple[tuple[str, str], ...] = ()
     joins: tuple[tuple[str, str], ...] = ()
+    is_product: bool = False
 
     @property
     def is_grid(self) -> bool:
@@ -152,6 +156,12 @@ def is_grid(node: Node) -> bool:
     return bool(axes) and not _is_few(axes)
 
 
+def is_product(node: Node) -> bool:
+    """Return whether a node is a product of matrices that the host launches."""
+    return isinstance(node, Do) and node.call.startswith(f"{NAME}(")
+
+
 def has_grid(node: Node) -> bool:
-    """Return whether there is such a loop inside of a node."""
-    return any(is_grid(n) or has_grid(n) for block in children(node) for n in block)
+    """Return whether there is such a loop, or a product of matrices, inside of a node."""
+    return any(is_grid(n) or is_product(n) or has_grid(n)
+               for block in children(node) for n in block)

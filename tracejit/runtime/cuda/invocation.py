@@ -18,7 +18,8 @@ from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.interpreter import bind_sizes
 from tracejit.runtime.cuda.arrays import is_on_device, to_device
-from tracejit.runtime.cuda.teams import column_geometry, row_geometry
+from tracejit.runtime.cuda.cublas import cublas
+from tracejit.runtime.cuda.teams import column_geometry, product_geometry, row_geometry
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
@@ -218,6 +219,12 @@ class _Call:
         """Return memory for the parts of columns."""
         blocks, _ = column_geometry(extents, PARTS, is_split=True)
         return self.program.memory(name, blocks[1] * int(np.prod(extents[1:])), DTYPES[kind])
+
+    def product(self, whole: tuple[Any, ...], kernel: Any, *args: Any) -> None:
+        """Multiply matrices by cuBLAS where it is there, else by a kernel that takes tiles."""
+        library = cublas()
+        if library is None or not library.product(*whole, stream=0):
+            self._start(kernel, product_geometry(*whole[2:5]), args)
 
     def one(self, kernel: Any, *args: Any) -> None:
         """Launch a kernel of one thread."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-__all__ = ["column_geometry", "row_geometry"]
+__all__ = ["column_geometry", "product_geometry", "row_geometry"]
 
 THREADS = 256
 """Threads of a block."""
@@ -21,12 +21,15 @@ MAX_PARTS = 256
 MAX_BLOCKS = 65535
 """Blocks along the axes y and z."""
 
+TILE = 32
+"""Rows and columns of a product that a block computes at a time."""
+
 Geometry = tuple[tuple[int, int, int], tuple[int, int, int]]
 
 
 def _power_of_two(n: int) -> int:
     """Return the least power of two that is not less."""
-    return 1 << max(0, n - 1).bit_length()
+    return 1 << max(0, int(n) - 1).bit_length()
 
 
 def row_geometry(extents: tuple[int, ...], limit: int) -> Geometry:
@@ -60,3 +63,9 @@ def column_geometry(extents: tuple[int, ...], limit: int, *, is_split: bool = Fa
         most = ENOUGH // (across * lanes * along * outer)
         parts = max(1, min(-(-length // (lanes * EACH)), most, MAX_PARTS))
     return (along, parts, outer), (across, lanes, 1)
+
+
+def product_geometry(batch: int, m: int, n: int) -> Geometry:
+    """Return blocks and threads for products of matrices with m rows and n columns."""
+    rows, columns = (max(1, min(-(-d // TILE), MAX_BLOCKS)) for d in (m, n))
+    return (columns, rows, max(1, min(batch, MAX_BLOCKS))), (TILE // 2, TILE // 2, 1)
