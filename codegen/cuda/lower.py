@@ -21,7 +21,7 @@ from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph, Value
 from tracejit.ir.dims import Dim, Expr, dim_values
-from tracejit.ir.lowering import Contract, Native
+from tracejit.ir.lowering import Contract, Effect, Native
 
 __all__ = ["lower_for_device"]
 
@@ -86,6 +86,9 @@ class _DeviceLowerer(_Lowerer):
             raise Refusal(f"{eqn.op.name} ({eqn.site}) calls a function that is compiled for the "
                           "CPU, which cannot run on the device. Call the Python function behind "
                           'it, so that it is captured, or leave out target="cuda"')
+        if isinstance(eqn.op.lowering, Effect) and eqn.op.lowering.shows:
+            raise Refusal(f"{eqn.op.name} ({eqn.site}) shows values where they are computed, which "
+                          "the device cannot. Return them, or leave out target=\"cuda\"")
         if not isinstance(eqn.op.lowering, Contract):
             super().single(step)
             return
