@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -184,6 +186,19 @@ def sums_are_the_same_at_every_call() -> None:
     assert strict(x) == tracejit.jit(lambda x: np.sum(x), fp="strict")(x)
 
 
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Let blocks have few threads, so that small arrays have many of them, and long rows."""
+    from tracejit.runtime.cuda import teams
+
+    before = teams.THREADS, teams.WARP, teams.EACH
+    teams.THREADS, teams.WARP, teams.EACH = 16, 4, 2
+    try:
+        yield
+    finally:
+        teams.THREADS, teams.WARP, teams.EACH = before
+
+
 def softmax(x: Any) -> Any:
     e = np.exp(x - np.max(x, axis=1, keepdims=True))
     return e / np.sum(e, axis=1, keepdims=True)
@@ -248,15 +263,18 @@ def sums_over_one_axis_are_done_by_teams() -> None:
     def middle(x: Any) -> Any:
         return np.sum(x, axis=1), np.sum(np.sin(x), axis=(1, 2)), np.any(x > 1.0, axis=2)
 
-    for shape in ((3, 40), (40, 3), (1, 300), (300, 2), (5, 1), (0, 4), (4, 0), (17, 33)):
-        x = rng.normal(size=shape)
-        if x.size:
-            both(tracejit.jit, rows, x)
-            both(tracejit.value_and_grad, loss, x, rng.normal(size=shape))
-        both(tracejit.jit, lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), x)
-        both(tracejit.jit, columns if shape[0] else np.cos, x.astype(np.float32))
-    for shape in ((3, 5, 17), (2, 9, 3)):
-        both(tracejit.jit, middle, rng.normal(size=shape))
+    both(tracejit.jit, rows, rng.normal(size=(2, 300)))
+    both(tracejit.jit, columns, rng.normal(size=(300, 2)))
+    with small_blocks():
+        for shape in ((3, 40), (40, 3), (5, 1), (0, 4), (4, 0), (7, 33)):
+            x = rng.normal(size=shape)
+            if x.size:
+                both(tracejit.jit, rows, x)
+                both(tracejit.value_and_grad, loss, x, rng.normal(size=shape))
+            both(tracejit.jit, lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), x)
+            both(tracejit.jit, columns if shape[0] else np.cos, x.astype(np.float32))
+        for shape in ((3, 5, 17), (2, 9, 3)):
+            both(tracejit.jit, middle, rng.normal(size=shape))
 
 
 def places_of_the_largest_are_the_first() -> None:
@@ -266,6 +284,33 @@ def places_of_the_largest_are_the_first() -> None:
     for function in (np.argmax, np.argmin):
         both(tracejit.jit, lambda x, f=function: (f(x, axis=1), f(x, axis=0)), x)
         both(tracejit.jit, lambda x, f=function: f(x, axis=1), np.arange(24).reshape(2, 12) % 7)
+
+
+def running_sums_are_done_by_teams() -> None:
+    rng = np.random.default_rng(0)
+
+    def weighted(x: Any) -> Any:
+        return np.sum(np.cumsum(np.sin(x)) ** 2) + np.sum(np.cumsum(x[::-1] * x))
+
+    def along(x: Any) -> Any:
+        return np.cumsum(x, axis=1), np.cumsum(x * x, axis=0), np.cumsum(x[:, ::-1], axis=1)
+
+    both(tracejit.jit, lambda x: np.cumsum(x), rng.normal(size=300))
+    with small_blocks():
+        for n in (0, 1, 7, 100):
+            x = rng.normal(size=n)
+            both(tracejit.jit, lambda x: np.cumsum(x), x)
+            both(tracejit.value_and_grad, weighted, x)
+        for shape in ((3, 40), (20, 5)):
+            both(tracejit.jit, along, rng.normal(size=shape))
+        both(tracejit.grad, lambda x: np.sum(along(x)[0] ** 2 * along(x)[1]),
+             rng.normal(size=(5, 9)))
+        both(tracejit.jit, lambda k: np.cumsum(k), np.arange(90) % 5)
+    both(tracejit.grad, lambda x: np.sum(np.cumprod(x)), rng.uniform(0.9, 1.1, size=40))
+    strict = tracejit.jit(np.cumsum, target="cuda", fp="strict")
+    x = rng.normal(size=500)
+    assert np.array_equal(strict(x), np.cumsum(x))
+    assert strict.trace(x).lower().kernels == ("step_0",)
 
 
 def products_are_numpys() -> None:
@@ -375,5 +420,5 @@ LAWS = {f.__name__: f for f in (
     empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
     complex_numbers_are_refused, sums_over_one_axis_are_done_by_teams,
     programs_with_teams_are_what_they_are_on_the_cpu, places_of_the_largest_are_the_first,
-    products_are_numpys, what_teams_share_is_complete,
+    products_are_numpys, running_sums_are_done_by_teams, what_teams_share_is_complete,
     teams_of_many_sizes_give_the_same_twice)}

@@ -416,6 +416,47 @@ def _of_team(combine: Any) -> tuple[Any, Any]:
     return row, column
 
 
+def _running_of_team(of_team: Any) -> tuple[Any, Any]:
+    """Return the running sum over the threads of a team, and then the sum of all.
+
+    of_team -- a function that returns a thread's place in its team, how many there are, and how far
+               apart they are in the block
+    """
+    @_device
+    def scan(shared, x):  # type: ignore[no-untyped-def]
+        k = in_block()
+        lane, lanes, step = of_team()
+        shared[k] = x
+        cuda.syncthreads()
+        width = 1
+        while width < lanes:
+            before = shared[k - width * step] if lane >= width else x * 0
+            cuda.syncthreads()
+            shared[k] = before + shared[k] if lane >= width else shared[k]
+            cuda.syncthreads()
+            width *= 2
+        return shared[k]
+
+    @_device
+    def last(shared):  # type: ignore[no-untyped-def]
+        lane, lanes, step = of_team()
+        total = shared[in_block() + (lanes - 1 - lane) * step]
+        cuda.syncthreads()
+        return total
+
+    return scan, last
+
+
+@_device
+def of_row():  # type: ignore[no-untyped-def]
+    return cuda.threadIdx.x, cuda.blockDim.x, 1
+
+
+@_device
+def of_column():  # type: ignore[no-untyped-def]
+    return cuda.threadIdx.y, cuda.blockDim.y, cuda.blockDim.x
+
+
 def _place_of_team(is_better: Any) -> tuple[Any, Any]:
     """Return searches for the place of the best element that the threads of a team have found.
 
@@ -494,6 +535,8 @@ def namespace() -> dict[str, Any]:
     for combine, function in COMBINERS.items():
         names[f"block_{combine}"], names[f"parts_{combine}"] = _of_block(function)
         names[f"row_{combine}"], names[f"column_{combine}"] = _of_team(function)
+    names["row_scan"], names["row_last"] = _running_of_team(of_row)
+    names["column_scan"], names["column_last"] = _running_of_team(of_column)
     for name, is_better in (("argmax", larger), ("argmin", smaller)):
         names[f"row_{name}"], names[f"column_{name}"] = _place_of_team(is_better)
     names.update((name, dtype.type) for name, dtype in DTYPES.items())

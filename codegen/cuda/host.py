@@ -42,7 +42,7 @@ class HostRenderer:
                   if p.is_array and not p.is_room and not p.name.startswith("parts_")]
         for unit in self.program.units():
             self.out.arrays.update((f"parts_{name}", (self.dtypes[name], 0))
-                                   for name, _ in unit.folds)
+                                   for name in (*(n for n, _ in unit.folds), *unit.parts))
         capacities = [f"logcap{k}" for k in range(len(self.kernel.logs))]
         parts = [n for n in self.out.arrays if n.startswith("parts_")]
         names = dict.fromkeys(["run", "ctx", *arrays, *parts, *capacities,
@@ -121,18 +121,19 @@ class HostRenderer:
         """
         if not unit.is_grid:
             return "()"
+        texts = [loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})" for loop in unit.axes]
+        if unit.team is not None:
+            texts.append(unit.team.length)
         found = []
-        loops = unit.axes if unit.team is None else [*unit.axes, unit.team.divided[0]]
-        for loop in reversed(loops):
-            is_known = reads(loop.lo) | reads(loop.hi) <= self.known and not (
-                calls_in(loop.lo) | calls_in(loop.hi)) - {"imax", "imin", "idiv", "imod"}
-            text = loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})"
+        for text in reversed(texts):
+            is_known = reads(text) <= self.known and not (
+                calls_in(text) - {"imax", "imin", "idiv", "imod"})
             found.append(_host_text(text) if is_known else "0")
         return f"({', '.join(found)},)"
 
 def _host_text(text: str) -> str:
     """Return source for the host, whose functions are attributes of `run`."""
-    return re.sub(r"\b(imax|imin|idiv|imod|between|select)\(", r"run.\1(", text)
+    return re.sub(r"\b(imax|imin|idiv|imod|between|select|stretch)\(", r"run.\1(", text)
 
 
 def _launcher(unit: Unit) -> str:

@@ -8,6 +8,7 @@ noted, so that threads may fold parts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product as pairs
 
 import numpy as np
@@ -71,6 +72,7 @@ class _DeviceLowerer(_Lowerer):
         loop.is_divisible = not loop.independent and self._is_divisible(nest)
         if loop.independent or loop.is_divisible:
             loop.folds = begun
+        loop.runs = self._running(nest)
 
     def map_(self, eqn: Eqn) -> None:
         """Lower independent iterations."""
@@ -123,7 +125,7 @@ class _DeviceLowerer(_Lowerer):
         """
         every = nest.statements()
         variables = frozenset(v for s in every for v in s.vars)
-        accesses = [s.accesses(self.elements, self.buffers) for s in every]
+        accesses = list(map(self._accesses, every))
         return frozenset(v for v in variables if all(v in s.vars for s in every)
                          and all(self._is_free(s, v) for s in every)
                          and self._are_apart(every, accesses, v, variables))
@@ -138,19 +140,36 @@ class _DeviceLowerer(_Lowerer):
         """Whether a fold has to combine its terms in the order of the program."""
         return self.strict and s.combine in ("add", "mul") and s.target.aval.dtype.kind in "fc"
 
+    def _running(self, nest: Nest) -> str:
+        """Return the register of a running sum, if that is all a nest does, in any order."""
+        s = nest.body[0]
+        if len(nest.body) > 1 or not isinstance(s, Statement) or s.kind != "running" or (
+                self._is_in_order(s)):
+            return ""
+        found = s.accesses(self.elements, self.buffers)
+        is_in_place = all(a.index == s.index for a in found
+                          if a.buffer is s.buffer and not a.is_write)
+        return self.folds[s] if is_in_place else ""
+
     def _is_divisible(self, nest: Nest) -> bool:
         """Whether threads that do one iteration of the loops around may divide a nest's own."""
         v, every = nest.var, nest.statements()
         variables = frozenset(w for s in every for w in s.vars[s.vars.index(v):])
         accesses = []
         for s in every:
-            found = s.accesses(self.elements, self.buffers)
+            found = self._accesses(s)
             if s.vars.index(v) >= len(s.vars) - s.folded:
                 if s.kind not in ("fold", "argument") or self._is_in_order(s):
                     return False
                 found = [a for a in found if not a.is_write]  # that is done behind the loop
             accesses.append(found)
         return self._are_apart(every, accesses, v, variables)
+
+    def _accesses(self, s: Statement) -> list[Access]:
+        """Return what a statement reads and writes; where a running sum goes is known here."""
+        found = s.accesses(self.elements, self.buffers)
+        return [replace(a, index=s.index) if a.is_write and s.kind == "running" else a
+                for a in found]
 
     def _are_apart(self, every: Sequence[Statement], accesses: Sequence[list[Access]], v: Value,
                    variables: frozenset[Value]) -> bool:

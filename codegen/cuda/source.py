@@ -219,7 +219,7 @@ class _Renderer:
         tables = dict.fromkeys(self.slots[n][0] for n in handed)
         found += [Parameter(t, self.out.arrays[t][0], True) for t in tables]
         found += [Parameter(f"parts_{name}", self.dtypes[name], True)
-                  for name, _ in (*unit.folds, *unit.splits)]
+                  for name in [*(n for n, _ in (*unit.folds, *unit.splits)), *unit.parts]]
         for name in [*(n for n, _, _ in unit.finishes), *(n for n, _ in unit.joins)]:
             found += [Parameter(f"parts_{name}", self.dtypes[name], True),
                       Parameter(f"count_{name}", word, False)]

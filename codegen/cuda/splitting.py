@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,8 +30,9 @@ from tracejit.codegen.cuda.units import (
     has_grid,
     is_grid,
     is_product,
+    is_running,
 )
-from tracejit.codegen.folds import combined
+from tracejit.codegen.folds import combined, identity_of
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import (
     Assign,
@@ -164,6 +166,9 @@ class _Splitter:
             elif is_product(node):
                 self._flush(finish=self._waits([node]))
                 self.steps.append(Unit(self._name("product"), [node], is_product=True))
+            elif is_running(node) and self._is_host(node.hi):  # type: ignore[union-attr]
+                assert isinstance(node, Loop)
+                self._running(node)
             elif has_grid(node):
                 assert isinstance(node, (Loop, While, If))
                 self._control(node)
@@ -187,10 +192,7 @@ class _Splitter:
             self.again[let.name] = (let, cost)
 
     def _grid(self, loop: Loop) -> None:
-        names = {name for name, _ in loop.folds}
-        self.pending = [n for n in self.pending
-                        if not (isinstance(n, Assign) and n.name in names)]
-        self._flush(finish=self._waits([loop]))
+        self._begin(loop, {name for name, _ in loop.folds})
         axes = axes_of(loop)
         team = team_of(loop, axes)
         halves = halves_of(axes[-1], team) if team is not None else None
@@ -198,6 +200,38 @@ class _Splitter:
             self._grid_unit(loop, team)
         else:
             self._columns(loop, axes, halves)
+
+    def _begin(self, loop: Loop, registers: set[str]) -> None:
+        """Do what comes before a grid, but for what its registers begin with."""
+        self.pending = [n for n in self.pending
+                        if not (isinstance(n, Assign) and n.name in registers)]
+        self._flush(finish=self._waits([loop]))
+
+    def _running(self, loop: Loop) -> None:
+        """Sum stretches, a team each; then run through each, from the sum of those before it."""
+        total = loop.runs
+        self._begin(loop, {total})
+        stretch, count, at, part = map(self._name, ("stretch", "count", "at", "part"))
+        for name, text in ((stretch, f"stretch({loop.hi})"),
+                           (count, f"idiv({loop.hi} + {stretch} - 1, {stretch})")):
+            self.dtypes[name] = np.dtype(np.int64)
+            self.host.add(name)
+            self.steps.append(HostValue(name, text))
+        self.dtypes[at] = self.dtypes[part] = np.dtype(np.int64)
+        lo, hi = f"{at} * {stretch}", f"imin(({at} + 1) * {stretch}, {loop.hi})"
+        begin = Assign(total, identity_of("add", self.dtypes[total]))
+        fold = replace(loop, lo=lo, hi=hi, runs="", is_divisible=True, folds=((total, "add"),),
+                       body=[n for n in loop.body if not isinstance(n, Store)])
+        before = Loop(part, "0", at, [Assign(total, f"{total} + parts_{total}[{part}]")],
+                      is_divisible=True, folds=((total, "add"),))
+        bodies: list[list[Node]] = [[begin, fold, Store(f"parts_{total}", at, total)],
+                                    [begin, before, replace(loop, lo=lo, hi=hi)]]
+        for body in bodies:
+            rows = Loop(at, "0", count, body, independent=True)
+            team = team_of(rows, [rows])
+            assert team is not None
+            unit = self._grid_unit(rows, replace(team, is_column=False, length=stretch))
+            unit.parts = (total,)
 
     def _grid_unit(self, loop: Loop, team: Team | None) -> Unit:
         axes = axes_of(loop)

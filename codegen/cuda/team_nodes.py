@@ -7,6 +7,7 @@ for a row behind the last one does nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tracejit.codegen.cuda.expressions import reads
 from tracejit.codegen.cuda.names import defined_in
 from tracejit.codegen.cuda.teams import Access, accesses_of, meets
 from tracejit.codegen.cuda.units import Unit
+from tracejit.codegen.folds import identity_of
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
 from tracejit.ir.dtypes import dtype_name
 
@@ -33,7 +35,9 @@ def shared_by_team(unit: Unit, dtypes: Mapping[str, np.dtype]) -> dict[str, str]
 
 
 def _folds(nodes: Sequence[Node]) -> Iterable[tuple[str, str]]:
-    return [fold for node in nodes if isinstance(node, Loop) for fold in node.folds]
+    """Return the registers that teams fold into, running sums among them, and how."""
+    loops = [node for node in nodes if isinstance(node, Loop)]
+    return [fold for n in loops for fold in (*n.folds, *([(n.runs, "add")] if n.runs else []))]
 
 
 def team_nodes(unit: Unit, dtypes: Mapping[str, np.dtype]) -> list[Node]:
@@ -110,11 +114,36 @@ class _Rows:
             self.done += for_device([node], {})  # what a fold begins with, for every thread
         elif isinstance(node, (Store, Do)) or self._is_once(node):
             self._by_first(for_device([node], {}))
+        elif isinstance(node, Loop) and node.runs:
+            self._running(node)
         else:
             self.inside += for_device([node], self.divided)
         if isinstance(node, Loop) and node.folds:
             self._meet()
             self.done += [self._together(name, combine) for name, combine in node.folds]
+
+    def _running(self, loop: Loop) -> None:
+        """Run through elements, as many at a time as there are threads in a team."""
+        total = loop.runs
+        at = next(k for k, n in enumerate(loop.body) if isinstance(n, Assign) and n.name == total)
+        add = loop.body[at]
+        assert isinstance(add, Assign)
+        kind = dtype_name(self.dtypes[total])
+        first, is_here, term, here = map(self._free, ("turn", "is_here", "term", "here"))
+        before = [*loop.body[:at], Assign(term, add.expression.removeprefix(f"{total} + "),
+                                          add.comment)]
+        after = [replace(n, expression=here) if isinstance(n, Store) and n.expression == total
+                 else n for n in loop.body[at + 1:]]
+        body: list[Node] = [
+            Let(loop.var, f"{first} + cuda.threadIdx.{self.lane}"),
+            Let(is_here, f"{self.is_in} and {loop.var} < {loop.hi}"),
+            Assign(term, identity_of("add", self.dtypes[total])),
+            If(is_here, for_device(before, {})),
+            Let(here, f"{total} + {self.stem}_scan(shared_{kind}, {term})"),
+            If(is_here, for_device(after, {})),
+            Assign(total, f"{total} + {self.stem}_last(shared_{kind})")]
+        self._meet()
+        self.done.append(Loop(first, loop.lo, loop.hi, body, step=f"cuda.blockDim.{self.lane}"))
 
     def _is_once(self, node: Node) -> bool:
         """Whether a row as a whole adds to what rows fold into."""

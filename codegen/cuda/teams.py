@@ -27,10 +27,12 @@ class Team:
 
     divided   -- the loops whose iterations they divide
     is_column -- whether the threads of a team are in a column of their block
+    length    -- how many elements a row has, as source
     """
 
     divided: tuple[Loop, ...]
     is_column: bool
+    length: str
 
 
 def team_of(loop: Loop, axes: Sequence[Loop]) -> Team | None:
@@ -53,7 +55,9 @@ def team_of(loop: Loop, axes: Sequence[Loop]) -> Team | None:
             return None
     if not divided or all(_is_short(loop) for loop in divided):
         return None
-    return Team(tuple(divided), _is_column(divided, row))
+    first = divided[0]
+    length = first.hi if first.lo == "0" else f"{first.hi} - ({first.lo})"
+    return Team(tuple(divided), _is_column(divided, row), length)
 
 
 SHORT = 8
@@ -67,9 +71,11 @@ def _is_short(loop: Loop) -> bool:
 def _divided_in(loop: Loop) -> list[Loop]:
     """Return the loops to divide in a loop of a row: the innermost, where that folds no further.
 
-    Around a loop that is divided there are scalars only, which every thread has for itself; a fold
-    there adds what the threads have.
+    A running sum is divided in turns. Around a loop that is divided there are scalars only, which
+    every thread has for itself; a fold there adds what the threads have.
     """
+    if loop.runs:
+        return [loop]
     if not loop.is_divisible:
         return []
     inner = [node for node in loop.body if isinstance(node, Loop)]

@@ -16,7 +16,7 @@ from tracejit.codegen.cuda.teams import Team
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, While, children
 
 __all__ = ["Control", "HostValue", "Program", "Step", "Unit", "axes_of", "has_grid", "is_grid",
-           "is_product"]
+           "is_product", "is_running"]
 
 FEW = 32
 """Iterations of a known number up to this are left to one thread."""
@@ -35,6 +35,7 @@ class Unit:
     before  -- scalars that are computed again for it
     team    -- how threads do an iteration of a grid unit together, where they do
     splits  -- registers of which many blocks leave a part for each column
+    parts   -- registers of running sums whose sum in each stretch is left in memory, or read
     is_product -- whether it is a product of matrices, for which the host may know a library
     joins   -- registers whose parts, as many as blocks have left, a thread folds for its column
     """
@@ -48,6 +49,7 @@ class Unit:
     team: Team | None = None
     splits: tuple[tuple[str, str], ...] = ()
     joins: tuple[tuple[str, str], ...] = ()
+    parts: tuple[str, ...] = ()
     is_product: bool = False
 
     @property
@@ -161,7 +163,12 @@ def is_product(node: Node) -> bool:
     return isinstance(node, Do) and node.call.startswith(f"{NAME}(")
 
 
+def is_running(node: Node) -> bool:
+    """Return whether a node is a running sum that is worth many threads."""
+    return isinstance(node, Loop) and bool(node.runs) and not _is_few([node])
+
+
 def has_grid(node: Node) -> bool:
-    """Return whether there is such a loop, or a product of matrices, inside of a node."""
-    return any(is_grid(n) or is_product(n) or has_grid(n)
+    """Return whether there is something inside of a node for which the host launches a grid."""
+    return any(is_grid(n) or is_product(n) or is_running(n) or has_grid(n)
                for block in children(node) for n in block)

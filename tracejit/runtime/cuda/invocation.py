@@ -19,7 +19,12 @@ from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.interpreter import bind_sizes
 from tracejit.runtime.cuda.arrays import is_on_device, to_device
 from tracejit.runtime.cuda.cublas import cublas
-from tracejit.runtime.cuda.teams import column_geometry, product_geometry, row_geometry
+from tracejit.runtime.cuda.teams import (
+    column_geometry,
+    product_geometry,
+    row_geometry,
+    stretch_of,
+)
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
@@ -250,6 +255,7 @@ class _Call:
             raise _Stopped
         return table.copy_to_host()[k].item()
 
+    stretch = staticmethod(stretch_of)
     imax, imin = staticmethod(max), staticmethod(min)
 
     @staticmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-__all__ = ["column_geometry", "product_geometry", "row_geometry"]
+__all__ = ["column_geometry", "product_geometry", "row_geometry", "stretch_of"]
 
 THREADS = 256
 """Threads of a block."""
@@ -69,3 +69,11 @@ def product_geometry(batch: int, m: int, n: int) -> Geometry:
     """Return blocks and threads for products of matrices with m rows and n columns."""
     rows, columns = (max(1, min(-(-d // TILE), MAX_BLOCKS)) for d in (m, n))
     return (columns, rows, max(1, min(batch, MAX_BLOCKS))), (TILE // 2, TILE // 2, 1)
+
+
+def stretch_of(n: int) -> int:
+    """Return how many of n elements of a running sum are for one block.
+
+    They are so many that a block has one team, whose threads then go through as many turns.
+    """
+    return max(THREADS * EACH, -(-n // MAX_PARTS))
