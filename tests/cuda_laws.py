@@ -342,13 +342,21 @@ def products_are_numpys() -> None:
 
 def what_teams_share_is_complete() -> None:
     """What one thread of a team stores and another reads is behind a barrier."""
-    def shifted(x: Any) -> Any:
-        y = np.zeros_like(x)
-        y[:, :] = np.exp(x - np.max(x, axis=1, keepdims=True))
-        return np.sum(y[:, 1:] * y[:, :-1], axis=1), np.sum(y[:, ::-1] * x, axis=1)
+    def backwards(x: Any) -> Any:
+        y = np.exp(x)
+        return y, np.sum(y[:, ::-1] * x, axis=1), y[:, ::-1] + x
 
-    both(tracejit.jit, shifted, np.random.default_rng(0).normal(size=(5, 37)))
-    both(tracejit.grad, lambda x: np.sum(shifted(x)[0] ** 2), np.arange(44.0).reshape(2, 22) / 30)
+    def in_part(x: Any) -> Any:
+        y = x.copy()
+        y[:, 0] = np.sin(x[:, 1])
+        return y, np.sum(y * x, axis=1)
+
+    with small_blocks():
+        for fn in (backwards, in_part):
+            both(tracejit.jit, fn, np.random.default_rng(0).normal(size=(5, 21)))
+            both(tracejit.grad, lambda x, fn=fn: np.sum(fn(x)[1] ** 2), np.ones((2, 9)))
+            source = tracejit.jit(fn, target="cuda").trace("f64[n, m]").lower().source
+            assert "    cuda.syncthreads()" in source
 
 
 def teams_of_many_sizes_give_the_same_twice() -> None:

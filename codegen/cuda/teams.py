@@ -16,7 +16,7 @@ from itertools import combinations
 
 from tracejit.codegen.cuda.expressions import reads, tree_of
 from tracejit.codegen.cuda.names import defined_in, every_node, used_in
-from tracejit.codegen.loop_ir import Assign, Do, Let, Loop, Node, Store, children, texts
+from tracejit.codegen.loop_ir import Assign, Do, Let, Loop, Node, Return, Store, children, texts
 
 __all__ = ["Access", "Halves", "Team", "accesses_of", "halves_of", "meets", "rebuilt", "team_of"]
 
@@ -76,8 +76,8 @@ def _divided_in(loop: Loop) -> list[Loop]:
     """
     if loop.runs:
         return [loop]
-    if not loop.is_divisible:
-        return []
+    if not loop.is_divisible or any(isinstance(n, Return) for n in every_node(loop.body)):
+        return []  # threads that leave would miss the next barrier
     inner = [node for node in loop.body if isinstance(node, Loop)]
     of_threads = set(defined_in(inner))
     is_plain = all(_is_for_all(node, of_threads) for node in loop.body if node not in inner)
