@@ -221,6 +221,10 @@ def extremes(x: Any) -> Any:
     return np.argmax(x, axis=1), np.argmin(x, axis=0), np.prod(x, axis=0), np.sum(x, axis=(1, 0))
 
 
+def running(x: Any) -> Any:
+    return np.sum(np.cumsum(x, axis=1) ** 2) + np.sum(np.cumsum(np.sin(x[0])))
+
+
 TEAMS = {
     "cross_entropy": (tracejit.value_and_grad, cross_entropy, ("f64[n, m]", "f64[n, m]")),
     "logistic": (tracejit.value_and_grad, logistic, ("f64[d]", "f64[n, d]", "f64[n]")),
@@ -228,6 +232,7 @@ TEAMS = {
                    perceptron, ("f32[d, h]", "f32[h]", "f32[h, o]", "f32[o]", "f32[n, d]",
                                 "f32[n, o]")),
     "extremes": (tracejit.jit, extremes, ("f32[n, m]",)),
+    "running": (tracejit.value_and_grad, running, ("f32[n, m]",)),
     "batches": (tracejit.jit, np.matmul, ("f64[b, n, m]", "f64[b, m, k]")),
 }
 """Programs with teams of threads and products: a transform, a function, specs."""

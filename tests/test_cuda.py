@@ -108,7 +108,7 @@ def test_benchmarks_compile_to_ptx_without_spills(keys: str) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("names", [["cross_entropy", "logistic"],
-                                   ["perceptron", "extremes", "batches"]])
+                                   ["perceptron", "extremes", "batches", "running"]])
 def test_teams_and_products_compile_to_ptx_without_spills(names: list[str]) -> None:
     results = run_child("programs-ptx", *names, simulate=False)
     assert set(results) == set(names)
