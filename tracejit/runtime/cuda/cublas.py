@@ -14,7 +14,7 @@ import numpy as np
 
 from tracejit.errors import DeviceError
 
-__all__ = ["Cublas", "cublas"]
+__all__ = ["Cublas", "find_cublas"]
 
 LETTERS = {np.dtype(np.float32): "S", np.dtype(np.float64): "D"}
 NUMBERS = {np.dtype(np.float32): ctypes.c_float, np.dtype(np.float64): ctypes.c_double}
@@ -30,7 +30,7 @@ STRIDED = (_POINTER, _INT, _INT, _INT, _INT, _INT, _POINTER, _POINTER, _INT, _LO
 
 
 @functools.cache
-def cublas() -> Cublas | None:
+def find_cublas() -> Cublas | None:
     """Return the library; None where it is not installed, and in Numba's simulator."""
     from tracejit.codegen.cuda.functions import IS_SIMULATED
 

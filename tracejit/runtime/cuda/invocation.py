@@ -18,7 +18,7 @@ from tracejit.ir.dims import Dim, evaluate
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.interpreter import bind_sizes
 from tracejit.runtime.cuda.arrays import is_on_device, to_device
-from tracejit.runtime.cuda.cublas import cublas
+from tracejit.runtime.cuda.cublas import find_cublas
 from tracejit.runtime.cuda.teams import (
     column_geometry,
     product_geometry,
@@ -227,7 +227,7 @@ class _Call:
 
     def product(self, whole: tuple[Any, ...], kernel: Any, *args: Any) -> None:
         """Multiply matrices by cuBLAS where it is there, else by a kernel that takes tiles."""
-        library = cublas()
+        library = find_cublas()
         if library is None or not library.product(*whole, stream=0):
             self._start(kernel, product_geometry(*whole[2:5]), args)
 
