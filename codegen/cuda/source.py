@@ -19,7 +19,7 @@ from tracejit.codegen.cuda.module import DeviceSource, Parameter
 from tracejit.codegen.cuda.names import defined_in, every_node, used_in
 from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.splitting import split
-from tracejit.codegen.cuda.team_nodes import shared_by_team, team_nodes
+from tracejit.codegen.cuda.team_nodes import rows_of_teams, shared_by_team
 from tracejit.codegen.cuda.units import Program, Unit
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.kernel import Kernel
@@ -125,7 +125,7 @@ class _Renderer:
         body += _shared({**own, **shared_by_team(unit, self.dtypes)})
         body += for_device(unit.before, {})
         body += for_device(unit.nodes, self._ranges(unit)) if unit.team is None else (
-            team_nodes(unit, self.dtypes))
+            rows_of_teams(unit, self.dtypes))
         body += [Do(f"block_{combine}(shared_{dtype_name(self.dtypes[name])}, {name}, "
                     f"parts_{name})") for name, combine in unit.folds]
         if not unit.is_grid:

@@ -20,7 +20,7 @@ from tracejit.codegen.folds import identity_of
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
 from tracejit.ir.dtypes import dtype_name
 
-__all__ = ["shared_by_team", "team_nodes"]
+__all__ = ["rows_of_teams", "shared_by_team"]
 
 
 def shared_by_team(unit: Unit, dtypes: Mapping[str, np.dtype]) -> dict[str, str]:
@@ -40,7 +40,7 @@ def _folds(nodes: Sequence[Node]) -> Iterable[tuple[str, str]]:
     return [fold for n in loops for fold in (*n.folds, *([(n.runs, "add")] if n.runs else []))]
 
 
-def team_nodes(unit: Unit, dtypes: Mapping[str, np.dtype]) -> list[Node]:
+def rows_of_teams(unit: Unit, dtypes: Mapping[str, np.dtype]) -> list[Node]:
     """Return the loops of a unit whose rows are done by teams."""
     return _Rows(unit, dtypes).loops(unit.nodes)
 
