@@ -68,6 +68,11 @@ class Loop:
     """Noted for the device only: whether iterations may run at once, in any order."""
     folds: tuple[tuple[str, str], ...] = ()
     """Noted for the device only: the registers that it folds into, and how they combine."""
+    runs: str = ""
+    """Noted for the device only: the register of the running sum that is all it does."""
+    is_divisible: bool = False
+    """Noted for the device only, of a loop in others: whether threads that do one iteration of
+    those together may divide its iterations."""
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from tracejit.codegen.loop_ir import (
 )
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.nests import NestEmitter
-from tracejit.codegen.schedule import Apart, Nest, Single, schedule_block
+from tracejit.codegen.schedule import Apart, Nest, Single, Style, schedule_block
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
@@ -68,7 +68,7 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
 def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, as a lowerer for some target makes it."""
     given: dict[Value, str] = {}
-    elements = choose_storage(graph, given)
+    elements = choose_storage(graph, given, lowerer.style.is_product)
     live = Liveness(graph, elements)
     buffers = Buffers(graph, elements, live)
     kernel = lowerer(graph, elements, buffers).run()
@@ -81,6 +81,8 @@ def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) 
 
 class _Lowerer(NestEmitter):
     """Lowers one graph."""
+
+    style = Style()
 
     def __init__(self, graph: Graph, elements: Elements, buffers: Buffers) -> None:
         super().__init__(elements, buffers, label_values(graph))
@@ -150,7 +152,7 @@ class _Lowerer(NestEmitter):
 
     def block(self, block: Block) -> None:
         """Lower a block into the innermost scope."""
-        for step in schedule_block(block, self.elements, self.buffers, self.apart):
+        for step in schedule_block(block, self.elements, self.buffers, self.apart, self.style):
             for buffer in self._written_by(step):
                 self._prepare(buffer)
             if isinstance(step, Nest):

@@ -20,7 +20,7 @@ def lower_product(self: _Lowerer, eqn: Eqn) -> None:
     """Call BLAS where the product is large enough, else run the loops."""
     product = as_product(eqn.params["spec"])
     assert product is not None
-    sizes = product_sizes(eqn)
+    sizes = product_sizes(eqn.params["spec"], *(x.aval.shape for x in eqn.inputs))
     m, n, k = map(self.dim, sizes)
     a, b = (eqn.inputs[1], eqn.inputs[0]) if product.swapped else eqn.inputs
     names = [self.buffers.of[x].name for x in (a, b)]  # type: ignore[index]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,21 +45,21 @@ def is_matrix_product(eqn: Eqn) -> bool:
     if not isinstance(eqn.op.lowering, Contract) or eqn.output.aval.dtype not in (
             np.float32, np.float64):
         return False
-    product = as_product(eqn.params["spec"])
-    return product is not None and not _is_small(product_sizes(eqn))
+    spec = eqn.params["spec"]
+    a, b = (x.aval.shape for x in eqn.inputs)
+    return as_product(spec) is not None and not _is_small(product_sizes(spec, a, b))
 
 
-def product_sizes(eqn: Eqn) -> list[Dim]:
-    """Return rows, columns and summed size."""
-    left, rest = eqn.params["spec"].split(",")
+def product_sizes(spec: str, a: Sequence[Dim], b: Sequence[Dim]) -> tuple[Dim, Dim, Dim]:
+    """Return rows, columns and summed size of a product of two matrices of some shapes."""
+    left, rest = spec.split(",")
     right, output = rest.split("->")
-    dims = dict(zip(left + right, (*eqn.inputs[0].aval.shape, *eqn.inputs[1].aval.shape),
-                    strict=True))
+    dims = dict(zip(left + right, (*a, *b), strict=True))
     (k,) = [c for c in left if c in right and c not in output]
-    return [dims[output[0]], dims[output[1]], dims[k]]
+    return dims[output[0]], dims[output[1]], dims[k]
 
 
-def _is_small(sizes: list[Dim]) -> bool:
+def _is_small(sizes: Sequence[Dim]) -> bool:
     known = 1
     for d in sizes:
         if not isinstance(d, int):

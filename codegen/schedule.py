@@ -9,7 +9,7 @@ with the same extent, why is noted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tracejit.codegen.buffers import Buffer, Buffers
@@ -21,11 +21,25 @@ from tracejit.ir.dims import Dim, dim_values, product, substitute
 from tracejit.ir.lowering import Effect, Library, LogOp, Native, Region
 from tracejit.ir.walk import eqn_uses, has_effect
 
-__all__ = ["Apart", "Nest", "Reason", "Single", "Step", "schedule_block", "statements_in"]
+__all__ = ["Apart", "Nest", "Reason", "Single", "Step", "Style", "schedule_block", "statements_in"]
 
 
 MAX_WRITTEN_OUT = 32
 """How many assignments a loop nest over a small array may become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a target wants of nests.
+
+    vectorises   -- whether calls are vectorised, in innermost loops only
+    in_registers -- whether all folds are kept in registers
+    is_product   -- which contractions are done as a whole
+    """
+
+    vectorises: bool = True
+    in_registers: bool = False
+    is_product: Callable[[Eqn], bool] = is_matrix_product
 
 
 @dataclass(eq=False, slots=True)
@@ -139,18 +153,19 @@ def _first(things: Iterable[Buffer | Value]) -> Buffer | Value:
     return min(things, key=lambda x: x.uid if isinstance(x, Value) else x.values[0].uid)
 
 
-def schedule_block(block: Block, elements: Elements, buffers: Buffers,
-                   apart: list[Apart]) -> list[Step]:
+def schedule_block(block: Block, elements: Elements, buffers: Buffers, apart: list[Apart],
+                   style: Style) -> list[Step]:
     """Return the steps of a block, its statements fused into nests.
 
     apart -- gets those that might have shared a loop, with the reasons why they do not
     """
-    return _Scheduler(elements, buffers, apart).run(block)
+    return _Scheduler(elements, buffers, apart, style).run(block)
 
 
 class _Scheduler:
-    def __init__(self, elements: Elements, buffers: Buffers, apart: list[Apart]) -> None:
-        self.elements, self.buffers, self.apart = elements, buffers, apart
+    def __init__(self, elements: Elements, buffers: Buffers, apart: list[Apart],
+                 style: Style) -> None:
+        self.elements, self.buffers, self.apart, self.style = elements, buffers, apart, style
         self.steps: list[Step] = []
         self.effects: list[_Effects] = []
 
@@ -161,7 +176,8 @@ class _Scheduler:
             if self._is_single(eqn):
                 self._place_single(eqn)
                 continue
-            for statement in statements_of(eqn, self.elements, self.buffers):
+            for statement in statements_of(eqn, self.elements, self.buffers,
+                                           in_registers=self.style.in_registers):
                 self._place(statement)
         return self.steps
 
@@ -169,7 +185,7 @@ class _Scheduler:
         how = eqn.op.lowering
         if isinstance(how, (Region, Library, Native, LogOp, Effect)) or not eqn.outputs:
             return True
-        if is_matrix_product(eqn):
+        if self.style.is_product(eqn):
             return True
         (out,) = eqn.outputs
         return not is_array(out) and self.elements.is_virtual_kind(eqn)
@@ -210,7 +226,8 @@ class _Scheduler:
         for k in reversed(range(len(self.steps))):
             step = self.steps[k]
             if isinstance(step, Nest) and statement.vars and step.extent == statement.extents[0]:
-                reason = _fuse(step, statement, self.elements, self.buffers, self.apart)
+                reason = _fuse(step, statement, self.elements, self.buffers, self.apart,
+                               self.style.vectorises)
                 if reason is None:
                     old = self.effects[k]
                     self.effects[k] = _Effects(
@@ -242,7 +259,7 @@ def as_nest(statement: Statement, depth: int) -> Nest | Statement:
 
 
 def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers,
-          apart: list[Apart]) -> Reason | None:
+          apart: list[Apart], vectorises: bool) -> Reason | None:
     """Let a statement join a nest of its extent as deep as it may; return why it shares no loop."""
     levels: list[Nest] = []
     current: Nest | None = nest
@@ -264,7 +281,8 @@ def _fuse(nest: Nest, statement: Statement, elements: Elements, buffers: Buffers
         levels.append(current)
         last = current.body[-1]
         current = last if isinstance(last, Nest) else None
-    while levels and (reason := _spoils_vectors(levels[-1], statement, len(levels), elements)):
+    while vectorises and levels and (
+            reason := _spoils_vectors(levels[-1], statement, len(levels), elements)):
         refusal = levels.pop(), reason
         del mapping[statement.vars[len(levels)]]
     if not levels:

@@ -146,14 +146,19 @@ def copy_statement(source: Atom, target: Value, buffer: Buffer, why: str) -> Sta
     return statement
 
 
-def statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[Statement]:
-    """Yield the statements that carry out an equation that makes an array or folds one."""
-    for statement in _statements_of(eqn, elements, buffers):
+def statements_of(eqn: Eqn, elements: Elements, buffers: Buffers, *,
+                  in_registers: bool = False) -> Iterator[Statement]:
+    """Yield the statements that carry out an equation that makes an array or folds one.
+
+    in_registers -- whether what is folded over is to be innermost, whatever that does to strides
+    """
+    for statement in _statements_of(eqn, elements, buffers, in_registers):
         statement.drop_unit_loops()
         yield statement
 
 
-def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[Statement]:
+def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers,
+                   in_registers: bool) -> Iterator[Statement]:
     how = eqn.op.lowering
     out = eqn.outputs[0]
     buffer = buffers.of.get(out)
@@ -169,9 +174,9 @@ def _statements_of(eqn: Eqn, elements: Elements, buffers: Buffers) -> Iterator[S
     elif isinstance(how, Write):
         yield from _write(eqn, buffers)
     elif isinstance(how, Reduce):
-        yield from _reduce(eqn, buffer)
+        yield from _reduce(eqn, buffer, in_registers)
     elif isinstance(how, Contract):
-        yield from _contract(eqn, buffer)
+        yield from _contract(eqn, buffer, in_registers)
     elif isinstance(how, Argument):
         yield _argument(eqn, buffer)
     elif isinstance(how, Running):
@@ -206,7 +211,7 @@ def _write(eqn: Eqn, buffers: Buffers) -> Iterator[Statement]:
                     combine=combine, buffer=buffer, extra={"axes": eqn.params["axes"]})
 
 
-def _reduce(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
+def _reduce(eqn: Eqn, buffer: Buffer | None, in_registers: bool) -> Iterator[Statement]:
     """Fold in a register where the folded axes are innermost, else in memory, filled before."""
     (a,) = eqn.inputs
     axes = eqn.params["axes"]
@@ -216,14 +221,18 @@ def _reduce(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
     combine = eqn.op.lowering.combine  # type: ignore[union-attr]
     ndim = len(a.aval.shape)
     yield from _fold(eqn, buffer, list(variables), list(a.aval.shape), [(a, index)], kept, combine,
-                     [k in axes for k in range(ndim)])
+                     [k in axes for k in range(ndim)], in_registers)
 
 
 def _fold(eqn: Eqn, buffer: Buffer | None, variables: list[Value], extents: list[Dim],
           operands: list[tuple[Atom, Idx]], kept: Idx, combine: str,
-          is_folded: list[bool]) -> Iterator[Statement]:
+          is_folded: list[bool], in_registers: bool) -> Iterator[Statement]:
     out = eqn.output
     count = sum(is_folded)
+    if in_registers:
+        order = sorted(range(len(variables)), key=is_folded.__getitem__)
+        variables, extents, is_folded = ([xs[k] for k in order]  # type: ignore[assignment]
+                                         for xs in (variables, extents, is_folded))
     if not count:
         assert buffer is not None
         yield Statement(eqn, "put", variables, extents, operands, out, kept, buffer=buffer)
@@ -240,7 +249,7 @@ def _fold(eqn: Eqn, buffer: Buffer | None, variables: list[Value], extents: list
     yield Statement(eqn, "add", variables, extents, operands, out, kept, combine, buffer=buffer)
 
 
-def _contract(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
+def _contract(eqn: Eqn, buffer: Buffer | None, in_registers: bool) -> Iterator[Statement]:
     """Order the loops so that the innermost walks along memory in as many operands as can be."""
     left, rest = eqn.params["spec"].split(",")
     right, output = rest.split("->")
@@ -256,7 +265,7 @@ def _contract(eqn: Eqn, buffer: Buffer | None) -> Iterator[Statement]:
 
     operands = [(eqn.inputs[0], index(left)), (eqn.inputs[1], index(right))]
     yield from _fold(eqn, buffer, [variables[c] for c in order], [dims[c] for c in order], operands,
-                     index(output), "add", [c not in output for c in order])
+                     index(output), "add", [c not in output for c in order], in_registers)
 
 
 def _stride_cost(order: tuple[str, ...], operands: tuple[str, str, str]) -> int:

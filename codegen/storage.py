@@ -85,9 +85,13 @@ def _is_wide_write(eqn: Eqn) -> bool:
     return margins == 1 and nearly_whole(eqn.params["at"], shape)
 
 
-def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
+def choose_storage(graph: Graph, given: dict[Value, str],
+                   is_product: Callable[[Eqn], bool] = is_matrix_product) -> Elements:
     """Return the element-wise view of a graph whose arrays with storage, each with its reason, are
-    chosen; `given` are some that are known to need it.
+    chosen.
+
+    given      -- some that are known to need it
+    is_product -- which contractions are done as a whole, on arrays in memory
     """
     reasons = dict(given)
 
@@ -109,7 +113,7 @@ def choose_storage(graph: Graph, given: dict[Value, str]) -> Elements:
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Contract):
             for a in eqn.inputs:
-                if elements.computes(a) or is_matrix_product(eqn):
+                if elements.computes(a) or is_product(eqn):
                     keep(a, "read again and again by a product, or its result")
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):

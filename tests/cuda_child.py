@@ -19,7 +19,7 @@ from typing import Any
 import gallery
 import numpy as np
 import pytest
-from cuda_laws import LAWS
+from cuda_laws import LAWS, TEAMS
 from cuda_races import watching
 from gallery.program import PROGRAMS, Program
 from oracles import assert_same, random_like
@@ -28,7 +28,7 @@ from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
 import tracejit
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.codegen import schedule
-from tracejit.codegen.cuda import units
+from tracejit.codegen.cuda import teams, units
 from tracejit.ir.core import Graph, Op
 from tracejit.ir.interpreter import interpret
 from tracejit.runtime.cuda.stages import DeviceLowered
@@ -115,25 +115,36 @@ def check_op(op: Op, dtype: Any) -> None:
 
 def in_many_threads(check: Callable[..., None], *args: Any) -> None:
     """Check with every loop over elements in many threads, however small it is."""
-    before = units.FEW, schedule.MAX_WRITTEN_OUT
-    units.FEW, schedule.MAX_WRITTEN_OUT = 0, 0
+    before = units.FEW, teams.SHORT, schedule.MAX_WRITTEN_OUT
+    units.FEW, teams.SHORT, schedule.MAX_WRITTEN_OUT = 0, 0, 0
     try:
         check(*args)
     finally:
-        units.FEW, schedule.MAX_WRITTEN_OUT = before
+        units.FEW, teams.SHORT, schedule.MAX_WRITTEN_OUT = before
 
 
 # --- PTX ------------------------------------------------------------------------------------------
 
 
-def check_ptx(key: str) -> None:
-    """Kernels of a benchmark compile for three capabilities; registers are not spilled."""
+def check_benchmark_ptx(key: str) -> None:
+    """Kernels of a benchmark compile."""
     from benchmarks.workloads import WORKLOADS
-    from tracejit.codegen.cuda.assembler import find_ptxas
 
     workload = WORKLOADS[key]
     gradient = tracejit.value_and_grad(workload.plain, workload.argnums, target="cuda")
-    lowered = gradient.trace(*workload.arguments()).lower()
+    check_ptx(gradient.trace(*workload.arguments()).lower())
+
+
+def check_program_ptx(name: str) -> None:
+    """Kernels of a program with teams of threads compile."""
+    transform, fn, specs = TEAMS[name]
+    check_ptx(transform(fn, target="cuda").trace(*specs).lower())
+
+
+def check_ptx(lowered: DeviceLowered) -> None:
+    """Kernels compile for three capabilities; registers are not spilled."""
+    from tracejit.codegen.cuda.assembler import find_ptxas
+
     for capability in ((7, 5), (8, 0), (9, 0)):
         ptx = lowered.ptx(capability)
         assert set(ptx) == set(lowered.kernels)
@@ -164,7 +175,10 @@ def checks(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Callable[...,
             yield name, LAWS[name], ()
     elif kind == "ptx":
         for key in names:
-            yield key, check_ptx, (key,)
+            yield key, check_benchmark_ptx, (key,)
+    elif kind == "programs-ptx":
+        for name in names:
+            yield name, check_program_ptx, (name,)
     else:
         part, parts = map(int, names)
         cases = [(op, t) for op in sampled() for t in dtypes_of(op)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import tracejit
 from tracejit.tree import flatten
 
-__all__ = ["LAWS"]
+__all__ = ["LAWS", "TEAMS", "kepler", "softmax"]
 
 
 def same(on_device: Any, on_cpu: Any, *args: Any) -> None:
@@ -184,6 +186,201 @@ def sums_are_the_same_at_every_call() -> None:
     assert strict(x) == tracejit.jit(lambda x: np.sum(x), fp="strict")(x)
 
 
+@contextmanager
+def small_blocks() -> Iterator[None]:
+    """Let blocks have few threads, so that small arrays have many of them, and long rows."""
+    from tracejit.runtime.cuda import teams
+
+    before = teams.THREADS, teams.WARP, teams.EACH
+    teams.THREADS, teams.WARP, teams.EACH = 16, 4, 2
+    try:
+        yield
+    finally:
+        teams.THREADS, teams.WARP, teams.EACH = before
+
+
+def softmax(x: Any) -> Any:
+    e = np.exp(x - np.max(x, axis=1, keepdims=True))
+    return e / np.sum(e, axis=1, keepdims=True)
+
+
+def cross_entropy(x: Any, t: Any) -> Any:
+    return -np.sum(t * np.log(softmax(x)))
+
+
+def logistic(w: Any, x: Any, y: Any) -> Any:
+    z = y * (x @ w)
+    return np.mean(np.logaddexp(0.0, -z)) + 0.5e-3 * np.sum(w * w)
+
+
+def perceptron(v: Any, b: Any, w: Any, c: Any, x: Any, y: Any) -> Any:
+    return np.mean((np.tanh(x @ v + b) @ w + c - y) ** 2)
+
+
+def extremes(x: Any) -> Any:
+    return np.argmax(x, axis=1), np.argmin(x, axis=0), np.prod(x, axis=0), np.sum(x, axis=(1, 0))
+
+
+def running(x: Any) -> Any:
+    return np.sum(np.cumsum(x, axis=1) ** 2) + np.sum(np.cumsum(np.sin(x[0])))
+
+
+TEAMS = {
+    "cross_entropy": (tracejit.value_and_grad, cross_entropy, ("f64[n, m]", "f64[n, m]")),
+    "logistic": (tracejit.value_and_grad, logistic, ("f64[d]", "f64[n, d]", "f64[n]")),
+    "perceptron": (lambda f, target: tracejit.value_and_grad(f, (0, 1, 2, 3), target=target),
+                   perceptron, ("f32[d, h]", "f32[h]", "f32[h, o]", "f32[o]", "f32[n, d]",
+                                "f32[n, o]")),
+    "extremes": (tracejit.jit, extremes, ("f32[n, m]",)),
+    "running": (tracejit.value_and_grad, running, ("f32[n, m]",)),
+    "batches": (tracejit.jit, np.matmul, ("f64[b, n, m]", "f64[b, m, k]")),
+}
+"""Programs with teams of threads and products: a transform, a function, specs."""
+
+
+def programs_with_teams_are_what_they_are_on_the_cpu() -> None:
+    rng = np.random.default_rng(0)
+    for transform, fn, specs in TEAMS.values():
+        sizes = {"n": 9, "m": 37, "d": 5, "h": 18, "o": 3, "b": 2, "k": 4}
+        args = [rng.uniform(0.1, 1.0, [sizes[d] for d in s[4:-1].split(", ")]).astype(
+            f"float{s[1:3]}") for s in specs]
+        found = flatten(transform(fn, target="cuda")(*args))[0]
+        expected = flatten(transform(fn, target="cpu")(*args))[0]
+        for x, y in zip(found, expected, strict=True):
+            assert np.asarray(x).dtype == np.asarray(y).dtype
+            tolerance = 1e-5 if np.asarray(y).dtype == np.float32 else 1e-12
+            np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
+
+
+def sums_over_one_axis_are_done_by_teams() -> None:
+    """Rows and columns, in many shapes: longer and shorter than a block, empty, in three axes."""
+    rng = np.random.default_rng(0)
+
+    def rows(x: Any) -> Any:
+        return np.sum(np.exp(x) * x, axis=1), np.max(x, axis=1), np.argmin(x, axis=1)
+
+    def columns(x: Any) -> Any:
+        return np.sum(x * x, axis=0), np.min(x, axis=0), np.prod(x, axis=0)
+
+    def loss(x: Any, t: Any) -> Any:
+        return np.sum(softmax(x) * t) + np.sum(np.log(np.sum(x * x, axis=0)))
+
+    def middle(x: Any) -> Any:
+        return np.sum(x, axis=1), np.sum(np.sin(x), axis=(1, 2)), np.any(x > 1.0, axis=2)
+
+    both(tracejit.jit, rows, rng.normal(size=(2, 300)))
+    both(tracejit.jit, columns, rng.normal(size=(300, 2)))
+    with small_blocks():
+        for shape in ((3, 40), (40, 3), (5, 1), (0, 4), (4, 0), (7, 33)):
+            x = rng.normal(size=shape)
+            if x.size:
+                both(tracejit.jit, rows, x)
+                both(tracejit.value_and_grad, loss, x, rng.normal(size=shape))
+            both(tracejit.jit, lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), x)
+            both(tracejit.jit, columns if shape[0] else np.cos, x.astype(np.float32))
+        for shape in ((3, 5, 17), (2, 9, 3)):
+            both(tracejit.jit, middle, rng.normal(size=shape))
+
+
+def places_of_the_largest_are_the_first() -> None:
+    x = np.random.default_rng(0).integers(0, 3, size=(6, 41)).astype(float)
+    x[1, 30] = x[1, 35] = np.nan
+    x[2], x[3] = -np.inf, np.inf
+    for function in (np.argmax, np.argmin):
+        both(tracejit.jit, lambda x, f=function: (f(x, axis=1), f(x, axis=0)), x)
+        both(tracejit.jit, lambda x, f=function: f(x, axis=1), np.arange(24).reshape(2, 12) % 7)
+
+
+def running_sums_are_done_by_teams() -> None:
+    rng = np.random.default_rng(0)
+
+    def weighted(x: Any) -> Any:
+        return np.sum(np.cumsum(np.sin(x)) ** 2) + np.sum(np.cumsum(x[::-1] * x))
+
+    def along(x: Any) -> Any:
+        return np.cumsum(x, axis=1), np.cumsum(x * x, axis=0), np.cumsum(x[:, ::-1], axis=1)
+
+    both(tracejit.jit, lambda x: np.cumsum(x), rng.normal(size=300))
+    with small_blocks():
+        for n in (0, 1, 7, 100):
+            x = rng.normal(size=n)
+            both(tracejit.jit, lambda x: np.cumsum(x), x)
+            both(tracejit.value_and_grad, weighted, x)
+        for shape in ((3, 40), (20, 5)):
+            both(tracejit.jit, along, rng.normal(size=shape))
+        both(tracejit.grad, lambda x: np.sum(along(x)[0] ** 2 * along(x)[1]),
+             rng.normal(size=(5, 9)))
+        both(tracejit.jit, lambda k: np.cumsum(k), np.arange(90) % 5)
+    both(tracejit.grad, lambda x: np.sum(np.cumprod(x)), rng.uniform(0.9, 1.1, size=40))
+    strict = tracejit.jit(np.cumsum, target="cuda", fp="strict")
+    x = rng.normal(size=500)
+    assert np.array_equal(strict(x), np.cumsum(x))
+    assert strict.trace(x).lower().kernels == ("step_0",)
+
+
+def products_are_numpys() -> None:
+    """Of sizes that are no multiples of a tile, transposed, in batches, within loops."""
+    rng = np.random.default_rng(0)
+
+    def transposed(a: Any, b: Any) -> Any:
+        return a @ b, a.T @ b.T
+
+    def batches(a: Any, b: Any, c: Any) -> Any:
+        return np.matmul(a, b), np.matmul(a, c), np.swapaxes(b, 1, 2) @ np.sin(c[:, :2])
+
+    def powers(a: Any, n: Any) -> Any:
+        x = np.eye(len(a))
+        for _ in range(n):
+            x = x @ a
+        return np.sum(x ** 2)
+
+    for m, k, n in ((33, 17, 5), (1, 1, 40), (35, 0, 2), (0, 3, 4)):
+        for dtype in (np.float64, np.float32):
+            a, b = (rng.normal(size=s).astype(dtype) for s in ((m, k), (k, n)))
+            both(tracejit.jit, lambda a, b: a @ b, a, b)
+    both(tracejit.jit, transposed, rng.normal(size=(19, 19)), rng.normal(size=(19, 19)))
+    both(tracejit.jit, batches, rng.normal(size=(3, 4, 18)), rng.normal(size=(3, 18, 4)),
+         rng.normal(size=(18, 7)))
+    both(tracejit.value_and_grad, powers, rng.normal(size=(5, 5)) / 4, 3)
+    both(tracejit.vmap, lambda a, b: a @ b, rng.normal(size=(3, 4, 5)), rng.normal(size=(3, 5, 2)))
+
+
+def what_teams_share_is_complete() -> None:
+    """What one thread of a team stores and another reads is behind a barrier."""
+    def backwards(x: Any) -> Any:
+        y = np.exp(x)
+        return y, np.sum(y[:, ::-1] * x, axis=1), y[:, ::-1] + x
+
+    def in_part(x: Any) -> Any:
+        y = x.copy()
+        y[:, 0] = np.sin(x[:, 1])
+        return y, np.sum(y * x, axis=1)
+
+    with small_blocks():
+        for fn in (backwards, in_part):
+            both(tracejit.jit, fn, np.random.default_rng(0).normal(size=(5, 21)))
+            both(tracejit.grad, lambda x, fn=fn: np.sum(fn(x)[1] ** 2), np.ones((2, 9)))
+            source = tracejit.jit(fn, target="cuda").trace("f64[n, m]").lower().source
+            assert "    cuda.syncthreads()" in source
+
+
+def teams_of_many_sizes_give_the_same_twice() -> None:
+    rng = np.random.default_rng(0)
+    fn = tracejit.jit(lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), target="cuda")
+    for shape in ((7, 90), (130, 5)):
+        x = rng.normal(size=shape)
+        for a, b in zip(fn(x), fn(x), strict=True):
+            assert np.array_equal(a, b)
+    strict = tracejit.jit(lambda x: (np.sum(x, axis=1), np.sum(x, axis=0)), target="cuda",
+                          fp="strict")
+    x = rng.normal(size=(5, 60))
+    sums = [0.0] * 5
+    for k in range(60):
+        sums = [s + float(x[i, k]) for i, s in enumerate(sums)]
+    assert strict(x)[0].tolist() == sums
+    assert not any("_add(" in k for k in strict.trace(x).lower().source.splitlines())
+
+
 def empty_and_other_sizes_need_no_other_program() -> None:
     loss = tracejit.value_and_grad(lambda x: np.sum(np.exp(x) * x), target="cuda")
     expected = tracejit.value_and_grad(lambda x: np.sum(np.exp(x) * x))
@@ -234,4 +431,7 @@ LAWS = {f.__name__: f for f in (
     a_full_log_is_given_more_room, loops_of_the_host_ask_the_device, failures_are_the_cpus,
     arguments_are_written_to, accumulations_that_meet_are_whole, sums_are_the_same_at_every_call,
     empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
-    complex_numbers_are_refused)}
+    complex_numbers_are_refused, sums_over_one_axis_are_done_by_teams,
+    programs_with_teams_are_what_they_are_on_the_cpu, places_of_the_largest_are_the_first,
+    products_are_numpys, running_sums_are_done_by_teams, what_teams_share_is_complete,
+    teams_of_many_sizes_give_the_same_twice)}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cuda_laws import LAWS, kepler
+from cuda_laws import LAWS, TEAMS, kepler, softmax
 
 import tracejit
 
@@ -106,6 +106,15 @@ def test_benchmarks_compile_to_ptx_without_spills(keys: str) -> None:
     assert not faults(results)
 
 
+@needs_compiler
+@pytest.mark.parametrize("names", [["cross_entropy", "logistic"],
+                                   ["perceptron", "extremes", "batches", "running"]])
+def test_teams_and_products_compile_to_ptx_without_spills(names: list[str]) -> None:
+    results = run_child("programs-ptx", *names, simulate=False)
+    assert set(results) == set(names)
+    assert not faults(results)
+
+
 @pytest.mark.parametrize("part", range(2))
 def test_laws(part: int) -> None:
     names = list(LAWS)[part::2]
@@ -125,11 +134,6 @@ def smoothness(x):
     return np.sum((x[1:] - x[:-1]) ** 2)
 
 
-def logistic(w, x, y):
-    z = y * (x @ w)
-    return np.mean(np.logaddexp(0.0, -z)) + 0.5e-3 * np.sum(w * w)
-
-
 def heat(u, steps):
     for _ in range(steps):
         u = u + 0.1 * np.sin(u)
@@ -141,8 +145,19 @@ PLANNED = [
     (tracejit.value_and_grad, chain, ("f64[n]",), ("fold_0", "step_0")),
     (tracejit.grad, chain, ("f64[n]",), ("loop_0",)),
     (tracejit.grad, smoothness, ("f64[n]",), ("loop_0",)),
-    (tracejit.value_and_grad, logistic, ("f64[d]", "f64[n, d]", "f64[n]"),
-     ("loop_0", "fold_0", "fold_1", "loop_1", "loop_2", "step_0")),
+    (*TEAMS["logistic"], ("fold_0", "columns_0", "fold_1", "step_0")),
+    (*TEAMS["cross_entropy"], ("fold_0", "step_0")),
+    (*TEAMS["perceptron"],
+     ("product_0", "loop_0", "product_1", "fold_0", "product_2", "product_3", "columns_0", "loop_1",
+      "loop_2", "product_4", "columns_1", "loop_3", "step_0")),
+    (*TEAMS["batches"], ("product_0",)),
+    (tracejit.jit, np.cumsum, ("f64[n]",), ("rows_0", "rows_1")),
+    (tracejit.jit, lambda x: np.cumsum(x, axis=1), ("f64[n, m]",), ("rows_0",)),
+    (tracejit.jit, lambda a, b: a @ b, ("f32[n, k]", "f32[k, m]"), ("product_0",)),
+    (tracejit.jit, softmax, ("f64[n, m]",), ("rows_0",)),
+    (tracejit.jit, lambda x, y: np.sum(np.exp(x) * y, axis=1), ("f64[n, m]", "f64[n, m]"),
+     ("rows_0",)),
+    (tracejit.jit, lambda x: np.sum(x, axis=0), ("f64[n, m]",), ("columns_0", "loop_0")),
     (tracejit.grad, kepler, ("float", "float"), ("step_0",)),
     (lambda f, target: tracejit.vmap(tracejit.grad(f), target=target), kepler,
      ("f64[n]", "f64[n]"), ("map_0",)),
@@ -166,7 +181,7 @@ def test_loops_of_the_host_launch_the_kernels_of_their_body_per_step() -> None:
 
 
 def test_what_one_thread_does_alone_is_said() -> None:
-    lowered = tracejit.jit(np.cumsum, target="cuda").trace("f64[n]").lower()
+    lowered = tracejit.jit(np.cumsum, target="cuda", fp="strict").trace("f64[n]").lower()
     assert lowered.kernels == ("step_0",)
     assert "one thread of the device does alone" in lowered.why()
 

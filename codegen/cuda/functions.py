@@ -1,4 +1,4 @@
-"""What emitted CUDA source may call: where a thread is, reductions of a block, mathematics.
+"""What emitted CUDA source may call: scalar functions, mathematics, and what has its own modules.
 
 In Numba's simulator the same functions run as Python, with NumPy's mathematics, which gives
 infinity and NaN where `math` raises. This module imports numba-cuda: import it only to compile for
@@ -13,131 +13,59 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from tracejit.codegen.cuda import block_folds, matrices, positions
+from tracejit.codegen.cuda.positions import IS_SIMULATED, THREADS, device
 from tracejit.codegen.scalar_functions import definitions
 from tracejit.ir.dtypes import DTYPES
 
 __all__ = ["IS_SIMULATED", "THREADS", "namespace"]
 
-THREADS = 256
-"""Threads of a block, at most; a power of two, as the reductions of a block need it."""
-
-IS_SIMULATED = "simulator" in cuda.jit.__module__
-
-
-def _device(fn: Any) -> Any:
-    return cuda.jit(fn, device=True)
-
-
-# --- where a thread is ----------------------------------------------------------------------------
-
-
-@_device
-def at_x():  # type: ignore[no-untyped-def]
-    return np.int64(cuda.blockIdx.x) * cuda.blockDim.x + cuda.threadIdx.x
-
-
-@_device
-def at_y():  # type: ignore[no-untyped-def]
-    return np.int64(cuda.blockIdx.y) * cuda.blockDim.y + cuda.threadIdx.y
-
-
-@_device
-def at_z():  # type: ignore[no-untyped-def]
-    return np.int64(cuda.blockIdx.z) * cuda.blockDim.z + cuda.threadIdx.z
-
-
-@_device
-def step_x():  # type: ignore[no-untyped-def]
-    return np.int64(cuda.gridDim.x) * cuda.blockDim.x
-
-
-@_device
-def step_y():  # type: ignore[no-untyped-def]
-    return np.int64(cuda.gridDim.y) * cuda.blockDim.y
-
-
-@_device
-def step_z():  # type: ignore[no-untyped-def]
-    return np.int64(cuda.gridDim.z) * cuda.blockDim.z
-
-
-@_device
-def in_block():  # type: ignore[no-untyped-def]
-    """The number of a thread in its block."""
-    return cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y
-                                                 + cuda.blockDim.y * cuda.threadIdx.z)
-
-
-@_device
-def block_size():  # type: ignore[no-untyped-def]
-    return cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z
-
-
-@_device
-def block():  # type: ignore[no-untyped-def]
-    """The number of a block."""
-    return cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
-
-
-@_device
-def thread():  # type: ignore[no-untyped-def]
-    """The number of a thread among all."""
-    return np.int64(block()) * block_size() + in_block()
-
-
-@_device
-def threads():  # type: ignore[no-untyped-def]
-    """How many threads there are."""
-    blocks = cuda.gridDim.x * cuda.gridDim.y * cuda.gridDim.z
-    return np.int64(blocks) * block_size()
-
-
 # --- scalar functions -----------------------------------------------------------------------------
 
 
-@_device
+@device
 def select(condition, a, b):  # type: ignore[no-untyped-def]
     return a if condition else b
 
 
-@_device
+@device
 def between(lo, i, hi):  # type: ignore[no-untyped-def]
     return lo <= i and i < hi
 
 
-@_device
+@device
 def maximum(a, b):  # type: ignore[no-untyped-def]
     """NaN wins among floats."""
     return a if a > b or a != a else b
 
 
-@_device
+@device
 def minimum(a, b):  # type: ignore[no-untyped-def]
     """NaN wins among floats."""
     return a if a < b or a != a else b
 
 
-@_device
+@device
 def radd(a, b):  # type: ignore[no-untyped-def]
     return a + b
 
 
-@_device
+@device
 def mul(a, b):  # type: ignore[no-untyped-def]
     return a * b
 
 
-@_device
+@device
 def both(a, b):  # type: ignore[no-untyped-def]
     return a & b
 
 
-@_device
+@device
 def either(a, b):  # type: ignore[no-untyped-def]
     return a | b
 
 
-@_device
+@device
 def idiv(a, b):  # type: ignore[no-untyped-def]
     """Python's floor division; 0 where the divisor is 0, as NumPy has it."""
     if b == 0:
@@ -145,7 +73,7 @@ def idiv(a, b):  # type: ignore[no-untyped-def]
     return a // b
 
 
-@_device
+@device
 def imod(a, b):  # type: ignore[no-untyped-def]
     """Python's modulo; 0 where the divisor is 0, as NumPy has it."""
     if b == 0:
@@ -153,7 +81,7 @@ def imod(a, b):  # type: ignore[no-untyped-def]
     return a % b
 
 
-@_device
+@device
 def pow_(x, y):  # type: ignore[no-untyped-def]
     return x ** y
 
@@ -161,7 +89,7 @@ def pow_(x, y):  # type: ignore[no-untyped-def]
 # --- failures, Logs, accumulation -----------------------------------------------------------------
 
 
-@_device
+@device
 def fail(ctx, status, a, b):  # type: ignore[no-untyped-def]
     """Note which failure it is, and two numbers for its message, if it is the first one."""
     if cuda.atomic.add(ctx, 3, 1.0) == 0.0:
@@ -170,7 +98,7 @@ def fail(ctx, status, a, b):  # type: ignore[no-untyped-def]
         ctx[0] = status
 
 
-@_device
+@device
 def log_grow(ctx, number, needed, capacity):  # type: ignore[no-untyped-def]
     """Return whether a Log has too little room; the host then gives it more, and begins again."""
     if needed <= capacity:
@@ -179,116 +107,10 @@ def log_grow(ctx, number, needed, capacity):  # type: ignore[no-untyped-def]
     return 1
 
 
-@_device
+@device
 def accumulate(array, place, value):  # type: ignore[no-untyped-def]
     """Add to an element to which other threads may add."""
     cuda.atomic.add(array, place, value)
-
-
-# --- routines on matrices, by one thread ----------------------------------------------------------
-
-
-@_device
-def potrf(n, a):  # type: ignore[no-untyped-def]
-    """Overwrite the lower triangle of a matrix by its Cholesky factor; nonzero if there is none."""
-    for j in range(n):
-        for i in range(j, n):
-            total = a[i * n + j]
-            for k in range(j):
-                total -= a[i * n + k] * a[j * n + k]
-            if i > j:
-                a[i * n + j] = total / a[j * n + j]
-            elif total > 0:
-                a[j * n + j] = math.sqrt(total)
-            else:
-                return j + 1
-    return 0
-
-
-@_device
-def getrf(n, a, pivots):  # type: ignore[no-untyped-def]
-    """Overwrite a matrix by the LU factors of its transpose; nonzero if it is singular."""
-    info = 0
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(a[k * n + i]) > abs(a[k * n + p]):
-                p = i
-        pivots[k] = p + 1
-        if a[k * n + p] == 0:
-            info = k + 1 if info == 0 else info
-            continue
-        for j in range(n):
-            held = a[j * n + k]
-            a[j * n + k] = a[j * n + p]
-            a[j * n + p] = held
-        for i in range(k + 1, n):
-            a[k * n + i] /= a[k * n + k]
-            for j in range(k + 1, n):
-                a[j * n + i] -= a[k * n + i] * a[j * n + k]
-    return info
-
-
-@_device
-def trsm(is_lower, is_transposed, is_unit, n, m, a, b):  # type: ignore[no-untyped-def]
-    """Overwrite B[n, m] by the solution of op(A) X = B, for a triangle of A."""
-    forward = is_lower != is_transposed
-    for step in range(n):
-        i = step if forward else n - 1 - step
-        first = 0 if forward else i + 1
-        last = i if forward else n
-        for j in range(m):
-            total = b[i * m + j]
-            for k in range(first, last):
-                factor = a[k * n + i] if is_transposed else a[i * n + k]
-                total -= factor * b[k * m + j]
-            b[i * m + j] = total if is_unit else total / a[i * n + i]
-
-
-# --- reductions -----------------------------------------------------------------------------------
-
-
-def _of_block(combine: Any) -> tuple[Any, Any]:
-    """Return two stages of a reduction: to a part per block, and of all parts.
-
-    Both are trees of a fixed shape, so that a result does not depend on which block is first.
-    """
-    @_device
-    def halve(shared):  # type: ignore[no-untyped-def]
-        """Fold what the threads of a block have put into shared memory into its first element."""
-        k = in_block()
-        cuda.syncthreads()
-        width = block_size() // 2
-        while width > 0:
-            if k < width:
-                shared[k] = combine(shared[k], shared[k + width])
-            cuda.syncthreads()
-            width //= 2
-
-    @_device
-    def fold_block(shared, x, parts):  # type: ignore[no-untyped-def]
-        """Fold the threads of a block to one part."""
-        k = in_block()
-        shared[k] = x
-        halve(shared)
-        if k == 0:
-            parts[block()] = shared[0]
-        cuda.syncthreads()
-
-    @_device
-    def fold_parts(shared, parts, count, zero):  # type: ignore[no-untyped-def]
-        """Fold the parts of all blocks, in one block."""
-        k = in_block()
-        x = zero
-        for j in range(k, count, block_size()):
-            x = combine(x, parts[j])
-        shared[k] = x
-        halve(shared)
-        total = shared[0]
-        cuda.syncthreads()
-        return total
-
-    return fold_block, fold_parts
 
 
 COMBINERS = {"add": radd, "mul": mul, "max": maximum, "min": minimum, "and": both, "or": either}
@@ -310,12 +132,21 @@ def namespace() -> dict[str, Any]:
     """Return what emitted source calls, by name."""
     names: dict[str, Any] = {
         "cuda": cuda, "inf": math.inf, "nan": math.nan, "imax": maximum, "imin": minimum,
-        "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS}
-    for fn in (at_x, at_y, at_z, step_x, step_y, step_z, thread, threads, select, between, maximum,
-               minimum, radd, idiv, imod, fail, log_grow, accumulate, potrf, getrf, trsm):
+        "abs": abs, "pow": pow_, "erf": math.erf, "erfc": math.erfc, "THREADS": THREADS,
+        "TILE": matrices.TILE}
+    for name in ("at_x", "at_y", "at_z", "step_x", "step_y", "step_z", "first_x", "first_y",
+                 "thread", "threads"):
+        names[name] = getattr(positions, name)
+    for fn in (select, between, maximum, minimum, radd, idiv, imod, fail, log_grow, accumulate,
+               matrices.potrf, matrices.getrf, matrices.trsm, matrices.matrix_product):
         names[fn.__name__] = fn
     for combine, function in COMBINERS.items():
-        names[f"block_{combine}"], names[f"parts_{combine}"] = _of_block(function)
+        names[f"block_{combine}"], names[f"parts_{combine}"] = block_folds.of_block(function)
+        names[f"row_{combine}"], names[f"column_{combine}"] = block_folds.of_team(function)
+    names["row_scan"], names["row_last"] = block_folds.running_of_team(block_folds.of_row)
+    names["column_scan"], names["column_last"] = block_folds.running_of_team(block_folds.of_column)
+    for name, is_better in (("argmax", block_folds.larger), ("argmin", block_folds.smaller)):
+        names[f"row_{name}"], names[f"column_{name}"] = block_folds.place_of_team(is_better)
     names.update((name, dtype.type) for name, dtype in DTYPES.items())
     names["bool_"] = np.bool_
     if IS_SIMULATED:
@@ -326,5 +157,5 @@ def namespace() -> dict[str, Any]:
 
         names.update((name, getattr(math, name)) for name in _MATH)
         names.update((name, getattr(libdevice, name)) for name in _LIBDEVICE)
-    names.update((name, _device(fn)) for name, fn in definitions(names).items())
+    names.update((name, device(fn)) for name, fn in definitions(names).items())
     return names

@@ -8,19 +8,21 @@ noted, so that threads may fold parts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product as pairs
 
 import numpy as np
 
+from tracejit.codegen.cuda.products import is_device_product, product_call
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Do, Loop
 from tracejit.codegen.lower import _Lowerer, lower_with
-from tracejit.codegen.schedule import Nest, Single, as_nest
+from tracejit.codegen.schedule import Nest, Single, Style, as_nest
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph, Value
 from tracejit.ir.dims import Dim, Expr, dim_values
-from tracejit.ir.lowering import Contract, Native
+from tracejit.ir.lowering import Contract, Effect, Native
 
 __all__ = ["lower_for_device"]
 
@@ -40,36 +42,37 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 class _DeviceLowerer(_Lowerer):
     """Lowers one graph for a device."""
 
+    style = Style(vectorises=False, in_registers=True, is_product=is_device_product)
     strict = False
     free: frozenset[Value] = frozenset()
     """The loop variables of the open nest whose iterations are independent."""
     begun: list[tuple[str, str]]
-    """The registers of the open nest that the whole of it folds into, and how."""
+    """The registers that the open loop, as a whole, folds into, and how."""
 
     def nest(self, nest: Nest, *, inner: bool = False) -> None:
-        """Lower a loop over elements, noting on its loops what is independent."""
-        if inner:
-            super().nest(nest, inner=True)
-            return
-        self.free, self.begun = self._free_variables(nest), []
-        count = len(self.nodes)
-        super().nest(nest)
-        for loop in self.nodes[count:]:
-            if isinstance(loop, Loop):
-                loop.folds = tuple(self.begun)
+        """Lower a loop over elements, noting on its loops which threads may do them."""
+        if not inner:
+            self.free = self._free_variables(nest)
+        self.begun = []
+        super().nest(nest, inner=inner)
 
     def begin_fold(self, s: Statement) -> None:
-        """Set up a register, noting it where its fold begins with the whole nest."""
+        """Set up a register, noting it for the loop that follows."""
         super().begin_fold(s)
-        if s.kind == "fold" and s.folded == len(s.vars):
-            self.begun.append((self.folds[s], s.combine))
+        if s.kind in ("fold", "argument"):
+            self.begun.append((self.folds[s], s.combine if s.kind == "fold" else f"arg{s.combine}"))
 
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         """Lower a loop as it is: threads sum parts, and test guards without loss."""
+        begun = tuple(self.begun)
         self._plain_loop(nest, name, "0", self.dim(nest.extent))
         loop = self.nodes[-1]
         assert isinstance(loop, Loop)
         loop.independent = nest.var in self.free
+        loop.is_divisible = not loop.independent and self._is_divisible(nest)
+        if loop.independent or loop.is_divisible:
+            loop.folds = begun
+        loop.runs = self._running(nest)
 
     def map_(self, eqn: Eqn) -> None:
         """Lower independent iterations."""
@@ -85,10 +88,17 @@ class _DeviceLowerer(_Lowerer):
             raise Refusal(f"{eqn.op.name} ({eqn.site}) calls a function that is compiled for the "
                           "CPU, which cannot run on the device. Call the Python function behind "
                           'it, so that it is captured, or leave out target="cuda"')
+        if isinstance(eqn.op.lowering, Effect) and eqn.op.lowering.shows:
+            raise Refusal(f"{eqn.op.name} ({eqn.site}) shows values where they are computed, which "
+                          "the device cannot. Return them, or leave out target=\"cuda\"")
         if not isinstance(eqn.op.lowering, Contract):
             super().single(step)
             return
-        for statement in statements_of(eqn, self.elements, self.buffers):
+        call = product_call(self, eqn)
+        if call is not None:
+            self.nodes.append(call)
+            return
+        for statement in statements_of(eqn, self.elements, self.buffers, in_registers=True):
             part = as_nest(statement, 0)
             assert isinstance(part, Nest)
             self.nest(part)
@@ -115,17 +125,51 @@ class _DeviceLowerer(_Lowerer):
         """
         every = nest.statements()
         variables = frozenset(v for s in every for v in s.vars)
-        accesses = [s.accesses(self.elements, self.buffers) for s in every]
+        accesses = list(map(self._accesses, every))
         return frozenset(v for v in variables if all(v in s.vars for s in every)
-                         and all(self._is_free(s, v, nest) for s in every)
+                         and all(self._is_free(s, v) for s in every)
                          and self._are_apart(every, accesses, v, variables))
 
-    def _is_free(self, s: Statement, v: Value, nest: Nest) -> bool:
+    def _is_free(self, s: Statement, v: Value) -> bool:
         """Whether a statement's own fold lets its iterations over a variable be spread."""
         if s.vars.index(v) < len(s.vars) - s.folded:
             return True
-        in_order = self.strict and s.combine in ("add", "mul") and s.target.aval.dtype.kind in "fc"
-        return s.kind == "fold" and s.folded == len(s.vars) and not in_order
+        return s.kind == "fold" and s.folded == len(s.vars) and not self._is_in_order(s)
+
+    def _is_in_order(self, s: Statement) -> bool:
+        """Whether a fold has to combine its terms in the order of the program."""
+        return self.strict and s.combine in ("add", "mul") and s.target.aval.dtype.kind in "fc"
+
+    def _running(self, nest: Nest) -> str:
+        """Return the register of a running sum, if that is all a nest does, in any order."""
+        s = nest.body[0]
+        if len(nest.body) > 1 or not isinstance(s, Statement) or s.kind != "running" or (
+                self._is_in_order(s)):
+            return ""
+        found = s.accesses(self.elements, self.buffers)
+        is_in_place = all(a.index == s.index for a in found
+                          if a.buffer is s.buffer and not a.is_write)
+        return self.folds[s] if is_in_place else ""
+
+    def _is_divisible(self, nest: Nest) -> bool:
+        """Whether threads that do one iteration of the loops around may divide a nest's own."""
+        v, every = nest.var, nest.statements()
+        variables = frozenset(w for s in every for w in s.vars[s.vars.index(v):])
+        accesses = []
+        for s in every:
+            found = self._accesses(s)
+            if s.vars.index(v) >= len(s.vars) - s.folded:
+                if s.kind not in ("fold", "argument") or self._is_in_order(s):
+                    return False
+                found = [a for a in found if not a.is_write]  # that is done behind the loop
+            accesses.append(found)
+        return self._are_apart(every, accesses, v, variables)
+
+    def _accesses(self, s: Statement) -> list[Access]:
+        """Return what a statement reads and writes; where a running sum goes is known here."""
+        found = s.accesses(self.elements, self.buffers)
+        return [replace(a, index=s.index) if a.is_write and s.kind == "running" else a
+                for a in found]
 
     def _are_apart(self, every: Sequence[Statement], accesses: Sequence[list[Access]], v: Value,
                    variables: frozenset[Value]) -> bool:

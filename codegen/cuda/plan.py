@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from tracejit.codegen.cuda.module import DeviceSource
 from tracejit.codegen.cuda.program import DeviceProgram
-from tracejit.codegen.cuda.source import DeviceSource
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Let
 from tracejit.codegen.plan import Condition

@@ -1,13 +1,7 @@
-"""A kernel of Loop IR taken apart into launches: what runs in many threads, in one, on the host.
+"""What a program for a device consists of: launches, and what the host does between them.
 
-- A loop whose iterations are independent is a *grid* unit: its threads stride over it, and over
-  the independent loops right inside of it.
-- What such a loop folds into scalars, each block folds to a part; the next unit of one block folds
-  the parts, always in the same order.
-- All else is done by one thread, where no grid unit is inside; loops and branches of the program
-  that have some inside are run by the host. Integers that the host knows are its own.
-- Scalars that units hand on lie in memory of the device. One that takes little arithmetic is
-  computed again where it is used.
+A loop over elements whose iterations are independent is spread over a grid of threads, together
+with the independent loops right inside of it.
 """
 
 from __future__ import annotations
@@ -17,27 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tracejit.codegen.cuda.expressions import calls_in, is_array_expression, reads
-from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import (
-    Assign,
-    If,
-    Let,
-    Loop,
-    Node,
-    Return,
-    Store,
-    While,
-    children,
-    texts,
-)
+from tracejit.codegen.cuda.products import NAME
+from tracejit.codegen.cuda.teams import Team
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, While, children
 
-__all__ = ["Control", "HostValue", "Program", "Step", "Unit", "split"]
+__all__ = ["Control", "HostValue", "Program", "Step", "Unit", "axes_of", "has_grid", "is_grid",
+           "is_product", "is_running"]
 
-HOST_FUNCTIONS = frozenset({"imax", "imin", "idiv", "imod", "between", "select", "i64"})
-EFFECTS = frozenset({"log_capacity", "log_grow", "fail"})
-MAX_AGAIN = 16
-"""How many operations a scalar may take that is computed again where it is used."""
 FEW = 32
 """Iterations of a known number up to this are left to one thread."""
 MAX_AXES = 3
@@ -53,6 +33,11 @@ class Unit:
     folds   -- registers of a grid unit whose parts are left in memory, and how they combine
     finishes -- folds of grid units whose parts a unit of one block adds up first
     before  -- scalars that are computed again for it
+    team    -- how threads do an iteration of a grid unit together, where they do
+    splits  -- registers of which many blocks leave a part for each column
+    parts   -- registers of running sums whose sum in each stretch is left in memory, or read
+    is_product -- whether it is a product of matrices, for which the host may know a library
+    joins   -- registers whose parts, as many as blocks have left, a thread folds for its column
     """
 
     name: str
@@ -61,11 +46,21 @@ class Unit:
     folds: tuple[tuple[str, str], ...] = ()
     finishes: list[tuple[str, str, Unit]] = field(default_factory=list)
     before: list[Let] = field(default_factory=list)
+    team: Team | None = None
+    splits: tuple[tuple[str, str], ...] = ()
+    joins: tuple[tuple[str, str], ...] = ()
+    parts: tuple[str, ...] = ()
+    is_product: bool = False
 
     @property
     def is_grid(self) -> bool:
         """Return whether it runs in many threads."""
         return bool(self.axes)
+
+    @property
+    def is_map(self) -> bool:
+        """Return whether threads have whole iterations of the program, with memory of their own."""
+        return any(loop.blocks for loop in self.axes)
 
 
 @dataclass(eq=False, slots=True)
@@ -106,21 +101,23 @@ class Program:
 
     def units(self) -> list[Unit]:
         """Return every unit, in order."""
-        return list(_units(self.steps))
+        return [step for step in _every_step(self.steps) if isinstance(step, Unit)]
+
+    def controls(self) -> list[Control]:
+        """Return every loop and branch of the host, outer ones first."""
+        return [step for step in _every_step(self.steps) if isinstance(step, Control)]
+
+    def variables(self) -> set[str]:
+        """Return the variables of the host's loops."""
+        return {c.node.var for c in self.controls() if isinstance(c.node, Loop)}
 
 
-def _units(steps: Iterable[Step]) -> Iterator[Unit]:
+def _every_step(steps: Iterable[Step]) -> Iterator[Step]:
     for step in steps:
-        if isinstance(step, Unit):
-            yield step
-        elif isinstance(step, Control):
+        yield step
+        if isinstance(step, Control):
             for part in (step.head, step.body, step.other):
-                yield from _units(part)
-
-
-def split(kernel: Kernel, dtypes: dict[str, np.dtype]) -> Program:
-    """Return a kernel as steps."""
-    return _Splitter(kernel, dtypes).run()
+                yield from _every_step(part)
 
 
 # --- what may be spread over threads --------------------------------------------------------------
@@ -161,306 +158,17 @@ def is_grid(node: Node) -> bool:
     return bool(axes) and not _is_few(axes)
 
 
-def _has_grid(node: Node) -> bool:
-    return any(is_grid(n) or _has_grid(n) for block in children(node) for n in block)
+def is_product(node: Node) -> bool:
+    """Return whether a node is a product of matrices that the host launches."""
+    return isinstance(node, Do) and node.call.startswith(f"{NAME}(")
 
 
-# --- names ----------------------------------------------------------------------------------------
+def is_running(node: Node) -> bool:
+    """Return whether a node is a running sum that is worth many threads."""
+    return isinstance(node, Loop) and bool(node.runs) and not _is_few([node])
 
 
-def defined_in(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield the scalars that nodes set, those inside included."""
-    for node in nodes:
-        if isinstance(node, (Let, Assign)):
-            yield node.name
-        for block in children(node):
-            yield from defined_in(block)
-
-
-def used_in(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield the names that nodes read, arrays that they write to included."""
-    for node in nodes:
-        for text in texts(node):
-            yield from reads(text)
-        if isinstance(node, Store):
-            yield node.buffer
-        for block in children(node):
-            yield from used_in(block)
-
-
-def exposed_in(nodes: Sequence[Node], known: set[str]) -> set[str]:
-    """Return the names that nodes may read before they set them; `known` grows by what is set."""
-    found: set[str] = set()
-    for node in nodes:
-        if not isinstance(node, While):
-            found |= {name for text in texts(node) for name in reads(text)} - known
-        if isinstance(node, Store):
-            found |= {node.buffer} - known
-        if isinstance(node, (Let, Assign)):
-            known.add(node.name)
-        elif isinstance(node, Loop):
-            found |= exposed_in(node.body, {*known, node.var})
-        elif isinstance(node, While):
-            found |= exposed_in(node.head, known)
-            found |= set(reads(node.condition)) - known
-            found |= exposed_in(node.body, set(known))
-        elif isinstance(node, If):
-            branches = [set(known), set(known)]
-            found |= exposed_in(node.then, branches[0]) | exposed_in(node.other, branches[1])
-            known |= branches[0] & branches[1]
-    return found
-
-
-# --- splitting ------------------------------------------------------------------------------------
-
-
-class _Splitter:
-    def __init__(self, kernel: Kernel, dtypes: dict[str, np.dtype]) -> None:
-        self.kernel, self.dtypes = kernel, dtypes
-        self.parameters = {kernel.labels[v] for v in kernel.graph.sizes} | {
-            n.name for n in kernel.head if isinstance(n, Let)}
-        self.arrays = {b.name for b in kernel.buffers}
-        self.inputs = {b.name for b in kernel.inputs}
-        self.names: set[str] = set()
-        self.again: dict[str, tuple[Let, int]] = {}
-        """Scalars that are computed again where they are used, with what they take."""
-        self.aliases: dict[str, tuple[int, str]] = {}
-        self.pending: list[Node] = []
-        self.unfinished: list[tuple[str, str, Unit]] = []
-        self.steps: list[Step] = []
-        self.repeated: set[str] = set()
-        """Scalars that are set more than once."""
-
-    def run(self) -> Program:
-        nodes: list[Node] = [n for n in self.kernel.nodes if not isinstance(n, Return)]
-        self._alias_arrays(nodes)
-        counts: dict[str, int] = {}
-        for name in defined_in(nodes):
-            counts[name] = counts.get(name, 0) + 1
-        assigned = {n.name for n in _every(nodes) if isinstance(n, Assign)}
-        folded = {name for n in _every(nodes) if isinstance(n, Loop) for name, _ in n.folds}
-        self.repeated = assigned - folded
-        self.host = self._known_to_host(nodes)
-        steps = self._block(nodes)
-        program = Program(steps, {}, frozenset(self.host), self.aliases)
-        program.scalars = self._handed_on(program)
-        return program
-
-    # --- arrays within Logs -----------------------------------------------------------------------
-
-    def _alias_arrays(self, nodes: list[Node]) -> None:
-        """Let units find parts of Logs by their places: arrays are not handed on."""
-        for k, node in enumerate(nodes):
-            if isinstance(node, (Let, Assign)) and is_array_expression(node.expression):
-                nodes[k] = self._alias(node)
-            elif not is_grid(node) and _has_grid(node):
-                for block in children(node):
-                    self._alias_arrays(block)
-
-    def _alias(self, node: Let | Assign) -> Node:
-        args = node.expression.partition("(")[2][:-1].split(", ", 1)
-        if "log_base" in node.expression:
-            number, place = int(args[1].split(",")[0]), "0"
-        else:
-            number, place = self.aliases[args[0]][0], args[1]
-        name = f"{node.name}_at"
-        self.aliases[node.name] = number, name
-        self.dtypes[name] = np.dtype(np.int64)
-        return Assign(name, place, node.comment)
-
-    # --- what the host knows ----------------------------------------------------------------------
-
-    def _known_to_host(self, nodes: Sequence[Node]) -> set[str]:
-        """Return the integers that are set by the host's own steps from such as it knows."""
-        definitions: dict[str, list[str]] = {}
-        elsewhere: set[str] = set()
-        variables: set[str] = set()
-
-        def visit(block: Sequence[Node]) -> None:
-            for node in block:
-                if isinstance(node, (Let, Assign)):
-                    definitions.setdefault(node.name, []).append(node.expression)
-                elif not is_grid(node) and _has_grid(node):
-                    if isinstance(node, Loop):
-                        variables.add(node.var)
-                    for inner in children(node):
-                        visit(inner)
-                else:
-                    elsewhere.update(defined_in([node]))
-
-        visit(nodes)
-        found = {n for n in definitions if n not in elsewhere and self.dtypes[n].kind in "ib"}
-        while True:
-            known = found | self.parameters | variables
-            wrong = {n for n in found if not all(
-                reads(text) <= known and calls_in(text) <= HOST_FUNCTIONS
-                for text in definitions[n])}
-            if not wrong:
-                self.variables = variables
-                return found
-            found -= wrong
-
-    def _is_host(self, text: str) -> bool:
-        return reads(text) <= self.host | self.parameters | self.variables and (
-            calls_in(text) <= HOST_FUNCTIONS)
-
-    # --- steps ------------------------------------------------------------------------------------
-
-    def _block(self, nodes: Sequence[Node]) -> list[Step]:
-        before, self.steps = self.steps, []
-        for node in nodes:
-            if isinstance(node, (Let, Assign)) and node.name in self.host:
-                if isinstance(node, Assign):
-                    self._flush()
-                self.steps.append(HostValue(node.name, node.expression))
-            elif is_grid(node):
-                assert isinstance(node, Loop)
-                self._grid(node)
-            elif _has_grid(node):
-                assert isinstance(node, (Loop, While, If))
-                self._control(node)
-            else:
-                if isinstance(node, Let):
-                    self._note_light(node)
-                self.pending.append(node)
-        self._flush(finish=True)
-        steps, self.steps = self.steps, before
-        return steps
-
-    def _note_light(self, let: Let) -> None:
-        """Note a scalar that is to be computed again where it is used, if it takes little."""
-        names = reads(let.expression)
-        repeated = any(name in self.repeated and name not in self.host for name in names)
-        changing = any(name in self.arrays | set(self.aliases) and name not in self.inputs
-                       for name in names)
-        cost = 1 + sum(self.again[n][1] for n in names if n in self.again)
-        if not (repeated or changing or cost > MAX_AGAIN
-                or calls_in(let.expression) & EFFECTS):
-            self.again[let.name] = (let, cost)
-
-    def _grid(self, loop: Loop) -> None:
-        names = {name for name, _ in loop.folds}
-        self.pending = [n for n in self.pending
-                        if not (isinstance(n, Assign) and n.name in names)]
-        self._flush(finish=self._waits([loop]))
-        unit = Unit(self._fresh(loop), [loop], axes_of(loop), loop.folds)
-        unit.before = self._recomputed([loop])
-        self.steps.append(unit)
-        self.unfinished += [(name, combine, unit) for name, combine in loop.folds]
-
-    def _waits(self, nodes: Sequence[Node]) -> bool:
-        """Whether nodes need a fold whose parts are still to be added up."""
-        used = set(used_in(nodes)) | {x for let in self._recomputed(nodes)
-                                      for x in reads(let.expression)}
-        return any(name in used for name, _, _ in self.unfinished)
-
-    def _flush(self, finish: bool = False) -> None:
-        """Put what one thread has to do into a unit."""
-        nodes = self._needed()
-        self.pending = []
-        if not nodes and not (finish and self.unfinished):
-            return
-        unit = Unit(self._fresh(None), nodes, finishes=self.unfinished)
-        own = set(defined_in(nodes))
-        unit.before = [let for let in self._recomputed(nodes) if let.name not in own]
-        self.unfinished = []
-        self.steps.append(unit)
-
-    def _needed(self) -> list[Node]:
-        """Return the pending nodes without scalars that are computed again where they are used."""
-        def is_light(node: Node) -> bool:
-            return isinstance(node, Let) and node.name in self.again
-
-        kept = {let.name for let in self._recomputed([n for n in self.pending if not is_light(n)])}
-        return [n for n in self.pending if not is_light(n) or n.name in kept]  # type: ignore
-
-    def _recomputed(self, nodes: Sequence[Node]) -> list[Let]:
-        """Return the scalars to compute again before nodes, in order."""
-        wanted = set(used_in(nodes))
-        pending = list(wanted)
-        while pending:
-            entry = self.again.get(pending.pop())
-            for name in reads(entry[0].expression) if entry is not None else ():
-                if name not in wanted:
-                    wanted.add(name)
-                    pending.append(name)
-        return [let for name, (let, _) in self.again.items() if name in wanted]
-
-    def _control(self, node: Loop | While | If) -> None:
-        if isinstance(node, While):
-            self._flush(finish=True)
-            step = Control(node, [], [], [], ())
-            step.head = self._block([*node.head, *self._told([node.condition], step)])
-            step.body = self._block(node.body)
-        else:
-            asked = [node.condition] if isinstance(node, If) else [node.lo, node.hi]
-            step = Control(node, [], [], [], ())
-            self.pending += self._told(asked, step)
-            self._flush(finish=True)
-            blocks = children(node)
-            step.body = self._block(blocks[0])
-            step.other = self._block(blocks[1]) if len(blocks) > 1 else []
-        self.steps.append(step)
-
-    def _told(self, asked: Sequence[str], step: Control) -> list[Node]:
-        """Return what sets the scalars that the host asks the device for."""
-        nodes: list[Node] = []
-        answers = []
-        for text in asked:
-            if self._is_host(text):
-                answers.append(text)
-                continue
-            name = self._name("told")
-            self.dtypes[name] = np.dtype(np.bool_ if not isinstance(step.node, Loop) else np.int64)
-            nodes.append(Assign(name, text))
-            answers.append(f"told({name})")
-        step.bounds = tuple(answers)
-        return nodes
-
-    def _fresh(self, loop: Loop | None) -> str:
-        """Return a name for a unit: what it does, and a number."""
-        stem = "step" if loop is None else "map" if loop.blocks else (
-            "fold" if loop.folds else "loop")
-        return self._name(stem)
-
-    def _name(self, stem: str) -> str:
-        k = 0
-        while f"{stem}_{k}" in self.names or f"{stem}_{k}" in self.dtypes:
-            k += 1
-        self.names.add(f"{stem}_{k}")
-        return f"{stem}_{k}"
-
-    # --- scalars that units hand on ---------------------------------------------------------------
-
-    def _handed_on(self, program: Program) -> dict[str, np.dtype]:
-        """Return the scalars that one unit reads and another one has set."""
-        free = self.host | self.parameters | self.variables | self.arrays
-        found: dict[str, None] = {}
-        for unit in program.units():
-            known = {name for name, _, _ in unit.finishes} | {name for name, _ in unit.folds}
-            for name in sorted(exposed_in([*unit.before, *unit.nodes], known)):
-                if name in self.aliases:
-                    name = self.aliases[name][1]
-                if name not in free and name in self.dtypes:
-                    found[name] = None
-        for step in _controls(program.steps):
-            for text in step.bounds:
-                if text.startswith("told("):
-                    found[text[5:-1]] = None
-        return {name: self.dtypes[name] for name in found}
-
-
-def _controls(steps: Iterable[Step]) -> Iterator[Control]:
-    for step in steps:
-        if isinstance(step, Control):
-            yield step
-            for part in (step.head, step.body, step.other):
-                yield from _controls(part)
-
-
-def _every(nodes: Iterable[Node]) -> Iterator[Node]:
-    for node in nodes:
-        yield node
-        for block in children(node):
-            yield from _every(block)
-
+def has_grid(node: Node) -> bool:
+    """Return whether there is something inside of a node for which the host launches a grid."""
+    return any(is_grid(n) or is_product(n) or is_running(n) or has_grid(n)
+               for block in children(node) for n in block)

@@ -27,6 +27,10 @@ LAUNCHED = {
     "grid": "threads stride over the elements",
     "folding": "threads stride over the elements, blocks fold to parts",
     "few": "a thread per iteration, with its memory",
+    "rows": "a team of threads per row",
+    "columns": "a team of threads per column",
+    "halves": "teams of several blocks per column, which leave parts",
+    "product": "cuBLAS where it is there, else tiles of 32 by 32",
     "block": "one block folds parts, one thread goes on",
     "one": "one thread",
 }

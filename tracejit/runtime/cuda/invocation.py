@@ -16,6 +16,13 @@ import numpy as np
 from tracejit.errors import DeviceError
 from tracejit.ir.dtypes import DTYPES
 from tracejit.runtime.cuda.arrays import is_on_device, to_device
+from tracejit.runtime.cuda.cublas import find_cublas
+from tracejit.runtime.cuda.teams import (
+    column_geometry,
+    product_geometry,
+    row_geometry,
+    stretch_of,
+)
 from tracejit.runtime.emitted import define
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
@@ -195,6 +202,35 @@ class _Call:
         """Launch a kernel whose threads take whole iterations of the program."""
         self._start(kernel, _geometry(extents, ROOMS, 64), args)
 
+    def rows(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel with a team of threads per row; return how many blocks there are."""
+        blocks, threads = row_geometry(extents, PARTS)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[1] * blocks[2]
+
+    def columns(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel with a team of threads per column; return how many blocks there are."""
+        blocks, threads = column_geometry(extents, PARTS)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[0] * blocks[2]
+
+    def halves(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
+        """Launch a kernel that leaves parts of each column; return how many."""
+        blocks, threads = column_geometry(extents, PARTS, is_split=True)
+        self._start(kernel, (blocks, threads), args)
+        return blocks[1]
+
+    def parts(self, name: str, extents: tuple[int, ...], kind: str) -> Any:
+        """Return memory for the parts of columns."""
+        blocks, _ = column_geometry(extents, PARTS, is_split=True)
+        return self.program.memory(name, blocks[1] * int(np.prod(extents[1:])), DTYPES[kind])
+
+    def product(self, whole: tuple[Any, ...], kernel: Any, *args: Any) -> None:
+        """Multiply matrices by cuBLAS where it is there, else by a kernel that takes tiles."""
+        library = find_cublas()
+        if library is None or not library.product(*whole, stream=0):
+            self._start(kernel, product_geometry(*whole[2:5]), args)
+
     def one(self, kernel: Any, *args: Any) -> None:
         """Launch a kernel of one thread."""
         self._start(kernel, ((1, 1, 1), (1, 1, 1)), args)
@@ -219,6 +255,7 @@ class _Call:
             raise _Stopped
         return table.copy_to_host()[k].item()
 
+    stretch = staticmethod(stretch_of)
     imax, imin = staticmethod(max), staticmethod(min)
     idiv, imod = staticmethod(_idiv), staticmethod(_imod)
 

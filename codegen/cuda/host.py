@@ -1,0 +1,143 @@
+"""The function that runs on the host: it launches kernels, and carries out loops and branches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from tracejit.codegen.buffers import Buffer
+from tracejit.codegen.cuda.expressions import calls_in, reads
+from tracejit.codegen.cuda.module import DeviceSource
+from tracejit.codegen.cuda.units import HostValue, Step, Unit
+from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_ir import Do, If, Let, While
+from tracejit.codegen.python_source import wrapped
+from tracejit.codegen.slots import dim_source
+from tracejit.ir.dtypes import dtype_name
+
+__all__ = ["HostRenderer"]
+
+
+class HostRenderer:
+    """Renders `launch`, once the kernels are known.
+
+    slots -- per scalar that units hand on, its table and its place there
+    """
+
+    def __init__(self, kernel: Kernel, dtypes: dict[str, np.dtype], out: DeviceSource,
+                 slots: dict[str, tuple[str, int]]) -> None:
+        self.kernel, self.dtypes, self.out, self.slots = kernel, dtypes, out, slots
+        self.program = out.program
+        self.buffers: dict[str, Buffer] = {b.name: b for b in kernel.buffers}
+        self.known = {kernel.labels[v] for v in kernel.graph.sizes} | {
+            n.name for n in kernel.head if isinstance(n, Let)} | self.program.host | (
+            self.program.variables())
+        """Numbers that the host has."""
+
+    def render(self) -> list[str]:
+        """Return the lines of the function."""
+        arrays = [p.name for ps in self.out.kernels.values() for p in ps
+                  if p.is_array and not p.is_room and not p.name.startswith("parts_")]
+        for unit in self.program.units():
+            self.out.arrays.update((f"parts_{name}", (self.dtypes[name], 0))
+                                   for name in (*(n for n, _ in unit.folds), *unit.parts))
+        capacities = [f"logcap{k}" for k in range(len(self.kernel.logs))]
+        parts = [n for n in self.out.arrays if n.startswith("parts_")]
+        names = dict.fromkeys(["run", "ctx", *arrays, *parts, *capacities,
+                               *(self.kernel.labels[v] for v in self.kernel.graph.sizes),
+                               *(n.name for n in self.kernel.head if isinstance(n, Let))])
+        lines = wrapped(f"def launch({', '.join(names)}):")
+        return [*lines, *(self._steps(self.program.steps, 1) or ["    pass"])]
+
+    def _steps(self, steps: Sequence[Step], depth: int) -> list[str]:
+        return [line for step in steps for line in self._step(step, depth)]
+
+    def _step(self, step: Step, depth: int) -> list[str]:
+        pad = "    " * depth
+        if isinstance(step, HostValue):
+            return [f"{pad}{step.name} = {_host_text(step.expression)}"]
+        if isinstance(step, Unit):
+            return self._launch(step, pad)
+        body = self._steps(step.body, depth + 1) or [f"{pad}    pass"]
+        bounds = [self._answer(text) for text in step.bounds]
+        if isinstance(step.node, If):
+            lines = [f"{pad}if {bounds[0]}:", *body]
+            if step.other:
+                lines += [f"{pad}else:", *self._steps(step.other, depth + 1)]
+            return lines
+        if isinstance(step.node, While):
+            head = self._steps(step.head, depth + 1)
+            return [f"{pad}while True:", *head, f"{pad}    if not {bounds[0]}:",
+                    f"{pad}        break", *body]
+        lo, hi = bounds
+        text = f"{hi} - 1, {lo} - 1, -1" if step.node.reverse else (
+            f"{lo}, {hi}, {step.node.step}" if step.node.step != 1 else f"{lo}, {hi}")
+        return [f"{pad}for {step.node.var} in range({text}):", *body]
+
+    def _answer(self, text: str) -> str:
+        if not text.startswith("told("):
+            return f"({_host_text(text)})"
+        table, k = self.slots[text[5:-1]]
+        return f"run.told({table}, {k})"
+
+    def _launch(self, unit: Unit, pad: str) -> list[str]:
+        lines = []
+        extents = self._extents(unit)
+        for p in self.out.kernels[unit.name]:
+            if p.is_room:
+                size = self._room_size(p.name)
+                lines.append(f'{pad}{p.name} = run.room("{p.name}", {size}, {extents}, '
+                             f'"{dtype_name(p.dtype)}")')
+        for name, _ in unit.splits:
+            lines.append(f'{pad}parts_{name} = run.parts("parts_{name}", {extents}, '
+                         f'"{dtype_name(self.dtypes[name])}")')
+        args = ", ".join([unit.name, "ctx", *(p.name for p in self.out.kernels[unit.name])])
+        if unit.is_product:
+            (node,) = unit.nodes
+            assert isinstance(node, Do)
+            whole = _host_text(node.call.partition("(")[2][:-1])
+            call = f"run.product(({whole}), {args})"
+        elif unit.is_grid:
+            left = "".join(f"count_{name} = " for name, _ in (*unit.folds, *unit.splits))
+            call = f"{left}run.{_launcher(unit)}({extents}, {args})"
+        else:
+            counts = ", ".join(f"count_{name}" for name, _, _ in unit.finishes)
+            call = f"run.block(({counts},), {args})" if counts else f"run.one({args})"
+        return [*lines, *(pad + line for line in wrapped(call))]
+
+    def _room_size(self, name: str) -> str:
+        stem = name.removeprefix("room_")
+        if stem.startswith("logmem"):
+            return f"logcap{stem.removeprefix('logmem')}"
+        size = dim_source(self.buffers[stem].size, self.kernel.scalar_names)
+        return _host_text(size)
+
+    def _extents(self, unit: Unit) -> str:
+        """Return how many iterations each axis has, x first; 0 where only the device knows.
+
+        Those that a team divides come before all.
+        """
+        if not unit.is_grid:
+            return "()"
+        texts = [loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})" for loop in unit.axes]
+        if unit.team is not None:
+            texts.append(unit.team.length)
+        found = []
+        for text in reversed(texts):
+            is_known = reads(text) <= self.known and not (
+                calls_in(text) - {"imax", "imin", "idiv", "imod"})
+            found.append(_host_text(text) if is_known else "0")
+        return f"({', '.join(found)},)"
+
+def _host_text(text: str) -> str:
+    """Return source for the host, whose functions are attributes of `run`."""
+    return re.sub(r"\b(imax|imin|idiv|imod|between|select|stretch)\(", r"run.\1(", text)
+
+
+def _launcher(unit: Unit) -> str:
+    """Return the host's method that launches a grid."""
+    if unit.team is not None:
+        return "halves" if unit.splits else "columns" if unit.team.is_column else "rows"
+    return "few" if unit.is_map else "folding" if unit.folds else "grid"

@@ -1,0 +1,176 @@
+"""Loop IR for teams of threads: rows in step, folds of what threads have, barriers where they meet.
+
+All threads of a block go through as many rows, so that they meet at every barrier; what stands in
+for a row behind the last one does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tracejit.codegen.cuda.device_nodes import for_device
+from tracejit.codegen.cuda.expressions import reads
+from tracejit.codegen.cuda.names import defined_in
+from tracejit.codegen.cuda.teams import Access, accesses_of, meets
+from tracejit.codegen.cuda.units import Unit
+from tracejit.codegen.folds import identity_of
+from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
+from tracejit.ir.dtypes import dtype_name
+
+__all__ = ["rows_of_teams", "shared_by_team"]
+
+
+def shared_by_team(unit: Unit, dtypes: Mapping[str, np.dtype]) -> dict[str, str]:
+    """Return the shared memory that a unit's teams need: names, and names of dtypes."""
+    found: dict[str, str] = {}
+    for name, combine in _folds(unit.axes[-1].body) if unit.team is not None else ():
+        kind = dtype_name(dtypes[name])
+        found[f"shared_{kind}"] = kind
+        if combine.startswith("arg"):
+            found["shared_places"] = "i64"
+    return found
+
+
+def _folds(nodes: Sequence[Node]) -> Iterable[tuple[str, str]]:
+    """Return the registers that teams fold into, running sums among them, and how."""
+    loops = [node for node in nodes if isinstance(node, Loop)]
+    return [fold for n in loops for fold in (*n.folds, *([(n.runs, "add")] if n.runs else []))]
+
+
+def rows_of_teams(unit: Unit, dtypes: Mapping[str, np.dtype]) -> list[Node]:
+    """Return the loops of a unit whose rows are done by teams."""
+    return _Rows(unit, dtypes).loops(unit.nodes)
+
+
+class _Rows:
+    def __init__(self, unit: Unit, dtypes: Mapping[str, np.dtype]) -> None:
+        assert unit.team is not None
+        self.unit, self.dtypes, self.team = unit, dtypes, unit.team
+        self.row = unit.axes[-1]
+        self.stem, self.axis, self.lane = ("column", "x", "y") if self.team.is_column else (
+            "row", "y", "x")
+        self.first = f"cuda.threadIdx.{self.lane} == 0"
+        self.base, self.is_in = self._free("first"), self._free("is_in")
+        self.divided = {id(loop): self.lane for loop in self.team.divided}
+        self.partial = {name for n in self.row.body if isinstance(n, Loop)
+                        for name in defined_in(n.body)} - {name for name, _ in self._folds}
+        """Scalars of which every thread has its own."""
+        self.own = {n.name for n in self.row.body if isinstance(n, Assign)
+                    and n.name not in reads(n.expression)}
+        """Scalars that a row begins with a value of its own."""
+        self.done: list[Node] = []
+        self.inside: list[Node] = []
+        self.touched: list[Access] = []
+        """What threads have touched since they last met."""
+
+    @property
+    def _folds(self) -> Iterable[tuple[str, str]]:
+        return _folds(self.row.body)
+
+    def _free(self, stem: str) -> str:
+        k, name = 0, stem
+        while name in self.dtypes:
+            k, name = k + 1, f"{stem}_{k}"
+        return name
+
+    def loops(self, nodes: Sequence[Node]) -> list[Node]:
+        """Return the loops around rows, with the rows."""
+        found: list[Node] = []
+        for node in nodes:
+            if node is self.row:
+                found.append(self._row())
+            elif isinstance(node, Loop):
+                (loop,) = for_device([Loop(node.var, node.lo, node.hi, comment=node.comment)], {})
+                assert isinstance(loop, Loop)
+                if any(node is axis for axis in self.unit.axes):
+                    loop.lo, loop.step = "at_z()", "step_z()"
+                loop.body = self.loops(node.body)
+                found.append(loop)
+            else:
+                found += for_device([node], {})
+        return found
+
+    def _row(self) -> Loop:
+        for node in self.row.body:
+            self._item(node)
+        self._close()
+        var, hi = self.row.var, self.row.hi
+        head: list[Node] = [Let(var, f"{self.base} + cuda.threadIdx.{self.axis}"),
+                            Let(self.is_in, f"{var} < {hi}")]
+        return Loop(self.base, f"first_{self.axis}()", hi, [*head, *self.done],
+                    step=f"step_{self.axis}()", comment=self.row.comment)
+
+    def _item(self, node: Node) -> None:
+        accesses = list(accesses_of(node, self.team.divided))
+        if any(meets(a, b) for a in self.touched for b in accesses):
+            self._meet()
+            self.done.append(Do("cuda.syncthreads()"))
+        self.touched += accesses
+        registers = {name for name, _ in self._folds}
+        if isinstance(node, Assign) and node.name.removesuffix("_at") in registers:
+            self.done += for_device([node], {})  # what a fold begins with, for every thread
+        elif isinstance(node, (Store, Do)) or self._is_once(node):
+            self._by_first(for_device([node], {}))
+        elif isinstance(node, Loop) and node.runs:
+            self._running(node)
+        else:
+            self.inside += for_device([node], self.divided)
+        if isinstance(node, Loop) and node.folds:
+            self._meet()
+            self.done += [self._together(name, combine) for name, combine in node.folds]
+
+    def _running(self, loop: Loop) -> None:
+        """Run through elements, as many at a time as there are threads in a team."""
+        total = loop.runs
+        at = next(k for k, n in enumerate(loop.body) if isinstance(n, Assign) and n.name == total)
+        add = loop.body[at]
+        assert isinstance(add, Assign)
+        kind = dtype_name(self.dtypes[total])
+        first, is_here, term, here = map(self._free, ("turn", "is_here", "term", "here"))
+        before = [*loop.body[:at], Assign(term, add.expression.removeprefix(f"{total} + "),
+                                          add.comment)]
+        after = [replace(n, expression=here) if isinstance(n, Store) and n.expression == total
+                 else n for n in loop.body[at + 1:]]
+        body: list[Node] = [
+            Let(loop.var, f"{first} + cuda.threadIdx.{self.lane}"),
+            Let(is_here, f"{self.is_in} and {loop.var} < {loop.hi}"),
+            Assign(term, identity_of("add", self.dtypes[total])),
+            If(is_here, for_device(before, {})),
+            Let(here, f"{total} + {self.stem}_scan(shared_{kind}, {term})"),
+            If(is_here, for_device(after, {})),
+            Assign(total, f"{total} + {self.stem}_last(shared_{kind})")]
+        self._meet()
+        self.done.append(Loop(first, loop.lo, loop.hi, body, step=f"cuda.blockDim.{self.lane}"))
+
+    def _is_once(self, node: Node) -> bool:
+        """Whether a row as a whole adds to what rows fold into."""
+        return isinstance(node, Assign) and node.name not in self.own and not (
+            reads(node.expression) & self.partial)
+
+    def _by_first(self, nodes: list[Node]) -> None:
+        last = self.inside[-1] if self.inside else None
+        if isinstance(last, If) and last.condition == self.first:
+            last.then += nodes
+        else:
+            self.inside.append(If(self.first, nodes))
+
+    def _together(self, name: str, combine: str) -> Node:
+        """Fold what the threads of a team have."""
+        shared = f"shared_{dtype_name(self.dtypes[name])}"
+        if combine.startswith("arg"):
+            return Assign(f"{name}_at", f"{self.stem}_{combine}({shared}, shared_places, {name}, "
+                                        f"{name}_at)")
+        return Assign(name, f"{self.stem}_{combine}({shared}, {name})")
+
+    def _meet(self) -> None:
+        self._close()
+        self.touched = []
+
+    def _close(self) -> None:
+        """Do what is to be done for rows that there are."""
+        if self.inside:
+            self.done.append(If(self.is_in, self.inside))
+            self.inside = []
