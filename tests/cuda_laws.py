@@ -193,35 +193,64 @@ def empty_and_other_sizes_need_no_other_program() -> None:
 
 
 class OnDevice:
-    """Stands for an array of a device library, which the simulator has not."""
+    """Stands for an array of another library: memory of the host, in the simulator."""
 
-    def __init__(self, x: np.ndarray, strides: Any = None) -> None:
-        from numba import cuda
+    def __init__(self, x: np.ndarray, strides: Any = None, **more: Any) -> None:
+        self.x = x
+        self.__cuda_array_interface__ = {
+            "shape": x.shape, "typestr": x.dtype.str, "strides": strides, "version": 3,
+            "data": (x.ctypes.data, False), **more}
 
-        self.array, self.shape = cuda.to_device(x.reshape(-1)), x.shape
-        self.__cuda_array_interface__ = {"shape": x.shape, "typestr": x.dtype.str,
-                                         "strides": strides, "version": 3}
 
-    def reshape(self, size: int) -> Any:
-        assert size == self.array.size
-        return self.array
+def on_device(x: Any) -> Any:
+    """Return what lies on the device as such, in the place of each array."""
+    return tracejit.jit(lambda x: x + 0, target="cuda")(OnDevice(np.asarray(x)))
 
 
 def arrays_on_the_device_stay_there() -> None:
-    from numba import cuda
-
-    cuda.as_cuda_array = lambda x: x
     x = np.linspace(0.1, 1.0, 6).reshape(2, 3)
     fn = tracejit.value_and_grad(lambda x: np.sum(np.sin(x) ** 2), target="cuda")
     value, slope = fn(OnDevice(x))
     expected, other = fn(x)
-    assert value == expected
-    assert not isinstance(slope, np.ndarray)
-    assert slope.shape == (2, 3)
+    assert type(value) is type(slope) is tracejit.DeviceArray
+    assert (value.shape, slope.shape, slope.dtype) == ((), (2, 3), np.dtype(float))
+    assert float(value) == value.item() == expected
     assert np.array_equal(slope.copy_to_host(), other)
-    assert np.array_equal(fn(OnDevice(x, (24, 8)))[1].copy_to_host(), other)
+    assert np.array_equal(np.asarray(fn(OnDevice(x, (24, 8), stream=2))[1]), other)
+    assert np.array_equal(np.from_dlpack(slope), other)
+    assert repr(slope) == "DeviceArray(shape=(2, 3), dtype=float64, device=0)"
     with pytest.raises(tracejit.Refusal, match="contiguous"):
         fn(OnDevice(x, (8, 16)))
+    with pytest.raises(ValueError, match="copied"):
+        np.array(slope, copy=False)
+    with pytest.raises(ValueError, match="not one element"):
+        slope.item()
+
+
+def results_on_the_device_are_arguments_again() -> None:
+    def step(x: Any, rate: Any) -> Any:
+        return x - rate * np.sin(x), np.sum(x)
+
+    fn, expected = tracejit.jit(step, target="cuda"), tracejit.jit(step)
+    x = np.linspace(0.1, 1.0, 300)
+    there, total = on_device(x), 0.5
+    for _ in range(4):
+        there, t = fn(there, total)
+        x, total = expected(x, total)
+        assert isinstance(t, tracejit.DeviceArray)
+        total = t  # a number on the device stands for one
+        np.testing.assert_allclose(there.copy_to_host(), x, rtol=1e-12)
+        np.testing.assert_allclose(float(total), float(expected(x, 0.0)[1]) if False else float(t))
+        total = float(t)
+    value, pullback = tracejit.vjp(lambda x: np.sum(x ** 2), there, target="cuda")
+    np.testing.assert_allclose(np.asarray(pullback(1.0)[0] if isinstance(pullback(1.0), tuple)
+                                          else pullback(1.0)), 2 * x, rtol=1e-12)
+    np.testing.assert_allclose(float(value), np.sum(x ** 2), rtol=1e-12)
+    weak = tracejit.jit(lambda x, a: {"a": a * 2.0, "x": x, "n": 3}, target="cuda")(there, 4.0)
+    assert float(weak["a"]) == 8.0
+    assert weak["n"] == 3
+    empty = tracejit.jit(lambda x: np.exp(x), target="cuda")(on_device(np.zeros((0, 2))))
+    assert empty.copy_to_host().shape == (0, 2)
 
 
 def complex_numbers_are_refused() -> None:
@@ -234,4 +263,5 @@ LAWS = {f.__name__: f for f in (
     a_full_log_is_given_more_room, loops_of_the_host_ask_the_device, failures_are_the_cpus,
     arguments_are_written_to, accumulations_that_meet_are_whole, sums_are_the_same_at_every_call,
     empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
+    results_on_the_device_are_arguments_again,
     complex_numbers_are_refused)}

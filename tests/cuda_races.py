@@ -27,7 +27,7 @@ class Watch:
     def begin(self, ctx: Any) -> None:
         """Forget the launch before; the context is for threads to share."""
         self.touched.clear()
-        self.ignored = address(ctx, 0) >> 8
+        self.ignored = ctx.address >> 8
 
     def note(self, array: Any, index: Any, is_write: bool) -> None:
         """Note an access of the thread that runs."""
@@ -64,11 +64,11 @@ def watching() -> Iterator[None]:
     from numba.cuda.simulator.cudadrv.devicearray import FakeWithinKernelCUDAArray as Array
     from numba.cuda.simulator.kernelapi import FakeCUDAAtomic as Atomic
 
-    from tracejit.runtime.cuda.invocation import _Call
+    from tracejit.runtime.cuda import simulator
 
     watch = Watch()
     kept: list[Any] = []  # threads stay, so that each has an identity of its own
-    before = Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, _Call._start
+    before = Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, simulator.run_kernel
 
     def read(self: Any, index: Any) -> Any:
         watch.note(self, index, False)
@@ -91,16 +91,16 @@ def watching() -> Iterator[None]:
 
         return call
 
-    def start(self: Any, kernel: Any, geometry: Any, args: Any) -> None:
+    def start(kernel: Any, blocks: Any, threads: Any, args: Any) -> None:
         kept.clear()
         watch.begin(args[0])
-        before[4](self, kernel, geometry, args)
+        before[4](kernel, blocks, threads, args)
         watch.require_none(kernel.fn.__name__)
 
     Array.__getitem__, Array.__setitem__ = read, write
     Atomic.add, Atomic.max = at_once(before[2]), at_once(before[3])
-    _Call._start = start  # type: ignore[method-assign]
+    simulator.run_kernel = start
     try:
         yield
     finally:
-        Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, _Call._start = before
+        Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, simulator.run_kernel = before
