@@ -150,6 +150,22 @@ def check_op_ptx(op: Op, dtype: Any) -> None:
         DeviceLowered(Traced(Captured.of_graph(graph))).ptx((8, 0))
 
 
+# --- the real device class ------------------------------------------------------------------------
+
+
+def on_a_driver(name: str) -> None:
+    """A law holds where the device is one of the driver's, as far as a stand-in for it goes."""
+    with_a_driver(lambda api: LAWS[name]())
+
+
+def with_a_driver(law: Callable[[Any], None]) -> None:
+    """A law of the real device class holds over a stand-in for the driver."""
+    from cuda_fake_driver import faked
+
+    with faked() as api:
+        law(api)
+
+
 # --- what is asked for ----------------------------------------------------------------------------
 
 
@@ -162,6 +178,14 @@ def checks(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Callable[...,
     elif kind == "laws":
         for name in names:
             yield name, LAWS[name], ()
+    elif kind == "laws-driver":
+        for name in names:
+            yield name, on_a_driver, (name,)
+    elif kind == "driver":
+        from cuda_driver_laws import DRIVER_LAWS
+
+        for name in names:
+            yield name, with_a_driver, (DRIVER_LAWS[name],)
     elif kind == "ptx":
         for key in names:
             yield key, check_ptx, (key,)
@@ -181,7 +205,7 @@ def main(kind: str, *names: str) -> None:
     for name, check, args in checks(kind, names):
         fault = ""
         try:
-            with nullcontext() if "ptx" in kind else watching():
+            with watching() if kind in ("gallery", "ops", "laws") else nullcontext():
                 check(*args)
         except Exception as e:
             fault = "".join(traceback.format_exception(e))[-2000:]

@@ -6,6 +6,7 @@ import functools
 
 from tracejit.runtime.cuda.driver import Driver
 from tracejit.runtime.cuda.resources import Device
+from tracejit.runtime.cuda.simulator import Simulator
 
 __all__ = ["current_device"]
 
@@ -15,17 +16,15 @@ def current_device() -> Device:
 
     Raises `DeviceError` where there is no driver or no device.
     """
-    from tracejit.codegen.cuda.functions import IS_SIMULATED
-
-    if IS_SIMULATED:
-        from tracejit.runtime.cuda.simulator import SIMULATED
-
-        return SIMULATED
     return _driver().current()
 
 
 @functools.cache
-def _driver() -> Driver:
+def _driver() -> Driver | Simulator:
+    from tracejit.codegen.cuda.functions import IS_SIMULATED
+
+    if IS_SIMULATED:
+        return Simulator()
     from cuda.bindings import driver
 
     return Driver(driver)

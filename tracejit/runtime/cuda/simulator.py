@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tracejit.runtime.cuda.blueprint import Blueprint
     from tracejit.runtime.cuda.streams import Stream
 
-__all__ = ["SIMULATED", "Simulated", "run_kernel"]
+__all__ = ["Simulated", "Simulator", "run_kernel"]
 
 ALIGNMENT = 256
 """Bytes, as the driver's memory has it."""
@@ -127,21 +127,21 @@ class Simulated:
 
     def dlpack(self, array: Any, **asked: Any) -> Any:
         """Return the capsule of DLPack for an array."""
-        size = int(np.prod(array.shape))
-        view = array_at(Span(array.address, size, array.dtype)).reshape(array.shape)
-        return view.__dlpack__(**asked)
+        span = Span(array.address, array.size, array.dtype)
+        return array_at(span, array).reshape(array.shape).__dlpack__(**asked)
 
     def dlpack_device(self) -> tuple[int, int]:
         """Return DLPack's kind and number: the memory is the CPU's."""
         return 1, 0
 
 
-def array_at(span: Span) -> np.ndarray:
-    """Return memory of the host as an array."""
+def array_at(span: Span, owner: Any = None) -> np.ndarray:
+    """Return memory of the host as an array, which keeps its owner alive."""
     if not span.count:
         return np.zeros(0, span.dtype)
-    nbytes = span.count * span.dtype.itemsize
-    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(span.address), span.dtype)
+    memory = (ctypes.c_uint8 * (span.count * span.dtype.itemsize)).from_address(span.address)
+    memory.owner = owner  # type: ignore[attr-defined]  # instances of ctypes arrays have attributes
+    return np.frombuffer(memory, span.dtype)
 
 
 def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: list[Any]) -> None:
@@ -153,4 +153,12 @@ def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: list[Any
                                   for x in arguments))
 
 
-SIMULATED = Simulated()
+class Simulator:
+    """Numba's simulator, in place of a driver."""
+
+    def __init__(self) -> None:
+        self.device = Simulated()
+
+    def current(self) -> Simulated:
+        """Return the one device."""
+        return self.device
