@@ -6,9 +6,10 @@ line of JSON is printed: its name, and what is wrong with it, or nothing.
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
 import json
 import pkgutil
+import re
 import sys
 import traceback
 import warnings
@@ -130,6 +131,7 @@ def check_ptx(key: str) -> None:
     """Kernels of a benchmark compile for three capabilities; registers are not spilled."""
     from benchmarks.workloads import WORKLOADS
     from tracejit.codegen.cuda.compile import find_ptxas
+    from tracejit.runtime.cuda.driver import linked
 
     workload = WORKLOADS[key]
     gradient = tracejit.value_and_grad(workload.plain, workload.argnums, target="cuda")
@@ -138,16 +140,50 @@ def check_ptx(key: str) -> None:
         ptx = lowered.ptx(capability)
         assert set(ptx) == set(lowered.kernels)
         assert all(f".target sm_{capability[0]}{capability[1]}" in text for text in ptx.values())
+        check_parameters(lowered.emitted.kernels, ptx)
+        if any(d.name == "nvidia-nvjitlink" for d in importlib.metadata.distributions()):
+            assert all(linked(text, capability).startswith(b"\x7fELF") for text in ptx.values())
         if find_ptxas() is not None:
             for name, found in lowered.resources(capability).items():
                 assert not found.spill_stores + found.spill_loads, f"{name}: {found}"
+
+
+def check_parameters(kernels: dict[str, Any], ptx: dict[str, str]) -> None:
+    """Kernels take as many parameters, of as many bytes, as calls pack for them."""
+    from tracejit.runtime.cuda.parameters import Packing
+
+    for name, parameters in kernels.items():
+        packing = Packing(parameters)
+        head = ptx[name].partition(".entry")[2].partition("{")[0]
+        found = [(kind, int(bits) // 8) for kind, bits in re.findall(r"\.param \.([a-z])(\d+)",
+                                                                     head)]
+        expected: list[tuple[str, int]] = []
+        for dtype, is_array in packing.kinds:
+            expected += 7 * [("u", 8)] if is_array else [
+                ("f" if dtype.kind == "f" else "u", dtype.itemsize)]
+        assert found == expected, f"{name}: {found}, and not {expected}"
+        assert packing.layout.size == len(packing.slots) == 8 * len(found)
 
 
 def check_op_ptx(op: Op, dtype: Any) -> None:
     """The kernels of an op compile."""
     graph, _, _ = applications(op, dtype, (2,))
     if not has_complex(graph):
-        DeviceLowered(Traced(Captured.of_graph(graph))).ptx((8, 0))
+        lowered = DeviceLowered(Traced(Captured.of_graph(graph)))
+        check_parameters(lowered.emitted.kernels, lowered.ptx((8, 0)))
+
+
+def check_numbers_ptx(name: str) -> None:
+    """Numbers of every dtype are passed by value."""
+    def add(x: Any, a: Any) -> Any:
+        return x + a
+
+    spec = f"{name}[]" if name != "float" else "float"
+    lowered = tracejit.jit(add, target="cuda").trace(f"{name.replace('float', 'f64')}[n]",
+                                                     tracejit.spec(spec)).lower()
+    assert any(not p.is_array and p.dtype == tracejit.spec(spec).dtype
+               for ps in lowered.emitted.kernels.values() for p in ps)
+    check_parameters(lowered.emitted.kernels, lowered.ptx((8, 0)))
 
 
 # --- the real device class ------------------------------------------------------------------------
@@ -186,6 +222,9 @@ def checks(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Callable[...,
 
         for name in names:
             yield name, with_a_driver, (DRIVER_LAWS[name],)
+    elif kind == "numbers-ptx":
+        for name in names:
+            yield name, check_numbers_ptx, (name,)
     elif kind == "ptx":
         for key in names:
             yield key, check_ptx, (key,)

@@ -381,14 +381,23 @@ def a_lost_context_is_said(api: FakeDriver) -> None:
 
 
 def an_old_driver_is_given_machine_code(api: FakeDriver) -> None:
-    from tracejit.codegen.cuda import compile as compiling
-
-    before = compiling.find_ptxas
-    compiling.find_ptxas = lambda: None  # type: ignore[assignment]
-    api.faults["cuModuleLoadData"] = STATUS.CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    before = real.linked
     with pytest.raises(tracejit.DeviceError, match="older than the compiler"):
-        tracejit.grad(waves, target="cuda")(X)
-    compiling.find_ptxas = before
+        before("no PTX", (9, 0))
+    given = []
+
+    def linked(ptx: str, capability: tuple[int, int]) -> bytes:
+        given.append(capability)
+        return ptx.encode() + b"\0"
+
+    real.linked = linked
+    try:
+        api.faults["cuModuleLoadData"] = [STATUS.CUDA_ERROR_UNSUPPORTED_PTX_VERSION]
+        found = tracejit.grad(waves, target="cuda")(X)
+    finally:
+        real.linked = before
+    assert given == [(9, 0)]
+    np.testing.assert_allclose(found, tracejit.grad(waves)(X), rtol=1e-12)
 
 
 def without_a_device_or_driver_it_says_so(api: FakeDriver) -> None:

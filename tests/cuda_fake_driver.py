@@ -53,7 +53,7 @@ class FakeDriver:
     """What `cuda.bindings.driver` has, as far as it is used.
 
     calls  -- how often each function was called
-    faults -- what functions return in place of doing anything: a status
+    faults -- what functions return in place of doing anything: a status, or a list for once each
     limit  -- bytes of the device
     """
 
@@ -80,8 +80,10 @@ class FakeDriver:
 
         def call(*args: Any) -> tuple[Any, ...]:
             self.calls[name] += 1
-            if name in self.faults:
-                return (self.faults[name], None)[:1 if name == "cuLaunchKernel" else 2]
+            if self.faults.get(name):
+                fault = self.faults[name]
+                fault = fault.pop() if isinstance(fault, list) else fault
+                return (fault, None)[:1 if name == "cuLaunchKernel" else 2]
             found = method(self, *(int(x) if isinstance(x, (bindings.CUstream, np.integer)) else x
                                    for x in args))
             if isinstance(found, bindings.CUresult):

@@ -244,9 +244,13 @@ def results_on_the_device_are_arguments_again() -> None:
         assert type(there) is type(number) is tracejit.DeviceArray
     np.testing.assert_allclose(there.copy_to_host(), x, rtol=1e-12)
     np.testing.assert_allclose(float(number), rate, rtol=1e-12)
-    value, pullback = tracejit.vjp(lambda x: np.sum(x ** 2), there, target="cuda")
-    np.testing.assert_allclose(flatten(pullback(1.0))[0][0], 2 * x, rtol=1e-12)
-    np.testing.assert_allclose(value, np.sum(x ** 2), rtol=1e-12)
+    value, pullback = tracejit.vjp(lambda x: (x ** 2, np.sum(x)), there, target="cuda")
+    np.testing.assert_allclose(value[0], x ** 2, rtol=1e-12)
+    np.testing.assert_allclose(pullback((there, 3.0))[0], 2 * x * x + 3.0, rtol=1e-12)
+    with pytest.raises(TypeError, match="float32"):
+        pullback((on_device(np.ones(300, np.float32)), 1.0))
+    _, tangent = tracejit.jvp(np.sin, (there,), (there,), target="cuda")
+    np.testing.assert_allclose(tangent, np.cos(x) * x, rtol=1e-12)
     tree = tracejit.jit(lambda x, a: {"a": a * 2.0, "x": x, "n": 3}, target="cuda")(there, 4.0)
     assert (float(tree["a"]), tree["n"]) == (8.0, 3)
     assert np.array_equal(tree["x"], there)

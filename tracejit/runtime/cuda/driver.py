@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from tracejit.runtime.cuda.parameters import Packing
     from tracejit.runtime.cuda.streams import Stream
 
-__all__ = ["Driver", "RealDevice"]
+__all__ = ["Driver", "RealDevice", "linked"]
 
 KEPT_SHARE = 2
 """One part in so many of a device's memory stays in the pool when nothing needs it."""
@@ -98,10 +95,10 @@ class RealDevice:
         self._device = self.call("cuCtxGetDevice")
         self.ordinal = int(self._device)
         attribute = self.api.CUdevice_attribute
-        self.capability: tuple[int, int] = tuple(
-            self.call("cuDeviceGetAttribute", a, self._device)
-            for a in (attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                      attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))  # type: ignore
+        major, minor = (self.call("cuDeviceGetAttribute", a, self._device)
+                        for a in (attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                                  attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR))
+        self.capability = int(major), int(minor)
         self._pool = self._new_pool()
         self._capturing = threading.Lock()
         self._own_stream: Any = None
@@ -145,31 +142,13 @@ class RealDevice:
         return found
 
     def _module(self, ptx: str) -> Any:
-        """Load PTX; where the driver is older than the compiler, `ptxas` assembles it."""
+        """Load PTX; where the driver is older than the compiler, as machine code."""
         status, module = self.api.cuModuleLoadData(ptx.encode() + b"\0")
         if status == self.api.CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-            return self.call("cuModuleLoadData", self._assembled(ptx))
+            return self.call("cuModuleLoadData", linked(ptx, self.capability))
         if int(status):
             raise self.driver.error("cuModuleLoadData", status)
         return module
-
-    def _assembled(self, ptx: str) -> bytes:
-        from tracejit.codegen.cuda.compile import find_ptxas
-
-        program = find_ptxas()
-        if program is None:
-            raise DeviceError("the driver is older than the compiler of numba-cuda, and cannot "
-                              "read its PTX. Update the driver, or pip install nvidia-cuda-nvcc, "
-                              "whose ptxas can")
-        with tempfile.TemporaryDirectory() as folder:
-            source, target = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-            source.write_text(ptx)
-            major, minor = self.capability
-            done = subprocess.run([program, f"-arch=sm_{major}{minor}", str(source), "-o",
-                                   str(target)], capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise DeviceError(f"ptxas does not accept a kernel: {done.stderr}")
-            return target.read_bytes()
 
     def launch(self, function: Any, blocks: Triple, threads: Triple, packing: Packing,
                stream: int) -> None:
@@ -179,7 +158,7 @@ class RealDevice:
         if int(status):
             raise self.driver.error("cuLaunchKernel", status)
 
-    def capture(self, launches: Callable[[int], None]) -> Resource | None:
+    def capture(self, launches: Callable[[int], object]) -> Resource | None:
         """Return what is launched on the stream that is given; None where that cannot be.
 
         The default stream cannot be captured, so it is done on a stream of its own.
@@ -305,3 +284,21 @@ class RealDevice:
     def dlpack_device(self) -> tuple[int, int]:
         """Return DLPack's kind and number of the device."""
         return 2, self.ordinal
+
+
+def linked(ptx: str, capability: tuple[int, int]) -> bytes:
+    """Return the machine code of PTX, by nvJitLink, which is as new as the compiler.
+
+    Raises `DeviceError` where it is not installed.
+    """
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+
+    major, minor = capability
+    options = LinkerOptions(arch=f"sm_{major}{minor}")
+    try:
+        made = Linker(ObjectCode.from_ptx(ptx.encode()), options=options).link("cubin")
+    except Exception as e:  # whatever it is: the driver cannot read the PTX either
+        raise DeviceError("the driver is older than the compiler of numba-cuda, and cannot read "
+                          "its PTX. Update the driver, or pip install nvidia-nvjitlink, which "
+                          f"makes machine code of it ({e})") from None
+    return bytes(made.code)

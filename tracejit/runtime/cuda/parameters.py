@@ -47,8 +47,9 @@ class Packing:
             f"{WORDS}Q" if is_array else f"{_code(dtype)}{8 - dtype.itemsize}x"
             for dtype, is_array in kinds))
         count = sum(WORDS if is_array else 1 for _, is_array in kinds)
-        self.slots = np.zeros(8 * count, np.uint8)
-        self._places = self.slots.ctypes.data + 8 * np.arange(count, dtype=np.uint64)
+        self.slots = bytearray(8 * count)
+        start = np.frombuffer(self.slots, np.uint8).ctypes.data
+        self._places = start + 8 * np.arange(count, dtype=np.uint64)
         self.address: int = self._places.ctypes.data
 
     def pack(self, arguments: Sequence[Any]) -> None:
@@ -61,9 +62,9 @@ class Packing:
                 words.append(x)
         self.layout.pack_into(self.slots, 0, *words)
 
-    def unpack(self, slots: Any) -> list[Any]:
+    def unpack(self) -> list[Any]:
         """Return what was packed."""
-        words = iter(self.layout.unpack(slots))
+        words = iter(self.layout.unpack(self.slots))
         found: list[Any] = []
         for dtype, is_array in self.kinds:
             if is_array:

@@ -1,4 +1,4 @@
-"""What is given back when nothing refers to it any more: memory, pinned memory, captured launches."""
+"""What calls ask of a device, and what of it is given back once nothing refers to it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Device(Protocol):
                stream: int) -> None:
         """Launch a kernel with the parameters that are packed."""
 
-    def capture(self, launches: Callable[[int], None]) -> Resource | None:
+    def capture(self, launches: Callable[[int], object]) -> Resource | None:
         """Return what is launched on the stream that is given; None where that cannot be."""
 
     def replay(self, graph: Resource, stream: int) -> None:

@@ -33,7 +33,7 @@ class Simulated:
 
     def __init__(self) -> None:
         self._blocks: dict[int, np.ndarray] = {}
-        self._recorded: dict[int, list[Callable[[], None]]] = {}
+        self._recorded: dict[int, list[Callable[[], object]]] = {}
         """Per stream that is captured, what was launched on it."""
 
     # --- kernels ----------------------------------------------------------------------------------
@@ -49,19 +49,19 @@ class Simulated:
     def launch(self, function: Any, blocks: Triple, threads: Triple, packing: Packing,
                stream: int) -> None:
         """Launch a kernel with the parameters that are packed."""
-        arguments = packing.unpack(packing.slots)
+        arguments = packing.unpack()
         self._do(stream, lambda: run_kernel(function, blocks, threads, arguments))
 
-    def _do(self, stream: int, action: Callable[[], None]) -> None:
+    def _do(self, stream: int, action: Callable[[], object]) -> None:
         recorded = self._recorded.get(stream)
         if recorded is None:
             action()
         else:
             recorded.append(action)
 
-    def capture(self, launches: Callable[[int], None]) -> Resource | None:
+    def capture(self, launches: Callable[[int], object]) -> Resource | None:
         """Return what is launched on the stream that is given."""
-        actions: list[Callable[[], None]] = []
+        actions: list[Callable[[], object]] = []
         stream = -id(actions)
         self._recorded[stream] = actions
         try:
@@ -106,7 +106,7 @@ class Simulated:
 
     def clear(self, address: int, nbytes: int, stream: int) -> None:
         """Set bytes to zero."""
-        self._do(stream, lambda: ctypes.memset(address, 0, nbytes) and None)
+        self._do(stream, lambda: ctypes.memset(address, 0, nbytes))
 
     def trim(self, stream: int) -> None:
         """Give back nothing: there is no pool."""
@@ -141,7 +141,7 @@ def array_at(span: Span, owner: Any = None) -> np.ndarray:
         return np.zeros(0, span.dtype)
     memory = (ctypes.c_uint8 * (span.count * span.dtype.itemsize)).from_address(span.address)
     memory.owner = owner  # type: ignore[attr-defined]  # instances of ctypes arrays have attributes
-    return np.frombuffer(memory, span.dtype)
+    return np.frombuffer(memory, span.dtype)  # type: ignore[call-overload, no-any-return]
 
 
 def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: list[Any]) -> None:
