@@ -30,7 +30,8 @@ def picked(x: Any, index: Any) -> Any:
     return x[index] * 2.0
 
 
-X = np.linspace(0.1, 1.0, 700)
+X = np.linspace(0.1, 1.0, 40)
+"""Few: each thread of the simulator is one of Python."""
 
 
 # --- waiting --------------------------------------------------------------------------------------
@@ -59,7 +60,7 @@ def a_program_that_can_fail_asks_once(api: FakeDriver) -> None:
         assert calls["cuMemsetD8Async"] <= 2
         assert found.item() == 2.0 * X[index]
     with pytest.raises(IndexError):
-        fn(OnDevice(X), 700)
+        fn(OnDevice(X), len(X))
     assert fn(OnDevice(X), -1).item() == 2.0 * X[-1]
 
 
@@ -98,7 +99,7 @@ def a_loop_on_data_asks_once_per_iteration(api: FakeDriver) -> None:
 def a_host_array_beside_one_on_the_device_is_copied_before_the_call_returns(
         api: FakeDriver) -> None:
     fn = tracejit.jit(lambda x, y: x * y, target="cuda")
-    y = np.ones(700)
+    y = np.ones(40)
     found = fn(OnDevice(X), y)
     y[:] = 5.0
     assert np.array_equal(np.asarray(found), X)
@@ -143,8 +144,8 @@ def memory_that_grows_is_not_used_at_its_old_place(api: FakeDriver) -> None:
         return np.sum(y * y[::-1]), y / np.max(y)
 
     on_device, on_cpu = tracejit.jit(fn, target="cuda"), tracejit.jit(fn)
-    small, large = np.linspace(0.1, 1.0, 40), np.linspace(0.1, 1.0, 3000)
-    kept = {n: OnDevice(x) for n, x in ((40, small), (3000, large))}
+    small, large = np.linspace(0.1, 1.0, 20), np.linspace(0.1, 1.0, 300)
+    kept = {n: OnDevice(x) for n, x in ((20, small), (300, large))}
     for x in (small, small, small, large, small, small, small, large, large):
         found = [np.asarray(r) for r in on_device(kept[len(x)])]
         for r, e in zip(found, on_cpu(x), strict=True):
@@ -208,18 +209,19 @@ def all_of_a_program_lies_in_one_block(api: FakeDriver) -> None:
 
 def too_little_memory_is_said_and_passes(api: FakeDriver) -> None:
     other = tracejit.jit(lambda x: np.cumsum(x) * np.cumsum(x)[::-1], target="cuda")
-    other(np.ones(30_000))  # keeps memory for itself
+    other(np.ones(400))  # keeps memory for itself
     fn = tracejit.jit(lambda x: np.exp(x), target="cuda")
-    fn(X)
-    api.limit = api.live() + 400_000
-    x = np.ones(40_000)
+    fn(np.ones(8))
+    api.do_cuMemPoolTrimTo(1, 0)
+    api.limit = api.live() + 5 * 1024
+    x = np.ones(500)
     assert np.array_equal(fn(x), np.exp(x)), "what the other program keeps is given back"
     for _ in range(2):
         with pytest.raises(MemoryError, match=r"lambda.* 8000000 bytes were asked for"):
             fn(np.ones(1_000_000))
-    assert np.array_equal(fn(X), np.exp(X))
-    api.limit *= 2
-    assert other(np.ones(30_000))[0] == 30_000.0
+    assert np.array_equal(fn(x), np.exp(x))
+    api.limit *= 4
+    assert other(np.ones(400))[0] == 400.0
 
 
 # --- streams --------------------------------------------------------------------------------------
@@ -257,13 +259,13 @@ def one_stream_waits_for_another(api: FakeDriver) -> None:
         y = double(x)
     assert np.array_equal(y.copy_to_host(), 4.0 * X)
     with tracejit.stream(second):
-        z = double(OnDevice(np.zeros(700), stream=first))
+        z = double(OnDevice(np.zeros(40), stream=first))
     with tracejit.stream(first):
         w = double(x)
         del x  # its memory is used anew on the first stream, while the second one may read it
-        fresh = double(OnDevice(np.ones(700)))
+        fresh = double(OnDevice(np.ones(40)))
     assert np.array_equal(w.copy_to_host(), 4.0 * X)
-    assert np.array_equal(fresh.copy_to_host(), np.full(700, 2.0))
+    assert np.array_equal(fresh.copy_to_host(), np.full(40, 2.0))
     assert not z.copy_to_host().any()
 
 
@@ -276,8 +278,8 @@ def memory_that_another_stream_reads_is_not_used_anew(api: FakeDriver) -> None:
         y = double(x)
     with tracejit.stream(first):
         del x
-        other = double(OnDevice(np.ones(700)))
-        assert np.array_equal(other.copy_to_host(), np.full(700, 2.0))
+        other = double(OnDevice(np.ones(40)))
+        assert np.array_equal(other.copy_to_host(), np.full(40, 2.0))
     assert np.array_equal(y.copy_to_host(), 4.0 * X)
 
 
@@ -352,7 +354,7 @@ def arguments_on_the_device_are_written_to_where_the_call_succeeds(api: FakeDriv
     x = X.copy()
     given = OnDevice(x)
     with pytest.raises(IndexError):
-        fn(given, 700)
+        fn(given, len(X))
     api.streams[1].run()
     assert np.array_equal(x, X)
     fn(given, 3)

@@ -153,7 +153,7 @@ class FakeDriver:
         size = -(-nbytes // 512) * 512
         waiting = self.free.get((stream, size))
         if waiting:
-            return waiting.pop()
+            return waiting.pop(0)
         if sum(n for _, n in self.blocks.values()) + size > self.limit:
             return bindings.CUresult.CUDA_ERROR_OUT_OF_MEMORY
         block = np.full(size + 512, UNSET, np.uint8)
