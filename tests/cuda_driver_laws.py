@@ -153,6 +153,28 @@ def memory_that_grows_is_not_used_at_its_old_place(api: FakeDriver) -> None:
     assert api.calls["cuGraphLaunch"] > 0
 
 
+def memory_of_threads_that_grows_is_not_used_at_its_old_place(api: FakeDriver) -> None:
+    def long(x: Any) -> Any:
+        work = np.cumsum(x * x)
+        for k in range(1, len(x)):
+            work[k] = work[k] + np.sin(work[k - 1])
+        return np.sum(work)
+
+    def fn(x: Any, many: Any) -> Any:
+        return tracejit.vmap(tracejit.grad(long))(x), np.sum(many)
+
+    on_device, on_cpu = tracejit.jit(fn, target="cuda"), tracejit.jit(fn)
+    many = OnDevice(np.ones(3000))  # so that the block has room for both
+    rng = np.random.default_rng(0)
+    xs = {n: rng.normal(size=(2, n)) for n in (3, 90)}
+    given = {n: OnDevice(x) for n, x in xs.items()}
+    for n in (3, 3, 3, 90, 3, 3, 3):
+        found = on_device(given[n], many)
+        np.testing.assert_allclose(np.asarray(found[0]), on_cpu(xs[n], many.x)[0], rtol=1e-12)
+        del found
+    assert api.calls["cuGraphLaunch"] > 0
+
+
 def where_nothing_can_be_captured_launches_are_plain(api: FakeDriver) -> None:
     for name in ("cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiate"):
         api.faults[name] = STATUS.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
@@ -185,6 +207,19 @@ def memory_is_given_back(api: FakeDriver) -> None:
     gc.collect()
     assert not api.live()
     assert not api.pinned
+
+
+def arguments_are_given_back_at_once(api: FakeDriver) -> None:
+    fn = tracejit.grad(waves, target="cuda")
+    gc.disable()
+    try:
+        x = fn(OnDevice(X))
+        fn(x)
+        before = api.live()
+        del x
+        assert api.live() < before
+    finally:
+        gc.enable()
 
 
 def results_come_from_memory_that_was_given_back(api: FakeDriver) -> None:
@@ -311,6 +346,7 @@ def threads_and_streams_do_not_share_memory(api: FakeDriver) -> None:
     for t in threads:
         t.join()
     assert not wrong, wrong
+    assert all(len(used) == 1 for used in api.contexts.values()), api.contexts
 
 
 # --- arrays of others -----------------------------------------------------------------------------
@@ -420,8 +456,10 @@ DRIVER_LAWS: dict[str, Callable[[FakeDriver], None]] = {f.__name__: f for f in (
     a_host_array_beside_one_on_the_device_is_copied_before_the_call_returns,
     launches_that_come_again_are_one_call, numbers_by_value_are_told_apart_to_the_bit,
     memory_that_grows_is_not_used_at_its_old_place,
+    memory_of_threads_that_grows_is_not_used_at_its_old_place,
     where_nothing_can_be_captured_launches_are_plain, memory_is_given_back,
-    results_come_from_memory_that_was_given_back, all_of_a_program_lies_in_one_block,
+    arguments_are_given_back_at_once, results_come_from_memory_that_was_given_back,
+    all_of_a_program_lies_in_one_block,
     too_little_memory_is_said_and_passes, calls_run_on_the_stream_that_is_given,
     one_stream_waits_for_another, memory_that_another_stream_reads_is_not_used_anew,
     threads_and_streams_do_not_share_memory, arrays_come_by_dlpack,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,7 +37,7 @@ class FakeStream:
     def __init__(self) -> None:
         self.given: list[Action] = []
         self.done = 0
-        self.captured: list[Action] | None = None
+        self.captured: list[tuple[Action, list[Any]]] | None = None
         self.lock = threading.RLock()
 
     def run(self, until: int | None = None) -> None:
@@ -69,6 +69,8 @@ class FakeDriver:
         self.handles: list[Any] = [None]
         self.streams: dict[int, FakeStream] = {1: FakeStream(), 2: FakeStream()}
         self.ordinals: dict[int, int] = {}
+        self.contexts: dict[int, set[tuple[int, int]]] = {}
+        """Per context of a program, the streams of which it was used, with the thread's number."""
         self.thread = threading.local()
 
     def __getattr__(self, name: str) -> Any:
@@ -200,7 +202,11 @@ class FakeDriver:
         kernel, kinds = self.handles[function]
         count = sum(7 if is_array else 1 for _, is_array in kinds)
         arguments = unpacked(np.array((ctypes.c_uint64 * count).from_address(places)), kinds)
-        self._give(stream, lambda: simulator.run_kernel(kernel, blocks, threads, arguments))
+        if self.streams[stream].captured is None:
+            thread = threading.get_ident() if stream == 2 else 0
+            self.contexts.setdefault(arguments[0].address, set()).add((stream, thread))
+        self._give(stream, lambda: simulator.run_kernel(kernel, blocks, threads, arguments),
+                   [x.address for x in arguments if isinstance(x, Span) and x.count])
 
     # --- streams and graphs -----------------------------------------------------------------------
 
@@ -235,8 +241,8 @@ class FakeDriver:
     do_cuGraphExecDestroy = do_cuGraphDestroy
 
     def do_cuGraphLaunch(self, graph: int, stream: int) -> None:
-        for action in self.handles[graph]:
-            self._give(stream, action)
+        for action, addresses in self.handles[graph]:
+            self._give(stream, action, addresses)
 
     def do_cuEventCreate(self, flags: Any) -> int:
         return self._handle([])
@@ -269,9 +275,15 @@ class FakeDriver:
         self.handles.append(x)
         return len(self.handles) - 1
 
-    def _give(self, stream: int, action: Action) -> None:
+    def _give(self, stream: int, action: Action, addresses: Sequence[int] = ()) -> None:
+        free = [x for found in self.free.values() for x in found]
+        assert not any(start <= x < start + self.blocks[start][1]
+                       for start in free for x in addresses), "memory that was given back is used"
         found = self.streams[stream]
-        (found.given if found.captured is None else found.captured).append(action)
+        if found.captured is None:
+            found.given.append(action)
+        else:
+            found.captured.append((action, list(addresses)))
 
 
 def unpacked(places: np.ndarray, kinds: list[tuple[np.dtype, bool]]) -> list[Any]:

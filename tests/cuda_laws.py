@@ -202,6 +202,7 @@ class OnDevice:
 
     def __init__(self, x: np.ndarray, strides: Any = None, **more: Any) -> None:
         self.kept.append(x)
+        self.x = x
         self.__cuda_array_interface__ = {
             "shape": x.shape, "typestr": x.dtype.str, "strides": strides, "version": 3,
             "data": (x.ctypes.data, False), **more}
