@@ -39,6 +39,7 @@ SECTIONS = {
                                       "stop_gradient"),
     "Tape and state": ("GradientTape", "UnconnectedGradients", "Variable", "Module", "constant",
                        "gradients", "AggregationMethod", "Graph"),
+    "Arrays on a GPU": ("DeviceArray", "stream"),
     "Specs, settings, files": ("spec", "config", "load", "show_versions"),
 }
 """Public names by section; the others come under LAST."""

@@ -6,9 +6,10 @@ line of JSON is printed: its name, and what is wrong with it, or nothing.
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
 import json
 import pkgutil
+import re
 import sys
 import traceback
 import warnings
@@ -144,21 +145,72 @@ def check_program_ptx(name: str) -> None:
 def check_ptx(lowered: DeviceLowered) -> None:
     """Kernels compile for three capabilities; registers are not spilled."""
     from tracejit.codegen.cuda.assembler import find_ptxas
+    from tracejit.runtime.cuda.driver import linked
 
     for capability in ((7, 5), (8, 0), (9, 0)):
         ptx = lowered.ptx(capability)
         assert set(ptx) == set(lowered.kernels)
         assert all(f".target sm_{capability[0]}{capability[1]}" in text for text in ptx.values())
+        check_parameters(lowered.emitted.kernels, ptx)
+        if any(d.name == "nvidia-nvjitlink" for d in importlib.metadata.distributions()):
+            assert all(linked(text, capability).startswith(b"\x7fELF") for text in ptx.values())
         if find_ptxas() is not None:
             for name, found in lowered.resources(capability).items():
                 assert not found.spill_stores + found.spill_loads, f"{name}: {found}"
+
+
+def check_parameters(kernels: dict[str, Any], ptx: dict[str, str]) -> None:
+    """Kernels take as many parameters, of as many bytes, as calls pack for them."""
+    from tracejit.runtime.cuda.parameters import Packing
+
+    for name, parameters in kernels.items():
+        packing = Packing(parameters)
+        head = ptx[name].partition(".entry")[2].partition("{")[0]
+        found = [(kind, int(bits) // 8) for kind, bits in re.findall(r"\.param \.([a-z])(\d+)",
+                                                                     head)]
+        expected: list[tuple[str, int]] = []
+        for dtype, is_array in packing.kinds:
+            expected += 7 * [("u", 8)] if is_array else [
+                ("f" if dtype.kind == "f" else "u", dtype.itemsize)]
+        assert found == expected, f"{name}: {found}, and not {expected}"
+        assert packing.layout.size == len(packing.slots) == 8 * len(found)
 
 
 def check_op_ptx(op: Op, dtype: Any) -> None:
     """The kernels of an op compile."""
     graph, _, _ = applications(op, dtype, (2,))
     if not has_complex(graph):
-        DeviceLowered(Traced(Captured.of_graph(graph))).ptx((8, 0))
+        lowered = DeviceLowered(Traced(Captured.of_graph(graph)))
+        check_parameters(lowered.emitted.kernels, lowered.ptx((8, 0)))
+
+
+def check_numbers_ptx(name: str) -> None:
+    """Numbers of every dtype are passed by value."""
+    def add(x: Any, a: Any) -> Any:
+        return x + a
+
+    spec = f"{name}[]" if name != "float" else "float"
+    lowered = tracejit.jit(add, target="cuda").trace(f"{name.replace('float', 'f64')}[n]",
+                                                     tracejit.spec(spec)).lower()
+    assert any(not p.is_array and p.dtype == tracejit.spec(spec).dtype
+               for ps in lowered.emitted.kernels.values() for p in ps)
+    check_parameters(lowered.emitted.kernels, lowered.ptx((8, 0)))
+
+
+# --- the real device class ------------------------------------------------------------------------
+
+
+def on_a_driver(name: str) -> None:
+    """A law holds where the device is one of the driver's, as far as a stand-in for it goes."""
+    with_a_driver(lambda api: LAWS[name]())
+
+
+def with_a_driver(law: Callable[[Any], None]) -> None:
+    """A law of the real device class holds over a stand-in for the driver."""
+    from cuda_fake_driver import faked
+
+    with faked() as api:
+        law(api)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
@@ -173,6 +225,17 @@ def checks(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Callable[...,
     elif kind == "laws":
         for name in names:
             yield name, LAWS[name], ()
+    elif kind == "laws-driver":
+        for name in names:
+            yield name, on_a_driver, (name,)
+    elif kind == "driver":
+        from cuda_driver_laws import DRIVER_LAWS
+
+        for name in names:
+            yield name, with_a_driver, (DRIVER_LAWS[name],)
+    elif kind == "numbers-ptx":
+        for name in names:
+            yield name, check_numbers_ptx, (name,)
     elif kind == "ptx":
         for key in names:
             yield key, check_benchmark_ptx, (key,)
@@ -195,7 +258,7 @@ def main(kind: str, *names: str) -> None:
     for name, check, args in checks(kind, names):
         fault = ""
         try:
-            with nullcontext() if "ptx" in kind else watching():
+            with watching() if kind in ("gallery", "ops", "laws") else nullcontext():
                 check(*args)
         except Exception as e:
             fault = "".join(traceback.format_exception(e))[-2000:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -390,35 +390,78 @@ def empty_and_other_sizes_need_no_other_program() -> None:
 
 
 class OnDevice:
-    """Stands for an array of a device library, which the simulator has not."""
+    """Stands for an array of another library: memory of the host, in the simulator.
 
-    def __init__(self, x: np.ndarray, strides: Any = None) -> None:
-        from numba import cuda
+    Libraries give memory back in the order of its stream; here it stays.
+    """
 
-        self.array, self.shape = cuda.to_device(x.reshape(-1)), x.shape
-        self.__cuda_array_interface__ = {"shape": x.shape, "typestr": x.dtype.str,
-                                         "strides": strides, "version": 3}
+    kept: ClassVar[list[np.ndarray]] = []
 
-    def reshape(self, size: int) -> Any:
-        assert size == self.array.size
-        return self.array
+    def __init__(self, x: np.ndarray, strides: Any = None, **more: Any) -> None:
+        self.kept.append(x)
+        self.x = x
+        self.__cuda_array_interface__ = {
+            "shape": x.shape, "typestr": x.dtype.str, "strides": strides, "version": 3,
+            "data": (x.ctypes.data, False), **more}
+
+
+def on_device(x: Any) -> Any:
+    """Return what lies on the device as such, in the place of each array."""
+    return tracejit.jit(lambda x: x + 0, target="cuda")(OnDevice(np.asarray(x)))
 
 
 def arrays_on_the_device_stay_there() -> None:
-    from numba import cuda
-
-    cuda.as_cuda_array = lambda x: x
     x = np.linspace(0.1, 1.0, 6).reshape(2, 3)
     fn = tracejit.value_and_grad(lambda x: np.sum(np.sin(x) ** 2), target="cuda")
     value, slope = fn(OnDevice(x))
     expected, other = fn(x)
-    assert value == expected
-    assert not isinstance(slope, np.ndarray)
-    assert slope.shape == (2, 3)
+    assert type(value) is type(slope) is tracejit.DeviceArray
+    assert (value.shape, slope.shape, slope.dtype) == ((), (2, 3), np.dtype(float))
+    assert float(value) == value.item() == expected
     assert np.array_equal(slope.copy_to_host(), other)
-    assert np.array_equal(fn(OnDevice(x, (24, 8)))[1].copy_to_host(), other)
+    assert np.array_equal(np.asarray(fn(OnDevice(x, (24, 8), stream=2))[1]), other)
+    assert repr(slope) == "DeviceArray(shape=(2, 3), dtype=float64, device=0)"
     with pytest.raises(tracejit.Refusal, match="contiguous"):
         fn(OnDevice(x, (8, 16)))
+    with pytest.raises(ValueError, match="copied"):
+        np.array(slope, copy=False)
+    with pytest.raises(ValueError, match="not one element"):
+        slope.item()
+
+
+def results_on_the_device_are_arguments_again() -> None:
+    def step(x: Any, rate: Any) -> Any:
+        return x - 0.1 * rate * np.sin(x), np.sum(x) / 200.0
+
+    fn, expected = tracejit.jit(step, target="cuda"), tracejit.jit(step)
+    x, rate = np.linspace(0.1, 1.0, 300), 0.5
+    there, number = on_device(x), 0.5
+    for _ in range(4):
+        there, number = fn(there, number)
+        x, rate = expected(x, rate)
+        assert type(there) is type(number) is tracejit.DeviceArray
+    np.testing.assert_allclose(there.copy_to_host(), x, rtol=1e-12)
+    np.testing.assert_allclose(float(number), rate, rtol=1e-12)
+    value, pullback = tracejit.vjp(lambda x: (x ** 2, np.sum(x)), there, target="cuda")
+    np.testing.assert_allclose(value[0], x ** 2, rtol=1e-12)
+    np.testing.assert_allclose(pullback((there, 3.0))[0], 2 * x * x + 3.0, rtol=1e-12)
+    with pytest.raises(TypeError, match="float32"):
+        pullback((on_device(np.ones(300, np.float32)), 1.0))
+    _, tangent = tracejit.jvp(np.sin, (there,), (there,), target="cuda")
+    np.testing.assert_allclose(tangent, np.cos(x) * x, rtol=1e-12)
+    tree = tracejit.jit(lambda x, a: {"a": a * 2.0, "x": x, "n": 3}, target="cuda")(there, 4.0)
+    assert (float(tree["a"]), tree["n"]) == (8.0, 3)
+    assert np.array_equal(tree["x"], there)
+    empty = tracejit.jit(np.exp, target="cuda")(on_device(np.zeros((0, 2))))
+    assert empty.copy_to_host().shape == (0, 2)
+
+
+def results_on_the_device_are_exported_by_dlpack() -> None:
+    x = np.linspace(0.0, 1.0, 6).reshape(3, 2)
+    found = on_device(x)
+    again = np.from_dlpack(found)  # the simulator's memory is the CPU's
+    del found
+    assert np.array_equal(again, x)
 
 
 def complex_numbers_are_refused() -> None:
@@ -431,6 +474,7 @@ LAWS = {f.__name__: f for f in (
     a_full_log_is_given_more_room, loops_of_the_host_ask_the_device, failures_are_the_cpus,
     arguments_are_written_to, accumulations_that_meet_are_whole, sums_are_the_same_at_every_call,
     empty_and_other_sizes_need_no_other_program, arrays_on_the_device_stay_there,
+    results_on_the_device_are_arguments_again, results_on_the_device_are_exported_by_dlpack,
     complex_numbers_are_refused, sums_over_one_axis_are_done_by_teams,
     programs_with_teams_are_what_they_are_on_the_cpu, places_of_the_largest_are_the_first,
     products_are_numpys, running_sums_are_done_by_teams, what_teams_share_is_complete,

@@ -45,7 +45,7 @@ class Watch:
         """Forget the launch before; the context is for threads to share."""
         self.touched.clear()
         self.barriers.clear()
-        self.ignored = address(ctx, 0) >> 8
+        self.ignored = ctx.address >> 8
 
     def note(self, array: Any, index: Any, is_write: bool) -> None:
         """Note an access of the thread that runs."""
@@ -114,11 +114,11 @@ def watching() -> Iterator[None]:
     from numba.cuda.simulator.kernelapi import FakeCUDAAtomic as Atomic
     from numba.cuda.simulator.kernelapi import FakeCUDAShared as Shared
 
-    from tracejit.runtime.cuda.invocation import _Call
+    from tracejit.runtime.cuda import simulator
 
     watch = SharedArray.watch = Watch()
     kept: list[Any] = []  # threads stay, so that each has an identity of its own
-    before = Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, _Call._start
+    before = Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, simulator.run_kernel
     blocks = Shared.array, BlockThread.syncthreads, BlockThread.run
 
     def read(self: Any, index: Any) -> Any:
@@ -140,10 +140,10 @@ def watching() -> Iterator[None]:
 
         return call
 
-    def start(self: Any, kernel: Any, geometry: Any, args: Any) -> None:
+    def start(kernel: Any, blocks: Any, threads: Any, args: Any) -> None:
         kept.clear()
         watch.begin(args[0])
-        before[4](self, kernel, geometry, args)
+        before[4](kernel, blocks, threads, args)
         watch.require_none(kernel.fn.__name__)
 
     def of_block(self: Any, shape: Any, dtype: Any) -> Any:
@@ -164,9 +164,9 @@ def watching() -> Iterator[None]:
     Shared.array, BlockThread.syncthreads, BlockThread.run = of_block, barrier, run
     Array.__getitem__, Array.__setitem__ = read, write
     Atomic.add, Atomic.max = at_once(before[2]), at_once(before[3])
-    _Call._start = start  # type: ignore[method-assign]
+    simulator.run_kernel = start
     try:
         yield
     finally:
-        Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, _Call._start = before
+        Array.__getitem__, Array.__setitem__, Atomic.add, Atomic.max, simulator.run_kernel = before
         Shared.array, BlockThread.syncthreads, BlockThread.run = blocks

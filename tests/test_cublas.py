@@ -89,7 +89,7 @@ class Library:
 
 def on_device(x: np.ndarray) -> Any:
     """Stands for an array of a device."""
-    return SimpleNamespace(dtype=x.dtype, __cuda_array_interface__=x.__array_interface__)
+    return SimpleNamespace(dtype=x.dtype, address=x.ctypes.data)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

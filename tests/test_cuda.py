@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,14 @@ def test_every_op_compiles_to_ptx(part: int) -> None:
 
 
 @needs_compiler
+def test_numbers_of_every_dtype_are_packed_as_kernels_take_them() -> None:
+    names = "bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 float".split()
+    results = run_child("numbers-ptx", *names, simulate=False)
+    assert set(results) == set(names)
+    assert not faults(results)
+
+
+@needs_compiler
 @pytest.mark.parametrize("keys", ["a b10 b1e5 c d", "g k m n n-arrays", "f", "j"])
 def test_benchmarks_compile_to_ptx_without_spills(keys: str) -> None:
     results = run_child("ptx", *keys.split(), simulate=False)
@@ -119,6 +128,28 @@ def test_teams_and_products_compile_to_ptx_without_spills(names: list[str]) -> N
 def test_laws(part: int) -> None:
     names = list(LAWS)[part::2]
     results = run_child("laws", *names, simulate=True)
+    assert set(results) == set(names)
+    assert not faults(results)
+
+
+DRIVER_LAWS = re.findall(r"^def (\w+)\(\s*api: FakeDriver\) -> None:",
+                         (CHILD.parent / "cuda_driver_laws.py").read_text(), re.MULTILINE)
+"""By name: this process is not in the simulator, and cannot import them."""
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_the_layer_over_the_driver(part: int) -> None:
+    """Waiting, memory, streams, captured launches and errors, over a stand-in for the driver."""
+    names = DRIVER_LAWS[part::2]
+    assert len(DRIVER_LAWS) > 20
+    results = run_child("driver", *names, simulate=True)
+    assert set(results) == set(names)
+    assert not faults(results)
+
+
+def test_laws_hold_over_the_driver() -> None:
+    names = [name for name in LAWS if not name.endswith("dlpack")]
+    results = run_child("laws-driver", *names, simulate=True)
     assert set(results) == set(names)
     assert not faults(results)
 

@@ -139,14 +139,14 @@ numba_cuda = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
 
 @numba_cuda
 def test_full_blocks_have_the_threads_that_calls_launch() -> None:
-    from tracejit.runtime.cuda import invocation
+    from tracejit.runtime.cuda import host
 
     def full(limit: int, *most: int) -> int:
-        _, threads = invocation._geometry((10 ** 8,), limit, *most)
+        _, threads = host._geometry((10 ** 8,), limit, *most)
         return int(np.prod(threads))
 
-    assert full(invocation.MAX_BLOCKS) == full(invocation.PARTS) == 256
-    assert full(invocation.ROOMS, 64) == THREADS_OF["few"]
+    assert full(host.MAX_BLOCKS) == full(host.PARTS) == 256
+    assert full(host.ROOMS, 64) == THREADS_OF["few"]
 
 
 @numba_cuda

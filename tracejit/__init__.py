@@ -27,6 +27,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
+    "DeviceArray": "tracejit.runtime.cuda.arrays", "stream": "tracejit.runtime.cuda.streams",
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "explain": "tracejit.inspection.explaining",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",

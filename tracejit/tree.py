@@ -47,16 +47,20 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
 def flatten(x: Any) -> tuple[list[Any], Structure]:
     """Return the leaves of a nest of lists, tuples, dicts, namedtuples and dataclasses."""
     leaves: list[Any] = []
+    return leaves, _visit(x, leaves)
 
-    def visit(y: Any) -> Structure:
-        node = _parts(y)
-        if node is None:
-            leaves.append(y)
-            return LEAF
-        aux, parts = node
-        return Structure(type(y), aux, tuple(map(visit, parts)))
 
-    return leaves, visit(x)
+def _visit(x: Any, leaves: list[Any]) -> Structure:
+    """Return the structure of a nest; its leaves are added to a list.
+
+    A function within `flatten` would refer to itself, and hold the leaves until a collection.
+    """
+    node = _parts(x)
+    if node is None:
+        leaves.append(x)
+        return LEAF
+    aux, parts = node
+    return Structure(type(x), aux, tuple([_visit(part, leaves) for part in parts]))
 
 
 def unflatten(structure: Structure, leaves: Iterator[Any] | list[Any]) -> Any:

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ALONE", "THREADS_OF", "Capability", "DeviceProgram", "Parameter"]
+__all__ = ["ALONE", "THREADS_OF", "Capability", "DeviceProgram", "Parameter", "Planned"]
 
 Capability = tuple[int, int]
 """A compute capability, (9, 0) for instance."""
 
+Planned = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, int], ...], int]
+"""Sizes, shapes of results, per array of the arena where it begins and its bytes; all bytes."""
 
 THREADS_OF = {"one": 1, "few": 64}
 """Threads of a full block by what the host calls to launch a kernel; 256 for all others."""

@@ -88,23 +88,25 @@ class Snapshot:
         """Run the program."""
         leaves, structure = flatten((args, kwargs))
         held = self._specialisation
-        found = [(s.kind, s.dtype, s.ndim) for s in map(self._spec, leaves)]
+        specs, leaves = self._specs(leaves)
+        found = [(s.kind, s.dtype, s.ndim) for s in specs]
         if structure != held.structure or found != [(s.kind, s.dtype, s.ndim) for s in held.specs]:
             raise TypeError(f"{self.__name__} was compiled for ({_shown(held.specs)}), not for "
-                            f"({_shown([self._spec(x) for x in leaves])})")
+                            f"({_shown(specs)})")
         result = held.attempt(leaves)
         if result is NotImplemented:
             raise TypeError(f"{self.__name__} was compiled for other sizes: the first line of its "
                             f"graph says which\n{self.graph.splitlines()[0]}")
         return result
 
-    def _spec(self, x: Any) -> ArgSpec:
-        """Return the spec of an argument; programs for a device take arrays that lie there."""
+    def _specs(self, leaves: list[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
+        """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._device is None:
-            return spec_of_leaf(x)
-        from tracejit.runtime.cuda.arrays import spec_of_argument
+            return tuple(map(spec_of_leaf, leaves)), leaves
+        from tracejit.runtime.cuda.arrays import adopt, spec_of_argument
 
-        return spec_of_argument(x)
+        leaves = list(map(adopt, leaves))
+        return tuple(map(spec_of_argument, leaves)), leaves
 
     @property
     def capability(self) -> tuple[int, int] | None:
@@ -155,7 +157,7 @@ def load(path: str | Path) -> Snapshot:
             f"{path} cannot be loaded: {e}. Save it again from the function") from None
     held = Specialisation(interface, runner, specs, structure, not_here)
     return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode(),
-                    getattr(runner, "device", None))
+                    getattr(runner, "program", None))
 
 
 def _as_kind(x: np.ndarray, kind: str) -> Any:

@@ -144,7 +144,7 @@ class Function(Displayed):
         held = any(isinstance(x, Recorded) for x in leaves)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
-        specs = self._specs(leaves)
+        specs, leaves = self._specs(leaves)
         key = _key(structure, specs)
         if held or watches():
             return self._recorded(key, specs, structure, leaves, held, args, kwargs)
@@ -154,13 +154,14 @@ class Function(Displayed):
                 return result
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
 
-    def _specs(self, leaves: Sequence[Any]) -> tuple[ArgSpec, ...]:
-        """Return the specs of arguments; programs for a device take arrays that lie there."""
+    def _specs(self, leaves: list[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
+        """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._target == "cpu":
-            return tuple(map(spec_of_leaf, leaves))
-        from tracejit.runtime.cuda.arrays import spec_of_argument
+            return tuple(map(spec_of_leaf, leaves)), leaves
+        from tracejit.runtime.cuda.arrays import adopt, spec_of_argument
 
-        return tuple(map(spec_of_argument, leaves))
+        leaves = list(map(adopt, leaves))
+        return tuple(map(spec_of_argument, leaves)), leaves
 
     def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
         result = chosen.attempt(leaves)
@@ -247,7 +248,7 @@ class Function(Displayed):
         """Return the request for a call, with specs or texts of them for arguments."""
         leaves, structure = flatten((args, kwargs))
         leaves = [spec(x) if isinstance(x, str) and is_spec(x) else x for x in leaves]
-        specs = self._specs(leaves)
+        specs, leaves = self._specs(leaves)
         if not any(isinstance(x, ArgSpec) for x in leaves):
             return Request(self, specs, structure, leaves)
         return Request(self, specs, structure, [s.content for s in specs], is_actual=False)

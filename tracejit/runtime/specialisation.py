@@ -137,8 +137,11 @@ class Specialisation:
         return unflatten(self.interface.structure, result)
 
     def _outputs(self, values: Sequence[Any]) -> list[Any]:
-        """Return what the outputs are for inputs that fit, Python numbers as such."""
-        return [np.asarray(x).item() if weak else x
+        """Return what the outputs are for inputs that fit, Python numbers as such.
+
+        What lies on a device stays there.
+        """
+        return [np.asarray(x).item() if weak and not _is_on_device(x) else x
                 for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
 
     def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
@@ -254,12 +257,14 @@ def not_here(*args: Any) -> Any:
 
 def _write(target: Any, values: Any) -> None:
     """Overwrite an argument; one on a device has a copy made there."""
-    if isinstance(target, np.ndarray):
+    if _is_on_device(target):
+        target.overwrite(values)
+    else:
         np.copyto(target, values)
-        return
-    from numba import cuda
 
-    cuda.as_cuda_array(target).copy_to_device(values)
+
+def _is_on_device(x: Any) -> bool:
+    return not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__cuda_array_interface__")
 
 
 def _is_same_kind(old: Any, new: Any) -> bool:

@@ -12,6 +12,7 @@ from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent
 from tracejit.ir.core import Atom, Block, Graph
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
+from tracejit.runtime.cuda.arrays import DeviceArray, adopt
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
@@ -30,7 +31,7 @@ from tracejit.tree import Structure, flatten, leaf_names, unflatten
 __all__ = ["Pullback", "Tangent", "tangents_like"]
 
 
-_NUMBERS = (int, float, complex, np.ndarray, np.generic)
+_NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray)
 
 
 def _differentiable(kinds: Sequence[Any]) -> list[int]:
@@ -48,8 +49,13 @@ def _check_like(what: str, names: Sequence[str], shown: Sequence[Any],
 
 def _like(x: Any, t: Any) -> Any:
     """Return a tangent or cotangent with the dtype of what it belongs to."""
-    dtype = np.result_type(x) if not isinstance(x, (Tracer, SymInt)) else x.dtype
+    dtype = x.dtype if isinstance(x, (Tracer, SymInt, DeviceArray)) else np.result_type(x)
     if isinstance(t, (Tracer, SymInt)):
+        return t
+    if isinstance(t, DeviceArray):
+        if t.dtype != dtype:
+            raise TypeError(f"a tangent or cotangent on the device is of dtype {t.dtype}, and "
+                            f"belongs to something of dtype {dtype}")
         return t
     t = np.asarray(t)
     if t.dtype.kind == "c" and dtype.kind != "c":
@@ -103,6 +109,8 @@ class Pullback:
             ct_leaves, ct_structure = flatten(ct)
             if ct_structure != out_structure:
                 raise TypeError("the cotangent has another structure than the result")
+            if self.options.target != "cpu":
+                ct_leaves = list(map(adopt, ct_leaves))
             _check_like("cotangent", names, out_leaves, ct_leaves)
             ct_leaves = [_like(x, t) if isinstance(x, _NUMBERS) else x
                          for x, t in zip(out_leaves, ct_leaves, strict=True)]
@@ -172,6 +180,7 @@ class _Backward:
 
     def __init__(self, owner: Pullback, structure: Structure) -> None:
         self.fn, self.owner, self.structure = owner.fn, owner, structure
+        self.options = owner.options
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[Any] | None) -> Program:

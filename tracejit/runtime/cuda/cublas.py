@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import DeviceError
+from tracejit.runtime.cuda.images import is_simulated
+from tracejit.runtime.cuda.parameters import Span
 
 __all__ = ["Cublas", "find_cublas"]
 
@@ -32,9 +35,7 @@ STRIDED = (_POINTER, _INT, _INT, _INT, _INT, _INT, _POINTER, _POINTER, _INT, _LO
 @functools.cache
 def find_cublas() -> Cublas | None:
     """Return the library; None where it is not installed, and in Numba's simulator."""
-    from tracejit.codegen.cuda.functions import IS_SIMULATED
-
-    if IS_SIMULATED:
+    if is_simulated():
         return None
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib
@@ -56,9 +57,11 @@ class Cublas:
     def __init__(self, library: Any) -> None:
         self.library = library
         self.handles: dict[int, ctypes.c_void_p] = {}
+        self._lock = threading.Lock()
+        """A handle is for one thread at a time."""
 
     def product(self, is_left_t: bool, is_right_t: bool, batch: int, m: int, n: int, k: int,
-                a: Any, b: Any, c: Any, *, stream: int, device: int = 0) -> bool:
+                a: Span, b: Span, c: Span, *, stream: int, device: int = 0) -> bool:
         """Write C[batch, m, n] = op(A)[batch, m, k] op(B)[batch, k, n]; return whether it can.
 
         a, b, c -- arrays of a device, elements in a row; op transposes where it is said so
@@ -71,19 +74,19 @@ class Cublas:
             return False
         dtype = np.dtype(c.dtype)
         one, zero = NUMBERS[dtype](1.0), NUMBERS[dtype](0.0)
-        left = int(is_left_t), (m if is_left_t else k), _pointer(a), m * k
-        right = int(is_right_t), (k if is_right_t else n), _pointer(b), k * n
-        # to the library, our B comes first
-        head = (self._handle(device, stream), right[0], left[0], n, m, k, ctypes.byref(one))
+        left = int(is_left_t), (m if is_left_t else k), a.address, m * k
+        right = int(is_right_t), (k if is_right_t else n), b.address, k * n
         name = f"cublas{LETTERS[dtype]}gemm"
-        if batch == 1:
-            call = self._function(f"{name}_v2", PLAIN)
-            status = call(*head, right[2], right[1], left[2], left[1], ctypes.byref(zero),
-                          _pointer(c), n)
-        else:
-            call = self._function(f"{name}StridedBatched", STRIDED)
-            status = call(*head, right[2], right[1], right[3], left[2], left[1], left[3],
-                          ctypes.byref(zero), _pointer(c), n, m * n, batch)
+        with self._lock:  # to the library, our B comes first
+            head = (self._handle(device, stream), right[0], left[0], n, m, k, ctypes.byref(one))
+            if batch == 1:
+                call = self._function(f"{name}_v2", PLAIN)
+                status = call(*head, right[2], right[1], left[2], left[1], ctypes.byref(zero),
+                              c.address, n)
+            else:
+                call = self._function(f"{name}StridedBatched", STRIDED)
+                status = call(*head, right[2], right[1], right[3], left[2], left[1], left[3],
+                              ctypes.byref(zero), c.address, n, m * n, batch)
         _require(status, name)
         return True
 
@@ -104,8 +107,3 @@ class Cublas:
         _require(set_stream(handle, stream), "cublasSetStream")
         return handle
 
-
-def _pointer(array: Any) -> int:
-    """Return where an array begins on its device."""
-    address: int = array.__cuda_array_interface__["data"][0]
-    return address

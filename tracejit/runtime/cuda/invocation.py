@@ -1,12 +1,14 @@
-"""Calling a program on a device: arrays copied in, kernels launched in order, results copied out.
+"""Calling a program on a device: arrays copied in or used in place, kernels launched in order.
 
-Nothing waits for the device but the end of a call, and a loop or branch of the host whose condition
-is data: it is read from there. Results reach the caller's memory only where nothing failed.
+A call waits for the device where an answer is asked for: results for NumPy arguments, the status of
+a program that can fail, and a loop or branch of the host whose condition is data. Results reach the
+caller only where nothing failed.
 """
 
 from __future__ import annotations
 
-import math
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,158 +16,220 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.errors import DeviceError
-from tracejit.ir.dtypes import DTYPES
-from tracejit.runtime.cuda.arrays import is_on_device, to_device
-from tracejit.runtime.cuda.cublas import find_cublas
-from tracejit.runtime.cuda.teams import (
-    column_geometry,
-    product_geometry,
-    row_geometry,
-    stretch_of,
-)
+from tracejit.runtime.cuda.arrays import DeviceArray
+from tracejit.runtime.cuda.devices import current_device
+from tracejit.runtime.cuda.host import DIMS, Host, Stopped
+from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, Span
+from tracejit.runtime.cuda.resources import Device, OutOfMemory, Resource
+from tracejit.runtime.cuda.streams import current_stream
+from tracejit.runtime.cuda.workspace import CONTEXT, Layout, Workspace, release_kept
 from tracejit.runtime.emitted import define
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
-    from tracejit.codegen.cuda.program import DeviceProgram
+    from tracejit.codegen.cuda.program import DeviceProgram, Planned
 
 __all__ = ["DeviceInvocation"]
 
-MAX_BLOCKS = 8192
-"""Of a grid; its threads stride over what is left."""
-PARTS = 1024
-"""Blocks of a grid that folds: as many parts are folded afterwards."""
-ROOMS = 1024
-"""Blocks of a grid whose threads have memory of their own, with 64 threads each."""
-CONTEXT = 4
-"""Words of the context before those that say how much room Logs need."""
-
-
-def _idiv(a: int, b: int) -> int:
-    """Return the quotient, rounded down; 0 where the divisor is 0."""
-    return a // b if b else 0
-
-
-def _imod(a: int, b: int) -> int:
-    """Return the remainder; 0 where the divisor is 0."""
-    return a % b if b else 0
-
-
-DIMS: dict[str, Any] = {"imax": max, "imin": min, "idiv": _idiv, "imod": _imod}
-"""What dims are made of, as plans have them."""
-
-
-class _Stopped(Exception):
-    """The device has noted a failure, or a Log that is full."""
+PLANS = 64
+"""Kinds of shapes and ints for which it is remembered where arrays lie."""
 
 
 class DeviceInvocation:
     """How to run one program on a device."""
 
     def __init__(self, device: DeviceProgram, interface: Interface) -> None:
-        self.device, self.interface = device, interface
-        self.functions: dict[str, Any] = {}
+        self.program, self.interface = device, interface
+        self.capacities: tuple[int, ...] = (256,) * len(device.logs)
+        self.can_fail = bool(interface.failures) or bool(device.logs)
+        self._lock = threading.RLock()
+        self._plans: OrderedDict[Any, Planned | None] = OrderedDict()
+        self._layouts: OrderedDict[Any, Layout] = OrderedDict()
+        self._functions: dict[Device, dict[str, Any]] = {}
+        self._workspaces: dict[Any, Workspace] = {}
+        self._launch: Any = None
         self._plan: Any = None
-        self.capacities = [256] * len(device.logs)
-        self.kept: dict[str, Any] = {}
-        """Memory of the device that calls have in common, by what it is for."""
+
+    # --- what is made once ------------------------------------------------------------------------
 
     def fits(self, values: Sequence[Any]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
-        return self.plan(values) is not None
+        return self.plan(values)[1] is not None
 
-    def plan(self, values: Sequence[Any]) -> Any:
-        """Return what the program's plan says of the arguments; see `DeviceProgram`."""
+    def plan(self, values: Sequence[Any]) -> tuple[Any, Planned | None]:
+        """Return what shapes and ints are, and what follows from them."""
+        key = tuple([x.shape if ndim else int(x) if dtype.kind in "iub" else None
+                     for (_, dtype, ndim), x in zip(self.program.inputs, values, strict=True)])
+        with self._lock:
+            if key not in self._plans:
+                _remember(self._plans, key, self._planned(values))
+            return key, self._plans[key]
+
+    def _planned(self, values: Sequence[Any]) -> Planned | None:
         if self._plan is None:
-            self._plan = define(self.device.plan, "cuda_plan", DIMS)[1]["plan"]
+            self._plan = define(self.program.plan, "cuda_plan", DIMS)[1]["plan"]
         given: list[int] = []
-        for (_, dtype, ndim), x in zip(self.device.inputs, values, strict=True):
+        for (_, dtype, ndim), x in zip(self.program.inputs, values, strict=True):
             if ndim:
-                given += x.shape if hasattr(x, "shape") else np.shape(x)
+                given += x.shape
             elif dtype == np.int64:
                 given.append(int(x))
-        return self._plan(*given)
+        planned: Planned | None = self._plan(*given)
+        return planned
+
+    def layout(self, key: Any, plan: Planned) -> Layout:
+        """Return where the arrays of a call lie."""
+        with self._lock:
+            full = key, self.capacities
+            if full not in self._layouts:
+                _remember(self._layouts, full, Layout(self.program, plan, self.capacities))
+            return self._layouts[full]
+
+    @property
+    def launch(self) -> Any:
+        """Return the host's function, whose kernels are names."""
+        with self._lock:
+            if self._launch is None:
+                names = define(self.program.source, "cuda", {})[1]
+                names.update((name, name) for name in self.program.kernels)
+                self._launch = names["launch"]
+            return self._launch
+
+    @property
+    def asks(self) -> bool:
+        """Return whether the host's function asks the device for numbers."""
+        return "told" in self.launch.__code__.co_names
+
+    def workspace(self, device: Device) -> Workspace:
+        """Return what calls on the current stream have in common."""
+        stream = current_stream()
+        with self._lock:
+            if device not in self._functions:
+                self._functions[device] = device.load(self.program)
+            key = device, stream.key
+            if key not in self._workspaces:
+                self._workspaces[key] = Workspace(self.program, device, stream,
+                                                  self._functions[device])
+            return self._workspaces[key]
+
+    # --- calls ------------------------------------------------------------------------------------
 
     def run(self, values: Sequence[Any]) -> list[Any]:
         """Run the kernels on the graph's inputs, which fit, and return its outputs."""
         with _clear_errors(self.interface.name):
-            self._prepare()
+            device = current_device()
+            try:
+                return self._run(device, values)
+            except OutOfMemory:
+                pass  # with the exception goes what the call had allocated
+            release_kept(device)
+            try:
+                return self._run(device, values)
+            except OutOfMemory as e:
+                raise MemoryError(f"{self.interface.name} needs more memory than the device has "
+                                  f"left: {e.nbytes} bytes were asked for") from None
+
+    def _run(self, device: Device, values: Sequence[Any]) -> list[Any]:
+        workspace = self.workspace(device)
+        key, plan = self.plan(values)
+        assert plan is not None, "the caller has asked whether it fits"
+        with workspace.lock:
             while True:
-                call = _Call(self, values)
+                call = _Call(self, workspace, plan, self.layout(key, plan), values)
                 needed = call.launch()
                 if not needed:
                     return call.outputs()
-                self.capacities = [max(c, 2 * n) for c, n in zip(self.capacities, needed,
-                                                                 strict=True)]
-
-    def _prepare(self) -> None:
-        """Compile the kernels, once."""
-        if self.functions:
-            return
-        from tracejit.codegen.cuda.compile import jit_kernel
-        from tracejit.codegen.cuda.functions import namespace
-
-        _, found = define(self.device.source, "cuda", namespace())
-        for name, parameters in self.device.kernels.items():
-            found[name] = jit_kernel(found[name], parameters)
-        self.functions = {"launch": found["launch"]}
-
-    def memory(self, key: str, count: int, dtype: np.dtype) -> Any:
-        """Return an array of the device with room for some elements, kept between calls."""
-        from numba import cuda
-
-        array = self.kept.get(key)
-        if array is None or array.size < count:
-            self.kept[key] = array = None  # what was there goes before more is asked for
-            self.kept[key] = array = cuda.device_array(max(1, count), dtype)
-        return array
+                self.capacities = tuple([max(c, 2 * n) for c, n in zip(self.capacities, needed,
+                                                                       strict=True)])
 
 
 class _Call:
-    """One call: its arrays, and what emitted code asks of the host."""
+    """One call: its arrays, and what it copies and waits for."""
 
-    def __init__(self, program: DeviceInvocation, values: Sequence[Any]) -> None:
-        from numba import cuda
-
-        self.program = program
-        device = program.device
-        sizes, self.shapes, places, total = program.plan(values)
-        self.ctx = cuda.to_device(np.zeros(CONTEXT + len(device.logs)))
-        self.arguments: dict[str, Any] = {"run": self, "ctx": self.ctx}
+    def __init__(self, program: DeviceInvocation, workspace: Workspace, plan: Planned,
+                 layout: Layout, values: Sequence[Any]) -> None:
+        self.program, self.workspace, self.layout = program, workspace, layout
+        self.device, self.stream = workspace.device, workspace.stream.handle
+        sizes, self.shapes, _, _ = plan
+        device = program.program
+        self.given = [x for x in values if isinstance(x, DeviceArray)]
+        self.stays = bool(self.given)
+        self.held: list[Resource] = []
+        """Memory of this call alone."""
+        self.sources: list[np.ndarray] = []
+        """What is copied to the device, which has to stay as it is until then."""
+        self.arguments: dict[str, Any] = dict(workspace.spans(layout))
         self.arguments.update(zip(device.sizes, sizes, strict=True))
+        self.arguments.update((f"logcap{k}", n) for k, n in enumerate(program.capacities))
         for (name, dtype, ndim), x in zip(device.inputs, values, strict=True):
-            self.arguments[name] = to_device(x, dtype) if ndim else dtype.type(x)
-        self.stays = any(map(is_on_device, values))
-        self.results = []
+            self.arguments[name] = self._array(x, dtype) if ndim else dtype.type(
+                x.item() if isinstance(x, DeviceArray) else x)
+        self.results: list[tuple[Span, Resource | None]] = []
         for (name, dtype, _), shape in zip(device.outputs, self.shapes, strict=True):
-            self.arguments[name] = cuda.device_array(max(1, math.prod(shape)), dtype)
-            self.results.append(self.arguments[name])
-        self._lay_out(places, total)
+            memory = None
+            if shape or self.stays:
+                count = int(np.prod(shape))
+                memory = self.device.allocate(count * dtype.itemsize, workspace.stream)
+                self.arguments[name] = Span(memory.handle, count, dtype)
+            self.results.append((self.arguments[name], memory))
 
-    def _lay_out(self, places: Sequence[tuple[int, int]], total: int) -> None:
-        """Find the arena's arrays a place in one allocation, and the rest memory of its own."""
-        program = self.program
-        arena = program.memory("arena", total, np.dtype(np.uint8))
-        for (name, dtype), (at, size) in zip(program.device.arena, places, strict=True):
-            self.arguments[name] = arena[at:at + max(size, dtype.itemsize)].view(dtype) if (
-                total) else arena
-        for name, (dtype, count) in program.device.arrays.items():
-            self.arguments[name] = program.memory(name, count or PARTS, dtype)
-        for k, dtype in enumerate(program.device.logs):
-            capacity = program.capacities[k]
-            self.arguments[f"logcap{k}"] = capacity
-            self.arguments[f"logmem{k}"] = program.memory(f"logmem{k}", capacity, dtype)
+    def _array(self, x: Any, dtype: np.dtype) -> Span:
+        """Return the elements of an array in a row: where they are, or copied to the device."""
+        if isinstance(x, DeviceArray):
+            x.ready_for(self.stream)
+            return Span(x.address, x.size, dtype)
+        array = np.require(x, dtype, ["C", "A"])
+        memory = self.device.allocate(array.nbytes, self.workspace.stream)
+        self.held.append(memory)
+        self.device.copy_in(memory.handle, array, self.stream)
+        self.sources.append(array)
+        return Span(memory.handle, array.size, dtype)
 
     def launch(self) -> list[int]:
-        """Run the host's function; return the room that Logs need where it is not enough."""
-        launch = self.program.functions["launch"]
-        names = launch.__code__.co_varnames[:launch.__code__.co_argcount]
+        """Launch the kernels; return the room that Logs need where it is not enough."""
+        launch = self.program.launch
+        names = launch.__code__.co_varnames[1:launch.__code__.co_argcount]
+        args = [self.arguments[name] for name in names]
+        ctx = self.arguments["ctx"]
+
+        def launches(stream: int) -> int:
+            host = Host(self.workspace, ctx, self.layout.head, stream)
+            if self.program.can_fail:
+                self.device.clear(ctx.address, ctx.count * CONTEXT_DTYPE.itemsize, stream)
+                host.launches += 1
+            launch(host, *args)
+            return host.launches
+
+        key = None if self.program.asks else (self.layout, tuple(map(_identity, args)))
         try:
-            launch(*(self.arguments[name] for name in names))
-        except _Stopped:
+            self.workspace.launch(key, launches)
+        except Stopped:
             pass
-        status, *numbers = self.ctx.copy_to_host()
+        self._finish()
+        return self._needed() if self.program.can_fail else []
+
+    def _finish(self) -> None:
+        """Copy out what was asked for, and wait for it."""
+        for x in self.given:
+            x.used_on(self.stream)
+        self.host = [np.empty(shape, span.dtype) if memory is not None and not self.stays else None
+                     for shape, (span, memory) in zip(self.shapes, self.results, strict=True)]
+        for array, (span, _) in zip(self.host, self.results, strict=True):
+            if array is not None:
+                self.device.copy_out(array, span.address, self.stream)
+        needs_head = self.program.can_fail or any(memory is None for _, memory in self.results)
+        self.head = np.zeros(0, np.uint8)
+        if needs_head:
+            self.head = self.workspace.head(self.layout.head)
+            self.device.copy_out(self.head, self.arguments["ctx"].address, self.stream)
+        if needs_head or self.sources or not self.stays:
+            self.device.wait(self.stream)
+
+    def _needed(self) -> list[int]:
+        """Return the room that Logs need where it is not enough; raise where the program failed."""
+        count = CONTEXT + len(self.program.program.logs)
+        status, *numbers = self.head[:8 * count].view(CONTEXT_DTYPE).tolist()
         needed = [int(n) for n in numbers[CONTEXT - 1:]]
         if status and any(needed):
             return needed
@@ -175,132 +239,36 @@ class _Call:
         return []
 
     def outputs(self) -> list[Any]:
-        """Return the results: arrays on the device where an argument is one, else copied out."""
-        found = []
-        for shape, array in zip(self.shapes, self.results, strict=True):
-            size = math.prod(shape)
-            if self.stays and shape:
-                found.append(array[:size].reshape(shape) if size else array[:0].reshape(shape))
-                continue
-            x = array.copy_to_host()[:size].reshape(shape)
-            found.append(x if shape else x[()])
+        """Return the results: all on the device where an argument is there, else copied out."""
+        found: list[Any] = []
+        start = self.arguments["ctx"].address
+        for shape, array, (span, memory) in zip(self.shapes, self.host, self.results, strict=True):
+            if array is not None:
+                found.append(array)
+            elif memory is not None:
+                found.append(DeviceArray(self.device, span.address, shape, span.dtype,
+                                         self.workspace.stream, memory))
+            else:
+                at = span.address - start
+                found.append(self.head[at:at + span.dtype.itemsize].view(span.dtype)[0])
         return found
 
-    # --- what emitted code asks for ---------------------------------------------------------------
 
-    def grid(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> None:
-        """Launch a kernel whose threads stride over some iterations, x first."""
-        self._start(kernel, _geometry(extents, MAX_BLOCKS), args)
-
-    def folding(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
-        """Launch a kernel that leaves a part per block; return how many."""
-        blocks, threads = _geometry(extents, PARTS)
-        self._start(kernel, (blocks, threads), args)
-        return blocks[0] * blocks[1] * blocks[2]
-
-    def few(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> None:
-        """Launch a kernel whose threads take whole iterations of the program."""
-        self._start(kernel, _geometry(extents, ROOMS, 64), args)
-
-    def rows(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
-        """Launch a kernel with a team of threads per row; return how many blocks there are."""
-        blocks, threads = row_geometry(extents, PARTS)
-        self._start(kernel, (blocks, threads), args)
-        return blocks[1] * blocks[2]
-
-    def columns(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
-        """Launch a kernel with a team of threads per column; return how many blocks there are."""
-        blocks, threads = column_geometry(extents, PARTS)
-        self._start(kernel, (blocks, threads), args)
-        return blocks[0] * blocks[2]
-
-    def halves(self, extents: tuple[int, ...], kernel: Any, *args: Any) -> int:
-        """Launch a kernel that leaves parts of each column; return how many."""
-        blocks, threads = column_geometry(extents, PARTS, is_split=True)
-        self._start(kernel, (blocks, threads), args)
-        return blocks[1]
-
-    def parts(self, name: str, extents: tuple[int, ...], kind: str) -> Any:
-        """Return memory for the parts of columns."""
-        blocks, _ = column_geometry(extents, PARTS, is_split=True)
-        return self.program.memory(name, blocks[1] * int(np.prod(extents[1:])), DTYPES[kind])
-
-    def product(self, whole: tuple[Any, ...], kernel: Any, *args: Any) -> None:
-        """Multiply matrices by cuBLAS where it is there, else by a kernel that takes tiles."""
-        library = find_cublas()
-        if library is None or not library.product(*whole, stream=0):
-            self._start(kernel, product_geometry(*whole[2:5]), args)
-
-    def one(self, kernel: Any, *args: Any) -> None:
-        """Launch a kernel of one thread."""
-        self._start(kernel, ((1, 1, 1), (1, 1, 1)), args)
-
-    def block(self, counts: tuple[int, ...], kernel: Any, *args: Any) -> None:
-        """Launch a kernel of one block, which folds parts before one of its threads goes on."""
-        self._start(kernel, _geometry((max(counts),), 1), args)
-
-    def _start(self, kernel: Any, geometry: Any, args: Any) -> None:
-        blocks, threads = geometry
-        kernel[blocks, threads](*args)
-
-    def room(self, name: str, size: int, extents: tuple[int, ...], kind: str) -> Any:
-        """Return memory for every thread of a kernel to have some elements for itself."""
-        blocks, threads = _geometry(extents, ROOMS, 64)
-        count = int(np.prod(blocks)) * int(np.prod(threads)) * size
-        return self.program.memory(name, count, DTYPES[kind])
-
-    def told(self, table: Any, k: int) -> Any:
-        """Return a number that the device has computed, which waits for it."""
-        if self.ctx.copy_to_host()[0]:
-            raise _Stopped
-        return table.copy_to_host()[k].item()
-
-    stretch = staticmethod(stretch_of)
-    imax, imin = staticmethod(max), staticmethod(min)
-    idiv, imod = staticmethod(_idiv), staticmethod(_imod)
-
-    @staticmethod
-    def between(lo: int, i: int, hi: int) -> bool:
-        """Return whether an integer lies within bounds."""
-        return lo <= i < hi
-
-    @staticmethod
-    def select(condition: bool, a: int, b: int) -> int:
-        """Return one of two integers."""
-        return a if condition else b
+def _identity(x: Any) -> Any:
+    """Return what a launch depends on of an argument: -0.0 is not 0.0, and NaN is itself."""
+    return x.address if isinstance(x, Span) else x if isinstance(x, int) else x.tobytes()
 
 
-def _geometry(extents: tuple[int, ...], limit: int,
-              most: int = 256) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return blocks and threads per axis for some iterations; 0 stands for an unknown number.
-
-    It depends on nothing else, so that sums are the same at every call.
-    """
-    threads, blocks = [1, 1, 1], [1, 1, 1]
-    for axis, n in enumerate(extents):
-        wanted = 32 if n == 0 else 1 << max(0, int(n) - 1).bit_length()
-        threads[axis] = min(most, wanted)
-        most //= threads[axis]
-    for axis in reversed(range(len(extents))):
-        n = extents[axis] or 64 * threads[axis]
-        most_blocks = min(limit, 65535 if axis else limit)
-        blocks[axis] = max(1, min(-(-int(n) // threads[axis]), most_blocks))
-        limit = max(1, limit // blocks[axis])
-    return tuple(blocks), tuple(threads)  # type: ignore[return-value]
+def _remember(table: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    table[key] = value
+    while len(table) > PLANS:
+        table.popitem(last=False)
 
 
 @contextmanager
 def _clear_errors(name: str) -> Iterator[None]:
-    """Say what is missing where there is no device, or not enough memory on it."""
-    from numba import cuda
-
-    if not cuda.is_available():
-        raise DeviceError(f'{name} has target="cuda", and there is no CUDA device, or no driver '
-                          'for it. Leave out target="cuda" to run it on the CPU; its kernels can '
-                          "be looked at without a device: .trace(...).lower().source and .ptx()")
+    """Say whose call it is that the device cannot carry out."""
     try:
         yield
-    except Exception as e:
-        if "OUT_OF_MEMORY" in str(e):
-            raise MemoryError(f"{name} needs more memory than the device has left") from None
-        raise
+    except DeviceError as e:
+        raise DeviceError(f'{name} has target="cuda": {e}') from None

@@ -1,0 +1,29 @@
+"""Which device calls run on: the current one of the driver, or the simulator's."""
+
+from __future__ import annotations
+
+import functools
+
+from tracejit.runtime.cuda.driver import Driver
+from tracejit.runtime.cuda.images import is_simulated
+from tracejit.runtime.cuda.resources import Device
+from tracejit.runtime.cuda.simulator import Simulator
+
+__all__ = ["current_device"]
+
+
+def current_device() -> Device:
+    """Return the device that calls of this thread run on.
+
+    Raises `DeviceError` where there is no driver or no device.
+    """
+    return _driver().current()
+
+
+@functools.cache
+def _driver() -> Driver | Simulator:
+    if is_simulated():
+        return Simulator()
+    from cuda.bindings import driver
+
+    return Driver(driver)
