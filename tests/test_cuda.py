@@ -147,8 +147,14 @@ def test_the_layer_over_the_driver(part: int) -> None:
     assert not faults(results)
 
 
+OF_KERNELS = ("sums_over_one_axis_are_done_by_teams", "products_are_numpys",
+              "programs_with_teams_are_what_they_are_on_the_cpu", "running_sums_are_done_by_teams",
+              "teams_of_many_sizes_give_the_same_twice")
+"""Laws of what threads do, which take long and ask nothing of a device that others do not."""
+
+
 def test_laws_hold_over_the_driver() -> None:
-    names = [name for name in LAWS if not name.endswith("dlpack")]
+    names = [name for name in LAWS if not name.endswith("dlpack") and name not in OF_KERNELS]
     results = run_child("laws-driver", *names, simulate=True)
     assert set(results) == set(names)
     assert not faults(results)
