@@ -10,7 +10,7 @@ from numba.core import types
 from numba.extending import intrinsic, models, register_model
 
 from tracejit.codegen.context import BAD_BUFFER
-from tracejit.codegen.intrinsics import Ptr, lowering, ptr_getitem, ptr_setitem
+from tracejit.codegen.pointers import Ptr, lowering, ptr_getitem, ptr_setitem
 
 __all__ = ["CheckedPtr", "within"]
 

@@ -31,11 +31,11 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-from tracejit.codegen import intrinsics
-from tracejit.codegen.intrinsics import NUMBA_TYPES, Ptr
+from tracejit.codegen import pointers
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.machine import load_object, target_machine
+from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 
 __all__ = ["MachineCode", "assembly_of", "compile_kernel", "optimised_kernel",
            "signature_of"]
@@ -178,8 +178,8 @@ def _contexts() -> tuple[Any, Any]:
         shared, target_context = cpu_target.typing_context, cpu_target.target_context
         shared.refresh()
         target_context.refresh()
-        shared.install_registry(intrinsics.typing)
-        target_context.install_registry(intrinsics.lowering)
+        shared.install_registry(pointers.typing)
+        target_context.install_registry(pointers.lowering)
         _CONTEXTS.extend((_TypingContext(shared), target_context))
     typing_context, target_context = _CONTEXTS
     return typing_context, target_context

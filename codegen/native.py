@@ -17,7 +17,7 @@ from numba import carray, cfunc
 from numba.core import types
 from numba.extending import intrinsic
 
-from tracejit.codegen.intrinsics import Ptr
+from tracejit.codegen.pointers import Ptr
 from tracejit.ir.types import Aval
 
 __all__ = ["bind_native", "native_names", "pointer_or_word", "table_of"]

@@ -16,11 +16,11 @@ from numba.core.ir import Loc
 from numba.np.arrayobj import make_array, populate_array
 
 from tracejit.codegen.context import LOGS, POLL
-from tracejit.codegen.intrinsics import NUMBA_TYPES
 from tracejit.codegen.njit_call import Machine, NjitCall, Raises
 from tracejit.codegen.njit_errors import raise_formatted
 from tracejit.codegen.njit_memory import Memory
 from tracejit.codegen.plan import plan_dims
+from tracejit.codegen.pointers import NUMBA_TYPES
 
 __all__ = ["Body"]
 

@@ -139,15 +139,16 @@ def check_benchmark_ptx(key: str) -> None:
 def check_program_ptx(name: str) -> None:
     """Kernels of a program with teams of threads compile."""
     transform, fn, specs = TEAMS[name]
-    check_ptx(transform(fn, target="cuda").trace(*specs).lower())
+    check_ptx(transform(fn, target="cuda").trace(*specs).lower(), ((8, 0),))
 
 
-def check_ptx(lowered: DeviceLowered) -> None:
+def check_ptx(lowered: DeviceLowered,
+              capabilities: Sequence[tuple[int, int]] = ((7, 5), (8, 0), (9, 0))) -> None:
     """Kernels compile for three capabilities; registers are not spilled."""
     from tracejit.codegen.cuda.assembler import find_ptxas
     from tracejit.runtime.cuda.driver import linked
 
-    for capability in ((7, 5), (8, 0), (9, 0)):
+    for capability in capabilities:
         ptx = lowered.ptx(capability)
         assert set(ptx) == set(lowered.kernels)
         assert all(f".target sm_{capability[0]}{capability[1]}" in text for text in ptx.values())
@@ -246,6 +247,8 @@ def checks(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Callable[...,
         part, parts = map(int, names)
         cases = [(op, t) for op in sampled() for t in dtypes_of(op)]
         for op, dtype in cases[part::parts]:
+            if kind == "ops-ptx" and dtype != dtypes_of(op)[0]:
+                continue  # one dtype of each compiles; what it computes is the simulator's matter
             name = f"{op.name}-{np.dtype(dtype).name}"
             if kind == "ops":
                 yield name, in_many_threads, (check_op, op, dtype)

@@ -146,6 +146,8 @@ class FakeDriver:
         assert int(value) == self.limit // 2
 
     def do_cuMemPoolTrimTo(self, pool: int, kept: int) -> None:
+        for stream in list(self.streams.values()):
+            stream.run()  # memory goes once what was given before it was freed is done
         for addresses in self.free.values():
             for address in addresses:
                 del self.blocks[address]

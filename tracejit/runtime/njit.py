@@ -16,10 +16,10 @@ from numba.core import types
 from numba.core.errors import NumbaError, TypingError
 from numba.np.numpy_support import as_dtype
 
-from tracejit.codegen.intrinsics import NUMBA_TYPES
 from tracejit.codegen.njit_call import Machine, NjitCall, Raises
 from tracejit.codegen.njit_type import FunctionType
 from tracejit.codegen.plan import plan_dims
+from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.ir.dims import Dim

@@ -1,0 +1,152 @@
+"""Failures, questions whether to leave, and Logs: what emitted CPU source does with the context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from tracejit.codegen.context import LOGS, POLL
+from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
+from tracejit.ir.dtypes import DTYPES
+
+__all__ = ["Reallocate", "context_names", "realloc"]
+
+f64, i64 = types.float64, types.int64
+
+Reallocate = Callable[[Any, Any, Any, Any, Any], Any]
+"""Emit a call that resizes a block: of (builder, context, block, old bytes, new bytes)."""
+
+LARGEST_LOG = 1 << 56
+"""More elements than any memory holds, and few enough for their bytes to be a number."""
+
+
+
+def context_names(reallocate: Reallocate) -> dict[str, Any]:
+    """Return the functions by name.
+
+    reallocate -- emits the call by which Logs grow
+    """
+    return {"fail": fail, "interrupted": interrupted, "log_base": log_base, "advance": advance,
+            "log_capacity": log_capacity, "log_grow": _log_growth(reallocate)}
+
+
+def _word(builder: Any, context_pointer: Any, k: int) -> Any:
+    return builder.gep(context_pointer, [ir.IntType(64)(k)])
+
+
+@intrinsic
+def fail(typingctx: Any, ctx: Any, status: Any, a: Any, b: Any) -> Any:
+    """Note which failure it is, and two numbers for its message; return the status."""
+    kinds = [types.unliteral(v) for v in (a, b)]
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        base, code, *rest = args
+        for k, (value, kind) in enumerate(zip(rest, kinds, strict=True)):
+            number = context.cast(builder, value, kind, f64)
+            place = builder.bitcast(_word(builder, base, 1 + k), number.type.as_pointer())
+            builder.store(number, place)
+        return code
+
+    return i64(ctx, i64, *kinds), generate
+
+
+@intrinsic(prefer_literal=True)
+def interrupted(typingctx: Any, ctx: Any, i: Any, mask: Any) -> Any:
+    """Ask whether to leave the kernel, in iterations i of which the bits of the mask are all set.
+
+    The question reads and writes nothing that the kernel does.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        bits = word(mask.literal_value)
+        count = context.cast(builder, args[1], sig.args[1], i64)
+        asks = builder.icmp_unsigned("==", builder.and_(count, bits), bits)
+        result = cgutils.alloca_once_value(builder, word(0))
+        with builder.if_then(asks, likely=False):
+            address = builder.load(_word(builder, args[0], POLL))
+            with builder.if_then(builder.icmp_unsigned("!=", address, word(0))):
+                kind = ir.FunctionType(ir.IntType(32), [])
+                call = builder.call(builder.inttoptr(address, kind.as_pointer()), [])
+                for attribute in ("nounwind", "memory(inaccessiblemem: readwrite)"):
+                    set.add(call.attributes, attribute)
+                builder.store(builder.zext(call, word), result)
+        return builder.icmp_unsigned("!=", builder.load(result), word(0))
+
+    return types.boolean(ctx, types.unliteral(i), mask), generate
+
+
+@intrinsic(prefer_literal=True)
+def log_base(typingctx: Any, ctx: Any, number: Any, scope: Any) -> Any:
+    """Return where a Log's memory is now; the tag of its scope also says its dtype."""
+    kind, k = scope.literal_value.split(":")
+    result = Ptr(NUMBA_TYPES[DTYPES[kind]], int(k))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value))
+        return builder.inttoptr(word, context.get_value_type(result))
+
+    return result(ctx, number, scope), generate
+
+
+@intrinsic
+def advance(typingctx: Any, pointer: Any, count: Any) -> Any:
+    """Return a pointer to a later element."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.gep(args[0], [args[1]])
+
+    return pointer(pointer, i64), generate
+
+
+@intrinsic(prefer_literal=True)
+def log_capacity(typingctx: Any, ctx: Any, number: Any) -> Any:
+    """Return how many elements a Log has room for."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value + 1))
+
+    return i64(ctx, number), generate
+
+
+def realloc(builder: Any, ctx: Any, block: Any, old_bytes: Any, new_bytes: Any) -> Any:
+    """Emit a call of C's `realloc`."""
+    function = builder.module.globals.get("realloc") or ir.Function(
+        builder.module, ir.FunctionType(block.type, [block.type, new_bytes.type]), "realloc")
+    return builder.call(function, [block, new_bytes])
+
+
+def _log_growth(reallocate: Reallocate) -> Any:
+    @intrinsic(prefer_literal=True)
+    def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> Any:
+        """Double a Log's room until it is enough; nonzero if there is no memory."""
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            word = ir.IntType(64)
+            byte = ir.IntType(8).as_pointer()
+            place = _word(builder, args[0], LOGS + 2 * number.literal_value)
+            room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
+            before = builder.load(room)
+            doubled = builder.mul(before, word(2))
+            enough = builder.icmp_signed(">", doubled, args[2])
+            capacity = builder.select(enough, doubled, builder.mul(args[2], word(2)))
+            least = word(1024)
+            capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
+            old = builder.inttoptr(builder.load(place), byte)
+            itemsize = word(size.literal_value)
+            absurd = builder.icmp_unsigned(">", args[2], word(LARGEST_LOG))
+            wanted = builder.select(absurd, word(-1), builder.mul(capacity, itemsize))
+            new = reallocate(builder, args[0], old, builder.mul(before, itemsize), wanted)
+            failed = builder.icmp_unsigned("==", new, ir.Constant(byte, None))
+            with builder.if_then(builder.not_(failed)):
+                builder.store(builder.ptrtoint(new, word), place)
+                builder.store(capacity, room)
+            return builder.zext(failed, word)
+
+        return i64(ctx, number, i64, size), generate
+
+    return log_grow

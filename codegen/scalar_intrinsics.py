@@ -1,0 +1,288 @@
+"""Scalar functions that emitted CPU source calls, each a few instructions of LLVM in its place."""
+
+from __future__ import annotations
+
+import cmath
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from tracejit.codegen.pointers import NUMBA_TYPES
+from tracejit.codegen.vector_math import call_math
+from tracejit.ir.dtypes import DTYPES
+
+__all__ = ["scalar_names"]
+
+FAST_MATH = ("reassoc", "nsz")
+"""The flags of the adds of reductions, and of nothing else."""
+
+_VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+                 "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt",
+                 "erf", "erfc")
+_VECTOR_NAMES2 = ("pow", "atan2", "hypot")
+
+i64 = types.int64
+
+
+def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any]:
+    """Return the functions by name; see `tracejit.codegen.intrinsics.namespace`."""
+    names: dict[str, Any] = {
+        "radd": _reduction_add(FAST_MATH if reassociate else ()), "select": select,
+        "between": between, "scalar_loop": scalar_loop,
+        "maximum": _extremum("maximum", ">"), "minimum": _extremum("minimum", "<"),
+        "imax": _integer(">"), "imin": _integer("<"),
+        "idiv": _division(False), "imod": _division(True),
+        "inf": float("inf"), "nan": float("nan"),
+        "sqrt": _sqrt(), "fabs": _llvm("fabs"), "floor": _llvm("floor"),
+        "ceil": _llvm("ceil"), "trunc": _llvm("trunc"), "rint": _llvm("rint"),
+        "copysign": _binary(lambda builder, x, y: _call_llvm(builder, "copysign", x, y)),
+        "fmod": _binary(lambda b, x, y: b.frem(x, y)),
+    }
+    names.update((name, _math(name, widths)) for name in _VECTOR_NAMES)
+    names.update((name, _math2(name, widths)) for name in _VECTOR_NAMES2)
+    names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
+                 if name != "bool")
+    names["bool_"] = _cast(types.boolean)
+    return names
+
+
+# --- what is made once --------------------------------------------------------------------------
+
+
+@intrinsic
+def select(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
+    """`a if condition else b`, both computed."""
+    kind = typingctx.unify_types(types.unliteral(a), types.unliteral(b))
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(*args)
+
+    return kind(types.boolean, kind, kind), generate
+
+
+@intrinsic
+def between(typingctx: Any, lo: Any, i: Any, hi: Any) -> Any:
+    """`lo <= i < hi` without a branch."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        lo, i, hi = args
+        return builder.and_(builder.icmp_signed("<=", lo, i), builder.icmp_signed("<", i, hi))
+
+    return types.boolean(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def scalar_loop(typingctx: Any) -> Any:
+    """Keep a loop of few iterations from being vectorised, which takes long to compile."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", (), True)
+        return ir.IntType(64)(0)
+
+    return types.int64(), generate
+
+
+# --- what is made of something ------------------------------------------------------------------
+
+
+def _of_one_type(generate: Callable[..., Any], result: Any = None) -> Any:
+    """An intrinsic on operands of one type, which is also its result's unless another is given."""
+
+    @intrinsic
+    def function(typingctx: Any, *operands: Any) -> Any:
+        kind = operands[0]
+        return (result or kind)(*(kind,) * len(operands)), generate
+
+    return function
+
+
+def _unary(generate: Callable[[Any, Any], Any]) -> Any:
+    @intrinsic
+    def function(typingctx: Any, x: Any) -> Any:
+        return x(x), lambda context, builder, sig, args: generate(builder, args[0])
+
+    return function
+
+
+def _binary(generate: Callable[[Any, Any, Any], Any]) -> Any:
+    @intrinsic
+    def function(typingctx: Any, x: Any, y: Any) -> Any:
+        return x(x, x), lambda context, builder, sig, args: generate(builder, *args)
+
+    return function
+
+
+def _call_llvm(builder: Any, name: str, *args: Any) -> Any:
+    """Emit a call of an intrinsic of LLVM whose operands and result are of one type."""
+    kind = args[0].type
+    fn = builder.module.declare_intrinsic(f"llvm.{name}", [kind],
+                                          ir.FunctionType(kind, [kind] * len(args)))
+    return builder.call(fn, args)
+
+
+def _llvm(name: str) -> Any:
+    """A unary intrinsic of LLVM on floats."""
+    return _unary(lambda builder, x: _call_llvm(builder, name, x))
+
+
+def _math(name: str, widths: tuple[int, ...]) -> Any:
+    """A unary function of libm on floats; complex operands go to Numba's cmath."""
+    plain = getattr(cmath, name, None)
+
+    @intrinsic
+    def function(typingctx: Any, x: Any) -> Any:
+        if isinstance(x, types.Complex):
+            return x(x), lambda context, builder, sig, args: _of_numba(
+                context, builder, plain, args, x)
+        return x(x), lambda context, builder, sig, args: call_math(
+            builder, name, list(args), widths)
+
+    return function
+
+
+def _of_numba(context: Any, builder: Any, function: Any, args: Any, *kinds: Any) -> Any:
+    """Emit a call of a function that Numba knows."""
+    known = context.typing_context.resolve_value_type(function)
+    signature = known.get_call_type(context.typing_context, kinds, {})
+    args = [context.cast(builder, a, kind, wanted)
+            for a, kind, wanted in zip(args, kinds, signature.args, strict=True)]
+    result = context.get_function(known, signature)(builder, args)
+    return context.cast(builder, result, signature.return_type, kinds[0])
+
+
+def _math2(name: str, widths: tuple[int, ...]) -> Any:
+    @intrinsic
+    def function(typingctx: Any, x: Any, y: Any) -> Any:
+        if isinstance(x, types.Complex):
+            return x(x, x), lambda context, builder, sig, args: _of_numba(
+                context, builder, operator.pow, args, x, x)
+        return x(x, x), lambda context, builder, sig, args: call_math(
+            builder, name, list(args), widths)
+
+    return function
+
+
+def _reduction_add(flags: tuple[str, ...]) -> Any:
+    """An add that may be reordered with its like: the step of a sum."""
+
+    @intrinsic
+    def radd(typingctx: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            if not isinstance(a, types.Complex):
+                return builder.fadd(*args, flags=flags)
+            x, y = (context.make_complex(builder, sig.return_type, v) for v in args)
+            z = context.make_complex(builder, sig.return_type)
+            z.real = builder.fadd(x.real, y.real, flags=flags)
+            z.imag = builder.fadd(x.imag, y.imag, flags=flags)
+            return z._getvalue()
+
+        return a(a, a), generate
+
+    return radd
+
+
+def _extremum(name: str, signed: str) -> Any:
+    """NaN wins among floats."""
+
+    @intrinsic
+    def function(typingctx: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            x, y = args
+            if isinstance(a, types.Float):
+                return _call_llvm(builder, name, x, y)
+            compare = (builder.icmp_signed if isinstance(a, types.Integer) and a.signed
+                       else builder.icmp_unsigned)
+            return builder.select(compare(signed, x, y), x, y)
+
+        return a(a, a), generate
+
+    return function
+
+
+def _integer(signed: str) -> Any:
+    """The larger or smaller of two int64."""
+
+    @intrinsic
+    def function(typingctx: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            x, y = args
+            return builder.select(builder.icmp_signed(signed, x, y), x, y)
+
+        return i64(i64, i64), generate
+
+    return function
+
+
+def _division(remainder: bool) -> Any:
+    """Python's floor division and modulo of int64; 0 where the divisor is 0, as NumPy has it."""
+
+    @intrinsic
+    def function(typingctx: Any, a: Any, b: Any) -> Any:
+        kind = types.unliteral(a)
+        kind = i64 if not isinstance(kind, types.Integer) else kind
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            x, y = args
+            zero, one = x.type(0), x.type(1)
+            is_zero = builder.icmp_unsigned("==", y, zero)
+            safe = builder.select(is_zero, one, y)
+            if not kind.signed:
+                result = builder.urem(x, safe) if remainder else builder.udiv(x, safe)
+                return builder.select(is_zero, zero, result)
+            minus = builder.icmp_signed("==", safe, x.type(-1))  # the quotient may overflow
+            divisor = builder.select(minus, one, safe)
+            quotient = builder.sdiv(x, divisor)
+            rest = builder.sub(x, builder.mul(quotient, divisor))
+            opposite = builder.icmp_signed("<", builder.xor(rest, divisor), zero)
+            adjust = builder.and_(builder.icmp_unsigned("!=", rest, zero), opposite)
+            if remainder:
+                result = builder.select(adjust, builder.add(rest, divisor), rest)
+                result = builder.select(minus, zero, result)
+            else:
+                result = builder.select(adjust, builder.sub(quotient, one), quotient)
+                result = builder.select(minus, builder.neg(x), result)
+            return builder.select(is_zero, zero, result)
+
+        return kind(kind, kind), generate
+
+    return function
+
+
+def _cast(kind: Any) -> Any:
+    @intrinsic
+    def function(typingctx: Any, x: Any) -> Any:
+        source = types.unliteral(x)
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            (value,) = args
+            if isinstance(source, types.Complex) and not isinstance(kind, types.Complex):
+                number = context.make_complex(builder, source, value)
+                if kind is types.boolean:
+                    parts = [builder.fcmp_unordered("!=", p, p.type(0.0))
+                             for p in (number.real, number.imag)]
+                    return builder.or_(*parts)
+                return context.cast(builder, number.real, source.underlying_float, kind)
+            if kind is types.boolean and isinstance(source, types.Float):
+                return builder.fcmp_unordered("!=", value, value.type(0.0))
+            return context.cast(builder, value, source, kind)
+
+        return kind(source), generate
+
+    return function
+
+
+def _sqrt() -> Any:
+    @intrinsic
+    def function(typingctx: Any, x: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            if isinstance(x, types.Complex):
+                return _of_numba(context, builder, cmath.sqrt, args, x)
+            return _call_llvm(builder, "sqrt", *args)
+
+        return x(x), generate
+
+    return function
