@@ -28,7 +28,8 @@ Q = P + np.triu(M, 1)  # its triangles differ
 HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    "where": (V > 0.0, V, W), "select": ([V > 0.9, V > 0.0], [V, W]), "clip": (V, -1.0, 1.0), "nan_to_num": (HOLES,),
+    "where": (V > 0.0, V, W), "select": ([V > 0.9, V > 0.0], [V, W]), "clip": (V, -1.0, 1.0),
+    "nan_to_num": (HOLES,),
     "isclose": (HOLES, HOLES + 1e-9), "allclose": (HOLES, HOLES + 1e-9), "full": (3, V[0]),
     "zeros": (3,), "ones": (3,), "empty": (3,), "full_like": (V, V[0]), "copyto": (V, W),
     "arange": (4,), "linspace": (V[0], 3.0), "eye": (3,), "identity": (3,), "tri": (3,),
@@ -79,7 +80,8 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
     "clip": {"where": [V > 0.0], "dtype": [FLOAT32], "casting": ["unsafe"]},
     "einsum": {"dtype": [FLOAT32], "order": ["F"], "casting": ["unsafe"]},
     "reshape": {"shape": [(9,), (1, 9)]}, "logsumexp": {"b": [P, 2.0]},
-    "select": {"default": [0, 1.5, V[0]]}, "solve": {}, "copyto": {"where": [V > 0.6]}, "average": {"weights": [M]},
+    "select": {"default": [0, 1.5, V[0]]},
+    "solve": {}, "copyto": {"where": [V > 0.6]}, "average": {"weights": [M]},
 }
 WITHOUT_VALUES = {"out", "dst", "src", "xp", "fp", "object", "condition", "axes"}
 
