@@ -409,6 +409,8 @@ def on_device(x: Any) -> Any:
 
 
 def arrays_on_the_device_stay_there() -> None:
+    from numba import cuda
+
     x = np.linspace(0.1, 1.0, 6).reshape(2, 3)
     fn = tracejit.value_and_grad(lambda x: np.sum(np.sin(x) ** 2), target="cuda")
     value, slope = fn(OnDevice(x))
@@ -418,6 +420,7 @@ def arrays_on_the_device_stay_there() -> None:
     assert float(value) == value.item() == expected
     assert np.array_equal(slope.copy_to_host(), other)
     assert np.array_equal(np.asarray(fn(OnDevice(x, (24, 8), stream=2))[1]), other)
+    assert np.array_equal(np.asarray(fn(cuda.to_device(x))[1]), other), "Numba's own"
     assert repr(slope) == "DeviceArray(shape=(2, 3), dtype=float64, device=0)"
     with pytest.raises(tracejit.Refusal, match="contiguous"):
         fn(OnDevice(x, (8, 16)))

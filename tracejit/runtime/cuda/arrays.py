@@ -182,14 +182,21 @@ def _require_dtype(dtype: np.dtype) -> None:
 
 
 def _is_foreign(x: Any) -> bool:
-    if isinstance(x, DeviceArray) or hasattr(x, "__cuda_array_interface__"):
+    if isinstance(x, DeviceArray) or hasattr(x, "__cuda_array_interface__") or _simulated(x):
         return True
     asked = getattr(x, "__dlpack_device__", None)
     return callable(asked) and int(asked()[0]) == CUDA
 
 
+def _simulated(x: Any) -> bool:
+    """Return whether it is an array of Numba's simulator, which lacks the interface."""
+    return type(x).__name__ == "FakeCUDAArray"
+
+
 def _interface_of(x: Any) -> dict[str, Any] | None:
     """Return the CUDA array interface; None where DLPack says more: it has the stream."""
+    if _simulated(x):
+        return {**x._ary.__array_interface__, "version": 3, "stream": None}
     described: dict[str, Any] | None = getattr(x, "__cuda_array_interface__", None)
     if described is not None and described["version"] < 3 and hasattr(x, "__dlpack__"):
         return None
