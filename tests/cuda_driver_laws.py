@@ -166,9 +166,9 @@ def memory_of_threads_that_grows_is_not_used_at_its_old_place(api: FakeDriver) -
     on_device, on_cpu = tracejit.jit(fn, target="cuda"), tracejit.jit(fn)
     many = OnDevice(np.ones(300))
     rng = np.random.default_rng(0)
-    xs = {n: rng.normal(size=(2, n)) for n in (3, 90)}
+    xs = {n: rng.normal(size=(n, 30)) for n in (5, 40)}  # more threads, and a block as large
     given = {n: OnDevice(x) for n, x in xs.items()}
-    for n in (3, 3, 3, 90, 3, 3, 3):
+    for n in (5, 5, 5, 40, 5, 5, 5):
         found = on_device(given[n], many)
         np.testing.assert_allclose(np.asarray(found[0]), on_cpu(xs[n], many.x)[0], rtol=1e-12)
         del found
@@ -257,6 +257,16 @@ def too_little_memory_is_said_and_passes(api: FakeDriver) -> None:
     assert np.array_equal(fn(x), np.exp(x))
     api.limit *= 4
     assert other(np.ones(400))[0] == 400.0
+
+
+def arrays_of_the_host_are_let_go_once_they_are_copied(api: FakeDriver) -> None:
+    fn = tracejit.jit(lambda x: np.exp(x), target="cuda")
+    fn(np.ones(8))
+    api.do_cuMemPoolTrimTo(1, 0)
+    api.limit = api.live() + 5 * 1024  # for the argument, and not for the result
+    with pytest.raises(MemoryError, match="4000 bytes were asked for"):
+        fn(np.ones(1000)[::2])  # what is copied from is the call's own
+    assert not api.copying
 
 
 # --- streams --------------------------------------------------------------------------------------
@@ -460,7 +470,8 @@ DRIVER_LAWS: dict[str, Callable[[FakeDriver], None]] = {f.__name__: f for f in (
     where_nothing_can_be_captured_launches_are_plain, memory_is_given_back,
     arguments_are_given_back_at_once, results_come_from_memory_that_was_given_back,
     all_of_a_program_lies_in_one_block,
-    too_little_memory_is_said_and_passes, calls_run_on_the_stream_that_is_given,
+    too_little_memory_is_said_and_passes,
+    arrays_of_the_host_are_let_go_once_they_are_copied, calls_run_on_the_stream_that_is_given,
     one_stream_waits_for_another, memory_that_another_stream_reads_is_not_used_anew,
     threads_and_streams_do_not_share_memory, arrays_come_by_dlpack,
     arrays_of_another_device_are_named,

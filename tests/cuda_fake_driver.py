@@ -72,6 +72,8 @@ class FakeDriver:
         self.ordinals: dict[int, int] = {}
         self.contexts: dict[int, set[tuple[int, int]]] = {}
         """Per context of a program, the streams of which it was used, with the thread's number."""
+        self.copying: set[tuple[int, int]] = set()
+        """Copies that are still to be made: to where, and from where."""
         self.thread = threading.local()
 
     def __getattr__(self, name: str) -> Any:
@@ -181,7 +183,12 @@ class FakeDriver:
         del self.pinned[address]
 
     def do_cuMemcpyHtoDAsync(self, to: int, source: int, nbytes: int, stream: int) -> None:
-        self._give(stream, lambda: ctypes.memmove(to, source, nbytes))
+        def copy() -> None:
+            ctypes.memmove(to, source, nbytes)
+            self.copying.discard((to, source))
+
+        self.copying.add((to, source))
+        self._give(stream, copy)
 
     do_cuMemcpyDtoHAsync = do_cuMemcpyDtoDAsync = do_cuMemcpyHtoDAsync
 

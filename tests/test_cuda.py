@@ -25,7 +25,6 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
                                 reason="numba-cuda is not installed")
 
 
-
 def has_compiler() -> bool:
     """Return whether NVVM is there, which makes PTX."""
     spec = importlib.util.find_spec("nvidia")

@@ -146,7 +146,7 @@ def test_full_blocks_have_the_threads_that_calls_launch() -> None:
         return int(np.prod(threads))
 
     assert full(host.MAX_BLOCKS) == full(host.PARTS) == 256
-    assert full(host.ROOMS, 64) == THREADS_OF["few"]
+    assert full(host.ROOMS, 64) == THREADS_OF["few"] == 64
 
 
 @numba_cuda

@@ -14,11 +14,12 @@ import numpy as np
 from numba import cuda
 
 from tracejit.codegen.cuda import block_folds, matrices, positions
-from tracejit.codegen.cuda.positions import IS_SIMULATED, THREADS, device
+from tracejit.codegen.cuda.positions import IS_SIMULATED, device
+from tracejit.codegen.cuda.program import CONTEXT, THREADS
 from tracejit.codegen.scalar_functions import definitions
 from tracejit.ir.dtypes import DTYPES
 
-__all__ = ["IS_SIMULATED", "THREADS", "namespace"]
+__all__ = ["IS_SIMULATED", "namespace"]
 
 # --- scalar functions -----------------------------------------------------------------------------
 
@@ -103,7 +104,7 @@ def log_grow(ctx, number, needed, capacity):  # type: ignore[no-untyped-def]
     """Return whether a Log has too little room; the host then gives it more, and begins again."""
     if needed <= capacity:
         return 0
-    cuda.atomic.max(ctx, 4 + number, np.float64(needed))
+    cuda.atomic.max(ctx, CONTEXT + number, np.float64(needed))
     return 1
 
 

@@ -131,6 +131,7 @@ class HostRenderer:
             found.append(_host_text(text) if is_known else "0")
         return f"({', '.join(found)},)"
 
+
 def _host_text(text: str) -> str:
     """Return source for the host, whose functions are attributes of `run`."""
     return re.sub(r"\b(imax|imin|idiv|imod|between|select|stretch)\(", r"run.\1(", text)

@@ -7,11 +7,12 @@ import math
 from numba import cuda
 
 from tracejit.codegen.cuda.positions import device, in_block
+from tracejit.codegen.cuda.program import SIDE
 
 __all__ = ["TILE", "getrf", "matrix_product", "potrf", "trsm"]
 
-SIDE, DEPTH = 32, 16
-"""Rows and columns of a product that a block does at a time, and terms that it takes at a time."""
+DEPTH = 16
+"""Terms of a product that a block takes at a time."""
 PITCH = SIDE + 1
 """Rows of a tile begin this far apart, so that threads side by side use different banks."""
 TILE = DEPTH * PITCH
@@ -75,6 +76,7 @@ def trsm(is_lower, is_transposed, is_unit, n, m, a, b):  # type: ignore[no-untyp
                 factor = a[k * n + i] if is_transposed else a[i * n + k]
                 total -= factor * b[k * m + j]
             b[i * m + j] = total if is_unit else total / a[i * n + i]
+
 
 # --- products -------------------------------------------------------------------------------------
 

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-__all__ = ["IS_SIMULATED", "THREADS", "at_x", "at_y", "at_z", "block", "block_size", "device",
+__all__ = ["IS_SIMULATED", "at_x", "at_y", "at_z", "block", "block_size", "device",
            "first_x", "first_y", "in_block", "step_x", "step_y", "step_z", "thread", "threads"]
-
-THREADS = 256
-"""Threads of a block, at most; a power of two, as the reductions of a block need it."""
 
 IS_SIMULATED = "simulator" in cuda.jit.__module__
 

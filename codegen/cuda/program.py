@@ -12,16 +12,22 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ALONE", "THREADS_OF", "Capability", "DeviceProgram", "Parameter", "Planned"]
+__all__ = ["ALONE", "CONTEXT", "SIDE", "THREADS", "THREADS_OF", "Capability", "DeviceProgram",
+           "Parameter", "Planned"]
 
 Capability = tuple[int, int]
 """A compute capability, (9, 0) for instance."""
 
 Planned = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, int], ...], int]
 """Sizes, shapes of results, per array of the arena where it begins and its bytes; all bytes."""
-
+THREADS = 256
+"""Threads of a full block; a power of two, as the reductions of a block need it."""
 THREADS_OF = {"one": 1, "few": 64}
-"""Threads of a full block by what the host calls to launch a kernel; 256 for all others."""
+"""The same by what the host calls to launch a kernel, where that has fewer."""
+SIDE = 32
+"""Rows and columns of a product that a block computes at a time."""
+CONTEXT = 4
+"""Words of the context before those that say how much room Logs need."""
 ALONE = ("one", "block")
 """What the host calls to launch one block, and never more."""
 
@@ -79,7 +85,7 @@ class DeviceProgram:
 
     def threads(self, kernel: str) -> int:
         """Return how many threads a full block of a kernel has."""
-        return THREADS_OF.get(self.launches(kernel), 256)
+        return THREADS_OF.get(self.launches(kernel), THREADS)
 
     def text(self) -> dict[str, Any]:
         """Return what JSON can hold of it: all but the sources and PTX, which are files."""

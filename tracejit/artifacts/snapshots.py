@@ -103,10 +103,9 @@ class Snapshot:
         """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._device is None:
             return tuple(map(spec_of_leaf, leaves)), leaves
-        from tracejit.runtime.cuda.arrays import adopt, spec_of_argument
+        from tracejit.runtime.cuda.arrays import specs_of_arguments
 
-        leaves = list(map(adopt, leaves))
-        return tuple(map(spec_of_argument, leaves)), leaves
+        return specs_of_arguments(leaves)
 
     @property
     def capability(self) -> tuple[int, int] | None:

@@ -158,10 +158,9 @@ class Function(Displayed):
         """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._target == "cpu":
             return tuple(map(spec_of_leaf, leaves)), leaves
-        from tracejit.runtime.cuda.arrays import adopt, spec_of_argument
+        from tracejit.runtime.cuda.arrays import specs_of_arguments
 
-        leaves = list(map(adopt, leaves))
-        return tuple(map(spec_of_argument, leaves)), leaves
+        return specs_of_arguments(leaves)
 
     def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
         result = chosen.attempt(leaves)

@@ -11,10 +11,11 @@ import numpy as np
 from tracejit.errors import DeviceError, Refusal
 from tracejit.ir.dtypes import DTYPES
 from tracejit.runtime.cuda.resources import Device
+from tracejit.runtime.cuda.simulator import simulated_interface
 from tracejit.runtime.cuda.streams import LEGACY, Stream, current_stream
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 
-__all__ = ["DeviceArray", "adopt", "spec_of_argument"]
+__all__ = ["DeviceArray", "adopt", "specs_of_arguments"]
 
 CUDA = 2
 """DLPack's number for memory of a CUDA device."""
@@ -167,8 +168,13 @@ def adopt(x: Any) -> Any:
     return found
 
 
-def spec_of_argument(x: Any) -> ArgSpec:
-    """Return the spec of an argument of a program for a device, which `adopt` has seen."""
+def specs_of_arguments(leaves: Sequence[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
+    """Return the specs of arguments of a program for a device, and these, arrays there adopted."""
+    adopted = list(map(adopt, leaves))
+    return tuple(map(_spec_of_argument, adopted)), adopted
+
+
+def _spec_of_argument(x: Any) -> ArgSpec:
     if not isinstance(x, DeviceArray):
         return spec_of_leaf(x)
     _require_dtype(x.dtype)
@@ -182,22 +188,20 @@ def _require_dtype(dtype: np.dtype) -> None:
 
 
 def _is_foreign(x: Any) -> bool:
-    if isinstance(x, DeviceArray) or hasattr(x, "__cuda_array_interface__") or _simulated(x):
+    if isinstance(x, DeviceArray) or _described(x) is not None:
         return True
     asked = getattr(x, "__dlpack_device__", None)
     return callable(asked) and int(asked()[0]) == CUDA
 
 
-def _simulated(x: Any) -> bool:
-    """Return whether it is an array of Numba's simulator, which lacks the interface."""
-    return type(x).__name__ == "FakeCUDAArray"
+def _described(x: Any) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = getattr(x, "__cuda_array_interface__", None)
+    return simulated_interface(x) if found is None else found
 
 
 def _interface_of(x: Any) -> dict[str, Any] | None:
     """Return the CUDA array interface; None where DLPack says more: it has the stream."""
-    if _simulated(x):
-        return {**x._ary.__array_interface__, "version": 3, "stream": None}
-    described: dict[str, Any] | None = getattr(x, "__cuda_array_interface__", None)
+    described = _described(x)
     if described is not None and described["version"] < 3 and hasattr(x, "__dlpack__"):
         return None
     return described

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.codegen.cuda.program import THREADS, THREADS_OF
 from tracejit.ir.dtypes import DTYPES
 from tracejit.runtime.cuda.cublas import find_cublas
 from tracejit.runtime.cuda.parameters import Span
@@ -24,7 +25,7 @@ __all__ = ["DIMS", "Host", "Stopped"]
 MAX_BLOCKS = 8192
 """Of a grid; its threads stride over what is left."""
 ROOMS = 1024
-"""Blocks of a grid whose threads have memory of their own, with 64 threads each."""
+"""Blocks of a grid whose threads have memory of their own."""
 
 
 def _idiv(a: int, b: int) -> int:
@@ -68,7 +69,7 @@ class Host:
 
     def few(self, extents: tuple[int, ...], kernel: str, *args: Any) -> None:
         """Launch a kernel whose threads take whole iterations of the program."""
-        self._start(kernel, _geometry(extents, ROOMS, 64), args)
+        self._start(kernel, _geometry(extents, ROOMS, THREADS_OF["few"]), args)
 
     def rows(self, extents: tuple[int, ...], kernel: str, *args: Any) -> int:
         """Launch a kernel with a team of threads per row; return how many blocks there are."""
@@ -113,7 +114,7 @@ class Host:
 
     def room(self, name: str, size: int, extents: tuple[int, ...], kind: str) -> Span:
         """Return memory for every thread of a kernel to have some elements for itself."""
-        blocks, threads = _geometry(extents, ROOMS, 64)
+        blocks, threads = _geometry(extents, ROOMS, THREADS_OF["few"])
         return self.workspace.room(name, math.prod(blocks) * math.prod(threads) * size,
                                    DTYPES[kind])
 
@@ -147,7 +148,8 @@ class Host:
         return a if condition else b
 
 
-def _geometry(extents: tuple[int, ...], limit: int, most: int = 256) -> tuple[Triple, Triple]:
+def _geometry(extents: tuple[int, ...], limit: int,
+              most: int = THREADS) -> tuple[Triple, Triple]:
     """Return blocks and threads per axis for some iterations; 0 stands for an unknown number.
 
     It depends on nothing else, so that sums are the same at every call.

@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.codegen.cuda.program import CONTEXT
 from tracejit.errors import DeviceError
 from tracejit.runtime.cuda.arrays import DeviceArray
 from tracejit.runtime.cuda.devices import current_device
@@ -22,7 +23,7 @@ from tracejit.runtime.cuda.host import DIMS, Host, Stopped
 from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, Span
 from tracejit.runtime.cuda.resources import Device, OutOfMemory, Resource
 from tracejit.runtime.cuda.streams import current_stream
-from tracejit.runtime.cuda.workspace import CONTEXT, Layout, Workspace, release_kept
+from tracejit.runtime.cuda.workspace import Layout, Workspace, release_kept
 from tracejit.runtime.emitted import define
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
@@ -136,8 +137,9 @@ class DeviceInvocation:
         assert plan is not None, "the caller has asked whether it fits"
         with workspace.lock:
             while True:
-                call = _Call(self, workspace, plan, self.layout(key, plan), values)
-                needed = call.launch()
+                with _waiting_if_it_fails(device, workspace.stream.handle):
+                    call = _Call(self, workspace, plan, self.layout(key, plan), values)
+                    needed = call.launch()
                 if not needed:
                     return call.outputs()
                 self.capacities = tuple([max(c, 2 * n) for c, n in zip(self.capacities, needed,
@@ -263,6 +265,17 @@ def _remember(table: OrderedDict[Any, Any], key: Any, value: Any) -> None:
     table[key] = value
     while len(table) > PLANS:
         table.popitem(last=False)
+
+
+@contextmanager
+def _waiting_if_it_fails(device: Device, stream: int) -> Iterator[None]:
+    """Wait for copies that have begun, before an exception lets go of the host's arrays."""
+    try:
+        yield
+    except BaseException:
+        with suppress(DeviceError):  # a lost context does nothing any more
+            device.wait(stream)
+        raise
 
 
 @contextmanager

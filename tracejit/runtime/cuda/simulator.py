@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
     from tracejit.runtime.cuda.streams import Stream
 
-__all__ = ["Simulated", "Simulator", "run_kernel"]
+__all__ = ["Simulated", "Simulator", "run_kernel", "simulated_interface"]
 
 ALIGNMENT = 256
 """Bytes, as the driver's memory has it."""
@@ -135,6 +135,13 @@ class Simulated:
     def dlpack_device(self) -> tuple[int, int]:
         """Return DLPack's kind and number: the memory is the CPU's."""
         return 1, 0
+
+
+def simulated_interface(x: Any) -> dict[str, Any] | None:
+    """Return the CUDA array interface of an array of the simulator's, which lacks it; else None."""
+    if type(x).__module__ != "numba.cuda.simulator.cudadrv.devicearray":
+        return None
+    return {**x._ary.__array_interface__, "version": 3, "stream": None}
 
 
 def array_at(span: Span, owner: Any = None) -> np.ndarray:

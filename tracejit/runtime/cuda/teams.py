@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from math import prod
 
+from tracejit.codegen.cuda.program import SIDE, THREADS
+
 __all__ = ["column_geometry", "product_geometry", "row_geometry", "stretch_of"]
 
-THREADS = 256
-"""Threads of a block."""
 WARP = 32
 ENOUGH = 1 << 18
 """So many threads keep a device busy."""
@@ -20,9 +20,6 @@ MAX_PARTS = 256
 """Parts of a column."""
 MAX_BLOCKS = 65535
 """Blocks along the axes y and z."""
-
-TILE = 32
-"""Rows and columns of a product that a block computes at a time."""
 
 Geometry = tuple[tuple[int, int, int], tuple[int, int, int]]
 
@@ -67,8 +64,8 @@ def column_geometry(extents: tuple[int, ...], limit: int, *, is_split: bool = Fa
 
 def product_geometry(batch: int, m: int, n: int) -> Geometry:
     """Return blocks and threads for products of matrices with m rows and n columns."""
-    rows, columns = (max(1, min(-(-d // TILE), MAX_BLOCKS)) for d in (m, n))
-    return (columns, rows, max(1, min(batch, MAX_BLOCKS))), (TILE // 2, TILE // 2, 1)
+    rows, columns = (max(1, min(-(-d // SIDE), MAX_BLOCKS)) for d in (m, n))
+    return (columns, rows, max(1, min(batch, MAX_BLOCKS))), (SIDE // 2, SIDE // 2, 1)
 
 
 def stretch_of(n: int) -> int:

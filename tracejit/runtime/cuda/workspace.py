@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.codegen.cuda.program import CONTEXT
 from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, Packing, Span
 from tracejit.runtime.cuda.resources import Device, Resource
 from tracejit.runtime.cuda.streams import Stream
@@ -17,12 +18,10 @@ from tracejit.runtime.cuda.streams import Stream
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram, Planned
 
-__all__ = ["CONTEXT", "PARTS", "Layout", "Workspace", "release_kept"]
+__all__ = ["PARTS", "Layout", "Workspace", "release_kept"]
 
 PARTS = 1024
 """Blocks of a grid that folds: as many parts are folded afterwards."""
-CONTEXT = 4
-"""Words of the context before those that say how much room Logs need."""
 ALIGNMENT = 256
 CAPTURED = 16
 """Sequences of launches that are remembered, per program and stream."""
