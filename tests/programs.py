@@ -45,6 +45,13 @@ HELPERS = {
              "        u[k] = np.sin(u[k - 1]) + c * u[k]"],
     "first": ["def first(u, c):", "    for k in range(u.shape[0]):", "        if u[k] > c:",
               "            return u[k]", "    return c * 0.5"],
+    "Level": ["class Level:", "    def __init__(self, v):", "        self.v, self.k = v, 0",
+              "    def __iadd__(self, v):", "        self.v = self.v * 0.5 + np.sin(v)",
+              "        self.k += 1", "        return self", "    def __lt__(self, c):",
+              "        self.k += 1", "        return self.v < c", "    @property",
+              "    def value(self):", "        if self.v > 0.21:",
+              "            return self.v * (1 + self.k % 2)", "        return self.v - 0.4"],
+    "deque": ["from collections import deque"],
 }
 
 
@@ -63,13 +70,16 @@ class Scope:
 
     names: dict[str, Type] = field(default_factory=dict)
     ints: dict[str, Int] = field(default_factory=dict)
+    states: dict[str, str] = field(default_factory=dict)
+    """Names of state that is changed without being assigned to, and of which kind it is."""
     loops: tuple[str, ...] = ()
     """The kinds of the loops around, outermost first."""
     unrolled: bool = False
 
     def copy(self) -> Scope:
         """Return a scope that can grow on its own."""
-        return Scope(dict(self.names), dict(self.ints), self.loops, self.unrolled)
+        return Scope(dict(self.names), dict(self.ints), dict(self.states), self.loops,
+                     self.unrolled)
 
 
 class Writer:
@@ -162,6 +172,8 @@ class Writer:
                         f"{self.number(depth - 1)})"),
             (2, lambda: self.helper_call(self.number(depth - 1))),
         ]
+        if self.scope.states:
+            inner.append((4, self.read_state))
         return str(self.weighted([*leaves, *inner])())
 
     def operand(self, text: str) -> str:
@@ -336,6 +348,8 @@ class Writer:
         table: list[tuple[int, Callable[[], object]]] = [
             (6, self.set_number), (5, self.set_array), (6, self.write_item), (4, self.write_slice),
             (3, self.write_whole), (2, self.bind_view), (2, self.swap), (1, self.mutate)]
+        if self.scope.states:
+            table.append((4, self.change_state))
         if nested:
             table += [(6, self.for_), (2, self.while_), (5, self.if_), (1, self.fill)]
         if self.scope.loops and not self.scope.unrolled:
@@ -469,6 +483,54 @@ class Writer:
             self.body(2)
         self.scope.names[name] = (N,)
 
+    # --- state ----------------------------------------------------------------------------------
+
+    def make_state(self) -> None:
+        """Make a closure, an object or a queue that later statements change."""
+        kind = self.pick(("closure", "closure", "object", "queue"))
+        name = self.fresh({"closure": "step", "object": "o", "queue": "q"}[kind])
+        if kind == "object":
+            self.helpers.add("Level")
+            self.emit(f"{name} = Level({self.number(0)})")
+        elif kind == "queue":
+            self.helpers.add("deque")
+            self.emit(f"{name} = deque([{self.number(0)}, {self.number(0)}, 0.0], maxlen=3)")
+        else:
+            level, count = self.fresh("s"), self.fresh("c")
+            self.emit(f"{level}, {count} = {self.number(0)}, 0")
+            change = f"{level} = {level} * 0.6 + np.sin(v)"
+            with self.block(f"def {name}(v):"):
+                self.emit(f"nonlocal {level}, {count}")
+                self.emit(f"{count} += 1")
+                if self.chance(30):
+                    self.emit(f"if v > {self.pick(THRESHOLDS)}:")
+                    self.emit(f"    return {level}")
+                if self.chance(50):
+                    self.emit(f"if {level} < {self.pick(THRESHOLDS)}:")
+                    change = f"    {change}"
+                self.emit(change)
+                self.emit(f"return {level} * ({count} % 3)")
+            self.scope.names[level] = ()
+            self.scope.ints[count] = Int(frozenset())
+        self.scope.states[name] = kind
+
+    def read_state(self) -> str:
+        """Return a number that state holds or gives."""
+        name = self.pick(list(self.scope.states))
+        kind = self.scope.states[name]
+        if kind == "closure":
+            return f"{name}({self.number(0)})"
+        if kind == "queue":
+            return f"{name}[{self.pick(('0', '1', '-1'))}]"
+        return self.pick((f"{name}.value", f"{name}.v", f"(0.3 if {name} < 0.4 else -0.2)"))
+
+    def change_state(self) -> None:
+        """step(...), o += ..., q.append(...)"""
+        name = self.pick(list(self.scope.states))
+        self.emit({"closure": f"{name}({self.number(1)})", "object": f"{name} += {self.number(1)}",
+                   "queue": f"{name}.append({self.bounded(self.number(1))})",
+                   }[self.scope.states[name]])
+
     # --- control flow ---------------------------------------------------------------------------
 
     def if_(self) -> None:
@@ -595,6 +657,8 @@ class Writer:
         if self.chance(50):
             self.emit("s0 = 0.0")
             self.scope.names["s0"] = ()
+        for _ in range(self.below(3) if self.chance(25) else 0):
+            self.make_state()
         for _ in range(1 + self.below(7)):
             if self.left > 0:
                 self.statement()

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import math
 import operator
+import types
 import warnings
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -564,6 +565,10 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     list: [(lambda x: list((x, x * x)), 0.5)], dict: [(lambda x: dict(a=x, b=2.0 * x), 0.5)],
     set: [(lambda x: x * len(set([1, 2])), 0.5)],
     divmod: [(lambda x, y: divmod(x, y), 5.3, 2.0), (lambda x: divmod(x, 2), INTS)],
+    setattr: [(lambda x: _attributes(x), 0.5)], delattr: [(lambda x: _attributes(x), 0.7)],
+    iter: [(lambda x: [a * a for a in iter([x, 2.0 * x])], 0.5)],
+    next: [(lambda x: next(iter([x, 2.0 * x])) * next(iter([]), 3.0), 0.5)],
+    tuple: [(lambda x: tuple([x, x * x]), 0.5), (lambda x: sum(tuple(x)), V)],
     getattr: [(lambda x, name="T": getattr(x, name) * getattr(x, "factor", 2.0), A)],
     any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]),
                                                             0.5)],
@@ -595,6 +600,13 @@ def _sorted(x: Any) -> Any:
 def _copyto(x: Any, value: Any, where: Any = True) -> Any:
     np.copyto(x, value, where=where)
     return x
+
+
+def _attributes(x: Any) -> Any:
+    o = types.SimpleNamespace(a=x)
+    setattr(o, "b", 2.0 * x)  # noqa: B010
+    delattr(o, "a")
+    return o.b if not hasattr(o, "a") else o.a
 
 
 def _add_at(x: Any, index: Any, value: Any) -> Any:

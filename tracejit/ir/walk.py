@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,8 @@ from tracejit.ir.lowering import Effect
 from tracejit.ir.types import Aval, Type
 
 __all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_graph", "eqn_uses",
-           "free_values", "has_effect", "prints", "read_atom", "replace_graph", "without_prints"]
+           "first_undefined", "free_values", "has_effect", "prints", "read_atom", "replace_graph",
+           "without_prints"]
 
 Env = dict[Value, "Atom | Dim"]
 """What stands for a value: another value, a literal, or (for integers used as dims) a dim."""
@@ -45,6 +46,25 @@ def block_uses(block: Block) -> Iterator[Value]:
     for a in block.outputs:
         if isinstance(a, Value):
             yield a
+
+
+def first_undefined(block: Block, outer: Iterable[Value]) -> tuple[Value, Eqn | None] | None:
+    """Return a value that is read where it is not defined, and what reads it; None if all is well.
+
+    outer -- what is defined around the block
+    """
+    defined = {*outer, *block.inputs}
+    for eqn in block.eqns:
+        for v in eqn.uses():
+            if v not in defined:
+                return v, eqn
+        for region in eqn.regions:
+            found = first_undefined(region, defined)
+            if found is not None:
+                return found
+        defined.update(eqn.outputs)
+    return next(((a, None) for a in block.outputs if isinstance(a, Value) and a not in defined),
+                None)
 
 
 def free_values(block: Block) -> list[Value]:

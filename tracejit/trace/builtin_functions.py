@@ -12,14 +12,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
-from tracejit.trace.branches import as_condition
-from tracejit.trace.calls import (
-    BUILTINS,
-    call_function,
-    call_natively,
-    holds_traced,
-    special_method,
-)
+from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced
+from tracejit.trace.changes import note_made
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import FUNCTIONS
@@ -30,6 +24,16 @@ from tracejit.trace.iterables import (
     make_range,
     make_reversed,
     make_zip,
+)
+from tracejit.trace.objects import (
+    binary,
+    delete_attribute,
+    iterate,
+    read_attribute,
+    set_attribute,
+    special_method,
+    truth,
+    unary,
 )
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
@@ -51,6 +55,7 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        args = (_items(args[0]),) if len(args) == 1 else args
         if kwargs.get("key") is not None or not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
         if len(args) == 1:
@@ -76,7 +81,10 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
 def _sum(iterable: Any, start: Any = 0) -> Any:
     if isinstance(iterable, Tracer):
         return start + FUNCTIONS[np.sum](iterable, axis=0)
-    return builtins.sum(iterable, start)
+    items = tuple(_items(iterable))
+    if any(special_method(x, "__add__") for x in (start, *items)):
+        return functools.reduce(functools.partial(binary, "Add"), items, start)
+    return builtins.sum(items, start)
 
 
 def _require_scalar(x: Tracer) -> None:
@@ -103,7 +111,7 @@ def _float(x: Any = 0.0) -> Any:
 
 def _bool(x: Any = False) -> Any:
     """Return a truth value, which is Python's own."""
-    x = as_condition(x)
+    x = truth(x)
     return x if isinstance(x, bool) else tracer_of(x.value, weak=True)
 
 
@@ -134,13 +142,31 @@ def _isinstance(x: Any, kinds: Any) -> bool:
 
 def _list_of(kind: type) -> Callable[..., Any]:
     def function(*args: Any, **items: Any) -> Any:
-        result = kind(*args, **items)
-        frames = current().frames
-        if frames:
-            frames[-1].created[id(result)] = result
-        return result
+        return note_made(kind(*map(_items, args), **items))
 
     return function
+
+
+def _items(x: Any) -> Any:
+    """Return what a builtin iterates over, where Python would call a user's method for it."""
+    return x if special_method(x, "__iter__") is None else tuple(iterate(x))
+
+
+def _by_method(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return a builtin that calls the method of a user's class which stands for it."""
+    def function(*args: Any, **kwargs: Any) -> Any:
+        method = special_method(args[0], name) if args else None
+        return plain(*args, **kwargs) if method is None else method(*args, **kwargs)
+
+    return function
+
+
+def _iter(x: Any, *sentinel: Any) -> Any:
+    return call_natively(iter, (x, *sentinel), {}) if sentinel else iterate(x)
+
+
+def _next(iterator: Any, *default: Any) -> Any:
+    return call_natively(next, (iterator, *default), {})
 
 
 def _divmod(x: Any, y: Any) -> Any:
@@ -157,8 +183,8 @@ def _all(iterable: Any) -> Any:
 
 def _one_of(iterable: Any) -> Any:
     result: Any = False
-    for x in iterable:
-        x = as_condition(x)
+    for x in _items(iterable):
+        x = truth(x)
         if x is True:
             return True
         result = x if result is False else np.logical_or(result, x) if x is not False else result
@@ -167,8 +193,8 @@ def _one_of(iterable: Any) -> Any:
 
 def _each_of(iterable: Any) -> Any:
     result: Any = True
-    for x in iterable:
-        x = as_condition(x)
+    for x in _items(iterable):
+        x = truth(x)
         if x is False:
             return False
         result = x if result is True else np.logical_and(result, x) if x is not True else result
@@ -180,7 +206,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
     if isinstance(owner, Traced):
         return getattr(owner, name, *default)
     try:
-        return current().captured.attribute(owner, name)
+        return read_attribute(owner, name)
     except AttributeError:
         if not default:
             raise
@@ -190,11 +216,13 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 BUILTINS.update({
     range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
-    getattr: _getattr, len: _length, max: _fold(np.maximum, max), min: _fold(np.minimum, min),
-    sum: _sum, int: _int,
-    float: _float, bool: _bool, round: _round, isinstance: _isinstance, list: _list_of(list),
-    dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any, all: _all,
-    abs: operator.abs, pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
+    getattr: _getattr, setattr: set_attribute, delattr: delete_attribute, len: _length,
+    iter: _iter, next: _next, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum,
+    int: _by_method(_int, "__int__"), float: _by_method(_float, "__float__"), bool: _bool,
+    round: _by_method(_round, "__round__"), isinstance: _isinstance, list: _list_of(list),
+    tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
+    all: _all, abs: functools.partial(unary, "abs"),
+    pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
     map: lambda fn, *xs: [call_function(fn, items, {}) for items in zip(*xs, strict=False)],
     functools.reduce: lambda fn, xs, *start: functools.reduce(
         lambda a, b: call_function(fn, (a, b), {}), xs, *start),

@@ -7,28 +7,25 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from inspect import CO_GENERATOR
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from tracejit.trace import loops
+from tracejit.trace.changes import call_watched, is_iterator, note_made
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
 from tracejit.trace.equations import COMPOSITES, cast, lift
-from tracejit.trace.iterables import (
-    TracedIterable,
-)
+from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.tracer import Traced
 from tracejit.trace.unseen import with_stand_ins
 
-__all__ = ["BUILTINS", "call_function", "call_natively", "convert", "holds_traced",
-           "known_container", "special_method"]
+__all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
+           "holds_traced"]
 
 BUILTINS: dict[Any, Callable[..., Any]] = {}
 """The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
@@ -42,20 +39,20 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     except TypeError:  # an unhashable callable
         replacement = capture = None
     if replacement is not None:
-        return replacement(*args, **kwargs)
+        return _call_replacement(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
     if capture is not None and (traced or fn in CREATES):
         return capture(*args, **kwargs)
     if isinstance(fn, np.ufunc):
         return _call_ufunc(fn, args, kwargs) if traced else fn(*args, **kwargs)
     if isinstance(fn, FunctionType):
-        return convert(fn)(*args, **kwargs)
+        return _call_python(fn, args, kwargs)
     if isinstance(fn, MethodType):
         return call_function(fn.__func__, (fn.__self__, *args), kwargs)
     if isinstance(fn, functools.partial):
         return call_function(fn.func, (*fn.args, *args), {**fn.keywords, **kwargs})
     if hasattr(fn, "py_func") and isinstance(fn.py_func, FunctionType):
-        return convert(fn.py_func)(*args, **kwargs)
+        return _call_python(fn.py_func, args, kwargs)
     if isinstance(fn, BuiltinFunctionType):
         return _call_builtin(fn, args, kwargs, traced)
     if isinstance(fn, type):
@@ -68,6 +65,23 @@ def holds_traced(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return any(map(holds_traced, x))
     return isinstance(x, (Traced, TracedIterable))
+
+
+def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a Python function, captured if it is a user's and has a source."""
+    new = convert(fn)
+    code = getattr(new, "__code__", None)
+    if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
+        return new(*args, **kwargs)
+    return call_watched(new, args, kwargs, f"{fn.__name__}()")
+
+
+def captured_function(fn: Any) -> Callable[..., Any] | None:
+    """Return a user's Python function with its control flow captured; None for any other."""
+    if not isinstance(fn, FunctionType):
+        return None
+    new = convert(fn)
+    return None if new is fn and rewritten_source(fn.__code__) is None else new
 
 
 def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -140,13 +154,26 @@ def _impure(fn: Any) -> Exception:
 
 # --- builtins -----------------------------------------------------------------------------------
 
+_LOOKS: tuple[Any, ...] = (bool, callable, delattr, format, getattr, hasattr, hash, id, isinstance,
+                           issubclass, iter, len, print, range, repr, setattr, str, type, vars)
+"""The builtins that change nothing, iterators included, or note by themselves what they change."""
+
+
+def _looks(fn: Any) -> bool:
+    return any(fn is f for f in _LOOKS)
+
+
+def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any, ...],
+                      kwargs: dict[str, Any]) -> Any:
+    if _looks(fn):
+        return replacement(*args, **kwargs)
+    result = call_watched(replacement, args, kwargs, f"{fn.__name__}()")
+    return note_made(result) if is_iterator(result) else result
+
 
 def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced: bool) -> Any:
     owner = getattr(fn, "__self__", None)
     name = fn.__name__
-    if isinstance(owner, (list, dict, set)) and name in _CHANGING:
-        current().captured.refuse_change(owner)
-        known_container(owner, f"{type(owner).__name__}.{name}()")
     module = (getattr(fn, "__module__", None) or type(owner).__module__ or "")
     if module.partition(".")[0] in _IMPURE or module.startswith("numpy.random"):
         raise _impure(fn)
@@ -161,7 +188,17 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
 
 def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
-    return fn(*map(_captured, args), **{name: _captured(x) for name, x in kwargs.items()})
+    args = tuple(map(_captured, args))
+    kwargs = {name: _captured(x) for name, x in kwargs.items()}
+    if _looks(fn):
+        result = fn(*args, **kwargs)
+    else:
+        owner = getattr(fn, "__self__", None)
+        name = getattr(fn, "__name__", type(fn).__name__)
+        what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
+        result = call_watched(fn, args, kwargs, what, owner)
+    makes = isinstance(fn, type) or getattr(fn, "__name__", "") in ("copy", "iter", "sorted")
+    return note_made(result) if makes and not any(result is x for x in args) else result
 
 
 def _captured(x: Any) -> Any:
@@ -175,45 +212,6 @@ _READING_MODULES = tuple(sys.modules[name] for name in ("sys", "posix", "nt", "_
                          if name in sys.modules)
 """What may give something else in another process."""
 
-_CHANGING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update",
-             "setdefault", "popitem", "add", "discard"}
-
-
-def known_container(x: Any, what: str | None = None) -> int:
-    """Return in how many regions a container was made; refuse `what` changes one from outside.
-
-    A list that grows in a loop of the graph has no size; the loop can only be unrolled.
-    """
-    frames = current().frames
-    for frame in reversed(frames):
-        if id(x) in frame.created:
-            return frame.depth
-        if frame.kind == "probe":
-            if isinstance(x, (list, dict, set)):
-                frame.contents.setdefault(id(x), (x, x.copy()))
-        elif frame.kind == "loop" and what is not None:
-            raise loops.Unroll(f"{what} needs its iterations one by one")
-        elif frame.kind == "if" and what is not None:
-            raise refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
-        elif frame.kind == "map" and what is not None:
-            raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
-                         "once", "Return what each element gives")
-    return 0
-
-
-def special_method(x: Any, name: str) -> Callable[..., Any] | None:
-    """Return a method that Python calls by itself, captured, where a user's class has it."""
-    if type(x).__module__ == "builtins" or isinstance(x, Traced):
-        return None
-    method = getattr(type(x), name, None)
-    if not isinstance(method, FunctionType):
-        return None
-    if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
-        note_impure(method.__qualname__)
-        return None
-    return convert(method)
-
-
 # --- classes and objects ------------------------------------------------------------------------
 
 
@@ -222,9 +220,7 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     init = cls.__init__
     if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
         instance: Any = cls.__new__(cls)
-        frames = current().frames
-        if frames:
-            frames[-1].created[id(instance)] = instance
+        note_made(instance)
         convert(init)(instance, *args, **kwargs)
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
@@ -240,4 +236,6 @@ def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return convert(call)(fn, *args, **kwargs)
     if type(fn).__module__.partition(".")[0] not in _QUIET:
         note_impure(f"a {type(fn).__qualname__}")
-    return fn(*args, **kwargs)
+    if type(fn).__module__.partition(".")[0] == "tracejit":
+        return fn(*args, **kwargs)
+    return call_natively(fn, args, kwargs)

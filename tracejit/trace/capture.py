@@ -17,9 +17,10 @@ import numpy as np
 import tracejit.trace.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
 from tracejit.ir.core import Atom, Block, Graph, Value
+from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.types import Aval, scalar
-from tracejit.ir.walk import Env, copy_block, copy_dim
+from tracejit.ir.walk import Env, copy_block, copy_dim, first_undefined
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
@@ -268,6 +269,18 @@ class _Attempt:
                 constants.append((x,))
         return outputs, constants, weak
 
+    def _refuse_leaks(self, graph: Graph) -> None:
+        """Refuse values of a loop or branch that Python kept where the capture did not see it."""
+        if first_undefined(graph.block, graph.sizes) is None:
+            return
+        found = first_undefined(drop_dead_code(graph).block, graph.sizes)
+        if found is not None:
+            site = found[1].site if found[1] is not None else None
+            where = line_of_error(Refusal(), self.fn) if site is None else describe_line(site)
+            raise Refusal(f"{where}: a value that was computed inside a loop or branch is used "
+                          "outside of it: something that is not captured kept it. Keep it in a "
+                          "name, a list, or an attribute that captured code assigns to")
+
     def _written(self, tracers: list[Any], outputs: list[Atom],
                  weak: list[bool]) -> list[tuple[int, int]]:
         """Make the arrays that were written to results, for the caller's arrays to be updated."""
@@ -311,6 +324,7 @@ class _Attempt:
         decided = {g.reason: f"{g.reason}: there is one program per outcome" for g in trace.guards}
         notes = {**decided, **fixed}.values()
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
+        self._refuse_leaks(graph)
         guards = [Guard(copy_dim(g.dim, known), g.relation, g.truth, g.reason)
                   for g in trace.guards]
         checks = [(copy_dim(a, known), copy_dim(b, known)) for a, b, _ in trace.checks]

@@ -203,9 +203,13 @@ class Captures:
             return self.arrays[id(array)][1]
         return self._array(Path(Holder(array), "constant"), array)
 
+    def is_from_outside(self, x: Any) -> bool:
+        """Return whether a container or object was there before the capture."""
+        return id(x) in self.containers or id(x) in self.paths
+
     def refuse_change(self, x: Any) -> None:
         """Refuse to change a container or object that came from outside."""
-        if id(x) in self.containers or id(x) in self.paths:
+        if self.is_from_outside(x):
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
                          "Return the new value instead, or work on a copy made inside")
 

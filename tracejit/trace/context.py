@@ -15,8 +15,8 @@ from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
-__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "Place", "Trace", "Unify", "active",
-           "current", "is_tracing", "refuse"]
+__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "NotRepeatable", "Place", "Trace",
+           "Unify", "active", "current", "is_tracing", "refuse"]
 
 
 class Cell:
@@ -139,6 +139,13 @@ class NeedStatic(Restart):
         """Return the pin, which has been looked up."""
         assert self.pin is not None
         return self.pin
+
+
+class NotRepeatable(Restart):
+    """A trial run would change what cannot be put back, an iterator say."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
 
 class Unify(Restart):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -12,29 +12,45 @@ import numpy as np
 
 from tracejit.errors import RAISABLE, Refusal
 from tracejit.trace import loops
-from tracejit.trace.branches import BranchRaised, as_condition, trace_if
-from tracejit.trace.calls import call_function, known_container, special_method
-from tracejit.trace.context import current, refuse
+from tracejit.trace.branches import BranchRaised, trace_if
+from tracejit.trace.calls import call_function
+from tracejit.trace.changes import known_container, note_made
+from tracejit.trace.context import NotRepeatable, current, refuse
 from tracejit.trace.equations import (
     apply_ufunc,
     atom_of,
     emit,
-    lift,
     require_fits,
     require_same_kind,
     same_dim,
 )
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
+from tracejit.trace.objects import (
+    ENDS_CAPTURES,
+    Managed,
+    binary,
+    compare,
+    delete_attribute,
+    delete_item,
+    get_item,
+    inplace,
+    iterate,
+    negated,
+    read_attribute,
+    set_attribute,
+    set_item,
+    truth,
+    unary,
+)
 from tracejit.trace.places import (
-    UNSET,
-    AttributePlace,
-    ItemPlace,
     MaybeUnset,
     NamePlace,
     Poison,
+    SharedName,
+    Slot,
     name_places,
 )
-from tracejit.trace.tracer import FIELD, SymInt, Traced, Tracer, of_dim, python_dims, tracer_of
+from tracejit.trace.tracer import FIELD, Traced, Tracer, of_dim, python_dims
 
 __all__ = ["Hooks"]
 
@@ -43,17 +59,6 @@ _UFUNCS = {
     "FloorDiv": np.floor_divide, "Mod": np.remainder, "Pow": np.power, "BitAnd": np.bitwise_and,
     "BitOr": np.bitwise_or, "BitXor": np.bitwise_xor, "LShift": np.left_shift,
     "RShift": np.right_shift, "MatMult": np.matmul,
-}
-_INPLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
-    "FloorDiv": operator.ifloordiv, "Mod": operator.imod, "Pow": operator.ipow,
-    "BitAnd": operator.iand, "BitOr": operator.ior, "BitXor": operator.ixor,
-    "LShift": operator.ilshift, "RShift": operator.irshift, "MatMult": operator.imatmul,
-}
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le,
-    "Gt": operator.gt, "GtE": operator.ge, "Is": operator.is_, "IsNot": operator.is_not,
-    "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,
 }
 
 
@@ -81,46 +86,41 @@ class Hooks:
         """Read a local name that may be unset, depending on data."""
         return content.read() if isinstance(content, (MaybeUnset, Poison)) else content
 
+    def owns(self, names: FunctionType) -> None:
+        """Note the names of a function that functions in it bind by `nonlocal`."""
+        for cell in names.__closure__ or ():
+            note_made(cell)
+
+    def rebinds(self, names: FunctionType) -> None:
+        """Note that a local function is about to bind names of those around it."""
+        trace = current()
+        for name, cell in zip(names.__code__.co_freevars, names.__closure__ or (), strict=True):
+            place = SharedName(name, cell, known_container(cell))
+            trace.record(place, place.depth or 0)
+
     def getattr(self, owner: Any, name: str) -> Any:
         """Read an attribute."""
-        if isinstance(owner, Traced):
-            return getattr(owner, name)
-        return current().captured.attribute(owner, name)
+        return getattr(owner, name) if isinstance(owner, Traced) else read_attribute(owner, name)
 
-    def setattr(self, owner: Any, name: str, content: Any) -> None:
-        """Set an attribute."""
-        trace = current()
-        trace.captured.refuse_change(owner)
-        place = AttributePlace(owner, name, known_container(owner))
-        trace.record(place, place.depth)
-        setattr(owner, name, content)
+    def setattr(self, content: Any, owner: Any, name: str) -> None:
+        """Set an attribute; what it is set to was evaluated first."""
+        set_attribute(owner, name, content)
+
+    def delattr(self, owner: Any, name: str) -> None:
+        """Delete an attribute."""
+        delete_attribute(owner, name)
 
     def getitem(self, container: Any, key: Any) -> Any:
         """Read an item."""
-        if isinstance(container, np.ndarray):
-            container = lift(container)
-        if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
-            raise refuse(f"a {type(container).__name__} is indexed by a traced value",
-                         "Make it an array: np.array(...)[i]")
-        method = special_method(container, "__getitem__")
-        return container[key] if method is None else method(container, key)
+        return get_item(container, key)
 
-    def setitem(self, container: Any, key: Any, content: Any) -> None:
-        """Set an item."""
-        if isinstance(container, Tracer):
-            container[key] = content
-            return
-        if isinstance(container, np.ndarray):
-            raise refuse("writing to an array from outside of the captured function",
-                         "Create it inside the function, or pass it as an argument")
-        trace = current()
-        if isinstance(container, (list, dict)):
-            trace.captured.refuse_change(container)
-            if isinstance(key, (int, str, SymInt)):
-                key = operator.index(key) if isinstance(key, SymInt) else key
-                place = ItemPlace(container, key, known_container(container))
-                trace.record(place, place.depth)
-        container[key] = content
+    def setitem(self, content: Any, container: Any, key: Any) -> None:
+        """Set an item; what it is set to was evaluated first."""
+        set_item(container, key, content)
+
+    def delitem(self, container: Any, key: Any) -> None:
+        """Delete an item."""
+        delete_item(container, key)
 
     def slice(self, start: Any, stop: Any, step: Any) -> slice:
         """Make a slice."""
@@ -128,15 +128,12 @@ class Hooks:
 
     def made(self, container: Any) -> Any:
         """Note that a container was made here, so that the regions around may change it."""
-        frames = current().frames
-        if frames:
-            frames[-1].created[id(container)] = container
-        return container
+        return note_made(container)
 
     def unpack(self, value: Any, count: int | None) -> Any:
         """Return what an assignment to several names unpacks."""
         if not isinstance(value, Tracer) or count is None:
-            return value
+            return value if isinstance(value, (Tracer, list, tuple)) else tuple(iterate(value))
         if not value.dims:
             raise TypeError("cannot unpack non-iterable number")
         if not same_dim(value.dims[0], count):
@@ -152,14 +149,15 @@ class Hooks:
 
     def augment(self, op: str, target: Any, value: Any) -> Any:
         """Return what `target op= value` binds target to."""
-        if isinstance(target, (list, dict, set)):
-            current().captured.refuse_change(target)
-            known_container(target, f"changing a {type(target).__name__}")
-        return _INPLACE[op](target, value)
+        return inplace(op, target, value)
 
-    def augment_item(self, op: str, container: Any, key: Any, value: Any) -> None:
+    def item(self, container: Any, key: Any) -> tuple[Any, Any, Any]:
+        """Read the item that is about to be augmented, before the value is evaluated."""
+        return container, key, get_item(container, key)
+
+    def augment_item(self, op: str, item: tuple[Any, Any, Any], value: Any) -> None:
         """Carry out `container[key] op= value`."""
-        old = self.getitem(container, key)
+        container, key, old = item
         if isinstance(container, Tracer):
             if isinstance(old, Tracer):
                 new = apply_ufunc(_UFUNCS[op], old, value)
@@ -167,15 +165,30 @@ class Hooks:
                     require_fits(_UFUNCS[op], new, old)
                 container[key] = new
             else:
-                selected = _INPLACE[op](old, value)
+                selected = inplace(op, old, value)
                 require_same_kind(_UFUNCS[op], selected.data, container)
                 container[key] = selected
             return
-        self.setitem(container, key, self.augment(op, old, value))
+        set_item(container, key, inplace(op, old, value))
 
-    def augment_attr(self, op: str, owner: Any, name: str, value: Any) -> None:
+    def attribute(self, owner: Any, name: str) -> tuple[Any, str, Any]:
+        """Read the attribute that is about to be augmented, before the value is evaluated."""
+        return owner, name, self.getattr(owner, name)
+
+    def augment_attr(self, op: str, attribute: tuple[Any, str, Any], value: Any) -> None:
         """Carry out `owner.name op= value`."""
-        self.setattr(owner, name, self.augment(op, self.getattr(owner, name), value))
+        owner, name, old = attribute
+        set_attribute(owner, name, inplace(op, old, value))
+
+    # --- operators ------------------------------------------------------------------------------
+
+    def binary(self, op: str, a: Any, b: Any) -> Any:
+        """Return `a op b`."""
+        return binary(op, a, b)
+
+    def unary(self, op: str, x: Any) -> Any:
+        """Return `op x`."""
+        return unary(op, x)
 
     # --- calls ----------------------------------------------------------------------------------
 
@@ -188,7 +201,7 @@ class Hooks:
     def if_(self, test: Any, then: FunctionType, other: FunctionType,
             names: tuple[str, ...]) -> None:
         """Run a branch, or trace both."""
-        test = as_condition(test)
+        test = truth(test)
         if isinstance(test, bool):
             (then if test else other)()
             return
@@ -196,7 +209,7 @@ class Hooks:
 
     def truth(self, x: Any) -> bool:
         """Return a condition that must be a Python one."""
-        test = as_condition(x)
+        test = truth(x)
         if isinstance(test, bool):
             return test
         raise refuse("the filter of a comprehension depends on data",
@@ -208,10 +221,10 @@ class Hooks:
 
     def choose(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """Evaluate `then if test else other`."""
-        test = as_condition(test)
+        test = truth(test)
         if isinstance(test, bool):
             return then() if test else other()
-        result = _Slot()
+        result = Slot()
 
         def run(branch: Callable[[], Any]) -> Callable[[], None]:
             return lambda: result.set(branch())
@@ -230,7 +243,7 @@ class Hooks:
     def _chain(self, value: Any, rest: Sequence[Callable[[], Any]], going: bool) -> Any:
         """Evaluate operands until one decides; operands on data are combined, not branched on."""
         for k, later in enumerate(rest):
-            test = as_condition(value)
+            test = truth(value)
             if isinstance(test, bool):
                 if test is not going:
                     return value
@@ -251,14 +264,12 @@ class Hooks:
 
     def not_(self, x: Any) -> Any:
         """Evaluate `not x`."""
-        test = as_condition(x)
-        return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value,
-                                                                 weak=True)
+        return negated(x)
 
     def compare(self, operators: tuple[str, ...], left: Any, first: Any,
                 *rest: Callable[[], Any]) -> Any:
         """Evaluate `a < b < c`."""
-        result = _COMPARE[operators[0]](left, first)
+        result = compare(operators[0], left, first)
         if not rest:
             return result
         later, *others = rest
@@ -280,7 +291,7 @@ class Hooks:
         places = name_places(carried, body, condition)
         guards = current().guards
         before = len(guards)
-        test = as_condition(condition())
+        test = truth(condition())
         ahead = self._look_ahead(condition, body, places) if test is True else "short"
         if ahead == "long" or (ahead != "data" and len(guards) > before):
             rest = guards[before:]
@@ -297,7 +308,7 @@ class Hooks:
             if not test:
                 return
             body()
-            test = as_condition(condition())
+            test = truth(condition())
         places = name_places(carried, body, condition)
         try:
             loops.trace_loop(places, rebound, self._contents(written, rebound, body),
@@ -319,7 +330,7 @@ class Hooks:
                 try:
                     for _ in range(MANY_ITERATIONS):
                         body()
-                        test = as_condition(condition())
+                        test = truth(condition())
                         if not isinstance(test, bool):
                             return "data"
                         if not test:
@@ -327,6 +338,8 @@ class Hooks:
                     return "long" if scope.eqns else "short"
                 except BranchRaised:
                     return "data"
+                except NotRepeatable:
+                    return "short"
         finally:
             for p, content in before:
                 p.set(content)
@@ -344,16 +357,14 @@ class Hooks:
             except loops.Unroll as e:
                 current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
         elements: Any = iterable if items is None or isinstance(iterable, range) else items
-        method = special_method(elements, "__iter__")
-        self._run(iter(elements) if method is None else iter(method(elements)), body, stop,
-                  changes[0])
+        self._run(iterate(elements), body, stop, changes[0])
 
     def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
              names: tuple[str, ...]) -> None:
         """Run a loop in Python; what follows a break on data is a branch."""
         for item in remaining:
             body(item)
-            test = False if stop is None else as_condition(stop())
+            test = False if stop is None else truth(stop())
             if test is True:
                 return
             if test is not False:
@@ -398,7 +409,7 @@ class Hooks:
         except NameError:
             return None
         if isinstance(content, MaybeUnset):
-            if always:
+            if always or content.content is None:  # without a return, None is returned
                 return content.content
             raise refuse("whether this function returns a value depends on data",
                          "Return a value at its end too")
@@ -406,7 +417,7 @@ class Hooks:
 
     def assert_(self, test: Any, message: Callable[[], Any] | None) -> None:
         """Carry out an `assert`, at run time if it depends on data."""
-        test = as_condition(test)
+        test = truth(test)
         if isinstance(test, bool):
             if not test:
                 raise AssertionError(*([message()] if message is not None else []))
@@ -440,6 +451,16 @@ class Hooks:
             raise refuse("`try` around captured operations, whose exceptions are not raised while "
                          "they are captured", "Test with `if` before, or move the try outside")
 
+    def caught(self) -> None:
+        """Let what ends a capture, or an attempt of one, pass a user's `except`."""
+        error = sys.exc_info()[1]
+        if isinstance(error, ENDS_CAPTURES):
+            raise error
+
+    def managed(self, manager: Any) -> Managed:
+        """Return what stands for the manager of a `with`."""
+        return Managed(manager)
+
     def matched(self, subject: Any) -> Any:
         """Look at what a `match` decides on."""
         if isinstance(subject, Traced):
@@ -453,11 +474,11 @@ class Hooks:
         items = counted(iterable)
         if items is not None and not isinstance(items.count, int):
             return loops.trace_list(items, element)
-        return self.made([element(x) for x in iterable])
+        return self.made([element(x) for x in iterate(iterable)])
 
     def iterate(self, iterable: Any) -> Any:
-        """Return what a comprehension runs over."""
-        return iterable
+        """Return what a comprehension runs over, or a `*` unpacks."""
+        return iterable if isinstance(iterable, Tracer) else iterate(iterable)
 
 
 class _Binding:
@@ -474,29 +495,6 @@ def _bound_by(*operands: Callable[[], Any]) -> list[NamePlace]:
     """Return the places of the names that some operands bind."""
     places = [p for x in operands if isinstance(x, _Binding) for p in x.places]
     return list({p.key: p for p in places}.values())
-
-
-class _Slot:
-    """A place without a name, for what an expression or a hidden index holds."""
-
-    name = "_tj_slot"
-    depth = None
-
-    def __init__(self) -> None:
-        self.content: Any = UNSET
-
-    @property
-    def key(self) -> object:
-        """Return the slot."""
-        return self
-
-    def get(self) -> Any:
-        """Return the content."""
-        return self.content
-
-    def set(self, content: Any) -> None:
-        """Replace the content."""
-        self.content = content
 
 
 @contextmanager

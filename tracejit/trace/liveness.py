@@ -101,9 +101,13 @@ def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
             pending += ast.iter_child_nodes(n)
 
 
-def analyse(body: Sequence[ast.stmt], local: set[str]) -> dict[ast.stmt, Changes]:
-    """Return what each `if`, `for` and `while` of a function's body changes."""
-    sticky: set[str] = set()
+def analyse(body: Sequence[ast.stmt], local: set[str],
+            shared: Iterable[str] = ()) -> dict[ast.stmt, Changes]:
+    """Return what each `if`, `for` and `while` of a function's body changes.
+
+    shared -- the names of functions around it that it binds by `nonlocal`
+    """
+    sticky = set(shared)
     for n in own_nodes(body):
         if isinstance(n, SCOPES):
             sticky |= read_names(n)

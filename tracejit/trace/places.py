@@ -6,6 +6,7 @@ Python objects; lists, tuples and dicts are their inner nodes.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CellType, FunctionType
@@ -18,7 +19,7 @@ from tracejit.trace.equations import emit
 from tracejit.trace.tracer import SymInt, Tracer
 
 __all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",
-           "is_number", "map_content", "name_places", "same_structure"]
+           "SharedName", "Slot", "is_number", "map_content", "name_places", "same_structure"]
 
 
 class _Unset:
@@ -39,12 +40,14 @@ class MaybeUnset:
     is_set: Any
     name: str
 
-    def read(self) -> Any:
+    def read(self, error: type[Exception] = UnboundLocalError, message: str = "") -> Any:
         """Return the content, and check at run time that it is set."""
-        message = (f"cannot access local variable '{self.name}' where it is not associated with a "
-                   "value: it is set in only one branch, or in a loop that did not run. Set it "
-                   "before")
-        emit("check", [self.is_set.value], {"error": "UnboundLocalError", "message": message})
+        message = message or (f"cannot access local variable '{self.name}' where it is not "
+                              "associated with a value")
+        emit("check", [self.is_set.value], {
+            "error": error.__name__,
+            "message": f"{message}: it is set in only one branch, or in a loop that did not run. "
+                       "Set it before"})
         return self.content
 
 
@@ -56,7 +59,7 @@ class Poison:
     why: str
     where: str
 
-    def read(self) -> Any:
+    def read(self, *_: Any) -> Any:
         """Refuse."""
         raise refuse(f"{self.name!r} {self.why} at {self.where}",
                      "Give it the same kind of value in both branches")
@@ -66,7 +69,7 @@ class NamePlace:
     """A local name of rewritten code, through its closure cell."""
 
     __slots__ = ("cell", "name")
-    depth = None
+    depth: int | None = None
 
     def __init__(self, name: str, cell: CellType) -> None:
         self.name, self.cell = name, cell
@@ -91,6 +94,16 @@ class NamePlace:
             del self.cell.cell_contents
 
 
+class SharedName(NamePlace):
+    """A name that a local function binds in the function around it, by `nonlocal`."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, name: str, cell: CellType, depth: int) -> None:
+        super().__init__(name, cell)
+        self.depth = depth
+
+
 def name_places(names: tuple[str, ...], *functions: FunctionType) -> list[NamePlace]:
     """Return the places of names that nested functions share with the code around them."""
     cells: dict[str, CellType] = {}
@@ -100,7 +113,7 @@ def name_places(names: tuple[str, ...], *functions: FunctionType) -> list[NamePl
 
 
 class ItemPlace:
-    """An item of a list or dict."""
+    """An item of a list, dict or deque."""
 
     __slots__ = ("container", "depth", "item")
 
@@ -141,15 +154,45 @@ class AttributePlace:
         return (id(self.owner), self.name)
 
     def get(self) -> Any:
-        """Return the content."""
+        """Return the content; what a class computes or binds when it is read is none."""
+        own = getattr(self.owner, "__dict__", {})
+        if self.name in own:
+            return own[self.name]
+        found = inspect.getattr_static(type(self.owner), self.name, UNSET)
+        if hasattr(type(found), "__get__") and not hasattr(type(found), "__set__"):
+            return UNSET
         return getattr(self.owner, self.name, UNSET)
 
     def set(self, content: Any) -> None:
         """Replace the content."""
-        if content is UNSET:
-            delattr(self.owner, self.name)
-        else:
+        if content is not UNSET:
             setattr(self.owner, self.name, content)
+        elif self.get() is not UNSET:
+            delattr(self.owner, self.name)
+
+
+class Slot:
+    """A place without a name, for what an expression or a hidden index holds."""
+
+    __slots__ = ("content",)
+    name = "_tj_slot"
+    depth: int | None = None
+
+    def __init__(self) -> None:
+        self.content: Any = UNSET
+
+    @property
+    def key(self) -> object:
+        """Return the slot."""
+        return self
+
+    def get(self) -> Any:
+        """Return the content."""
+        return self.content
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        self.content = content
 
 
 # --- contents as trees --------------------------------------------------------------------------

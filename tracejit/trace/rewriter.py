@@ -24,7 +24,14 @@ from typing import Any
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.jumps import VALUE, lower_jumps, stop_flags
-from tracejit.trace.liveness import Changes, analyse, local_names, own_nodes, stored_names
+from tracejit.trace.liveness import (
+    SCOPES,
+    Changes,
+    analyse,
+    local_names,
+    own_nodes,
+    stored_names,
+)
 from tracejit.trace.source import FunctionSource, find_source, register_code
 from tracejit.trace.syntax import HOOKS, constant, hook, load, place, thunk
 
@@ -137,11 +144,12 @@ class _Rewriter(ast.NodeTransformer):
         declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
                     for name in n.names}
         local |= stored_names(body) - declared
+        self._refuse_outer_names(node, declared)
         outer = self.changes, self.unsure, self.assignable
         self.assignable = local | declared
-        self.changes = analyse(body, self.assignable)
+        self.changes = analyse(body, self.assignable, declared)
         bound_by_tests = {n for names in _walrus_targets(body) for n in names}
-        self.unsure = bound_by_tests.union(*(c.stored for c in self.changes.values()))
+        self.unsure = bound_by_tests.union(declared, *(c.stored for c in self.changes.values()))
         self.scopes.append(local)
         new = self.block(body)
         shared = {n for c in self.changes.values() for n in c.stored}
@@ -152,9 +160,22 @@ class _Rewriter(ast.NodeTransformer):
             targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in unbound]
             unreachable = ast.If(constant(False), [ast.Assign(targets, constant(None))], [])
             new = [place(unreachable, node), *new]
+        owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
+                         for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+        for name, names in (("rebinds", declared), ("owns", owned)):
+            if names:
+                cells = thunk(ast.Tuple([load(n) for n in sorted(names)], ast.Load()))
+                new = [place(ast.Expr(hook(name, cells)), node), *new]
         self.scopes.pop()
         self.changes, self.unsure, self.assignable = outer
         node.body = new
+
+    def _refuse_outer_names(self, node: ast.FunctionDef, declared: set[str]) -> None:
+        outside = sorted(n for n in declared if not any(n in scope for scope in self.scopes))
+        if outside:
+            raise Refusal(f"{line_name(self.file, node.lineno)}: binding {outside[0]!r} by "
+                          "`nonlocal` in a function that was made outside of the captured one. "
+                          "Return the new value and assign it outside")
 
     def _refuse_syntax(self, node: ast.FunctionDef) -> None:
         for n in own_nodes(node.body):
@@ -180,6 +201,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        node.body = [self.visit(n) if isinstance(n, ast.FunctionDef) else n for n in node.body]
         return node
 
     # --- statements -----------------------------------------------------------------------------
@@ -254,7 +276,8 @@ class _Rewriter(ast.NodeTransformer):
                          ast.Load())
 
     def _with(self, s: ast.With) -> ast.stmt:
-        items = [self.visit(item) for item in s.items]
+        items = [ast.withitem(hook("managed", self.visit(item.context_expr)), item.optional_vars)
+                 for item in s.items]
         return ast.With(items, self.block(s.body))
 
     def _try(self, s: ast.Try) -> ast.stmt:
@@ -263,7 +286,7 @@ class _Rewriter(ast.NodeTransformer):
             body = [ast.With([ast.withitem(hook("in_try"))], body)]
         for h in s.handlers:
             h.type = h.type and self.visit(h.type)
-            h.body = self.block(h.body)
+            h.body = [place(ast.Expr(hook("caught")), h), *self.block(h.body)]
         return ast.Try(body, s.handlers, self.block(s.orelse), self.block(s.finalbody))
 
     def _match(self, s: ast.Match) -> ast.stmt:
@@ -297,11 +320,11 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(target, ast.Name):
             return [ast.Assign([target], value)]
         if isinstance(target, ast.Subscript):
-            return [ast.Expr(hook("setitem", self.visit(target.value), self._key(target.slice),
-                                  value))]
+            return [ast.Expr(hook("setitem", value, self.visit(target.value),
+                                  self._key(target.slice)))]
         if isinstance(target, ast.Attribute):
             owner = self.visit(target.value)
-            return [ast.Expr(hook("setattr", owner, constant(target.attr), value))]
+            return [ast.Expr(hook("setattr", value, owner, constant(target.attr)))]
         assert isinstance(target, (ast.Tuple, ast.List))
         starred = any(isinstance(t, ast.Starred) for t in target.elts)
         count = constant(None if starred else len(target.elts))
@@ -317,6 +340,17 @@ class _Rewriter(ast.NodeTransformer):
         unpack = ast.Assign([ast.Tuple(temporaries, ast.Store())], hook("unpack", value, count))
         return [unpack, *after]
 
+    def _delete(self, s: ast.Delete) -> Stmts:
+        result: Stmts = []
+        for t in s.targets:
+            if isinstance(t, ast.Subscript):
+                result.append(ast.Expr(hook("delitem", self.visit(t.value), self._key(t.slice))))
+            elif isinstance(t, ast.Attribute):
+                result.append(ast.Expr(hook("delattr", self.visit(t.value), constant(t.attr))))
+            else:
+                result.append(ast.Delete([t]))
+        return result
+
     def _annassign(self, s: ast.AnnAssign) -> Stmts:
         if s.value is None:
             return [ast.Pass()]
@@ -330,11 +364,11 @@ class _Rewriter(ast.NodeTransformer):
             read = self.visit(ast.copy_location(load(target.id), target))
             return [ast.Assign([target], hook("augment", name, read, value))]
         if isinstance(target, ast.Subscript):
-            return [ast.Expr(hook("augment_item", name, self.visit(target.value),
-                                  self._key(target.slice), value))]
+            item = hook("item", self.visit(target.value), self._key(target.slice))
+            return [ast.Expr(hook("augment_item", name, item, value))]
         assert isinstance(target, ast.Attribute)
-        return [ast.Expr(hook("augment_attr", name, self.visit(target.value),
-                              constant(target.attr), value))]
+        attribute = hook("attribute", self.visit(target.value), constant(target.attr))
+        return [ast.Expr(hook("augment_attr", name, attribute, value))]
 
     # --- expressions ----------------------------------------------------------------------------
 
@@ -410,18 +444,25 @@ class _Rewriter(ast.NodeTransformer):
         first, *rest = node.values
         return place(hook(name, self.visit(first), *map(self._deferred, rest)), node)
 
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+            return node
+        name = constant(type(node.op).__name__)
+        return place(hook("binary", name, self.visit(node.left), self.visit(node.right)), node)
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return place(hook("not_", self.visit(node.operand)), node)
-        return self.generic_visit(node)
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return place(hook("unary", constant(type(node.op).__name__), self.visit(node.operand)),
+                     node)
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         return place(hook("choose", self.visit(node.test), self._deferred(node.body),
                           self._deferred(node.orelse)), node)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        if len(node.ops) == 1:
-            return self.generic_visit(node)
         operators = [constant(type(op).__name__) for op in node.ops]
         first, *rest = node.comparators
         return place(hook("compare", ast.Tuple(list(operators), ast.Load()), self.visit(node.left),
@@ -464,6 +505,11 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     visit_SetComp = visit_DictComp = _plain_comprehension
+
+    def visit_Starred(self, node: ast.Starred) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            node.value = place(hook("iterate", self.visit(node.value)), node.value)
+        return node
 
     def visit_List(self, node: ast.List) -> Any:
         self.generic_visit(node)

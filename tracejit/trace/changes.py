@@ -1,0 +1,179 @@
+"""What Python code that is not captured changes: looked at before and after it runs.
+
+Items of lists, dicts and deques and attributes of objects that it changes are places, like those
+that captured code assigns to: loops carry them and branches merge them. Where there is no place, a
+list that grows or an iterator that moves on, a loop runs its iterations one by one.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from tracejit.trace import loops
+from tracejit.trace.context import NotRepeatable, current, refuse
+from tracejit.trace.places import AttributePlace, ItemPlace
+from tracejit.trace.tracer import Traced
+
+__all__ = ["advance", "call_watched", "is_iterator", "known_container", "note_made"]
+
+_SEQUENCES = (list, deque, bytearray, array)
+_CONTAINERS = (*_SEQUENCES, dict, set)
+_CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, Traced)
+
+
+def note_made(x: Any) -> Any:
+    """Note that a container, object or iterator was made here: the regions around may change it."""
+    frames = current().frames
+    if frames:
+        frames[-1].created[id(x)] = x
+    return x
+
+
+def known_container(x: Any, what: str | None = None) -> int:
+    """Return in how many regions a container was made; refuse `what` changes one from outside.
+
+    A list that grows in a loop of the graph has no size; the loop can only be unrolled.
+    """
+    frames = current().frames
+    for frame in reversed(frames):
+        if id(x) in frame.created:
+            return frame.depth
+        if frame.kind == "probe":
+            if isinstance(x, (list, deque, bytearray, dict, set)):
+                frame.contents.setdefault(id(x), (x, x.copy()))
+            elif what is not None:
+                raise NotRepeatable
+        elif frame.kind == "loop" and what is not None:
+            raise loops.Unroll(f"{what} needs its iterations one by one")
+        elif frame.kind == "if" and what is not None:
+            raise refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+        elif frame.kind == "map" and what is not None:
+            raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
+                         "once", "Return what each element gives")
+    return 0
+
+
+# --- iterators ----------------------------------------------------------------------------------
+
+
+def is_iterator(x: Any) -> bool:
+    """Return whether reading an item of something moves it on."""
+    return hasattr(type(x), "__next__")
+
+
+def advance(x: Any) -> None:
+    """Refuse to read an iterator that was made outside of the region, which would move it on."""
+    if _is_from_around(x):
+        current().captured.refuse_change(x)
+        known_container(x, "reading an iterator")
+
+
+# --- calls --------------------------------------------------------------------------------------
+
+
+def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+                 what: str, *owners: Any) -> Any:
+    """Call what is not captured, and note what it changes of its arguments and its owners.
+
+    what -- how messages call it: "list.append()"
+    """
+    watched = []
+    for x in {id(x): x for x in (*owners, *args, *kwargs.values()) if _is_from_around(x)}.values():
+        if is_iterator(x):
+            advance(x)
+            continue
+        parts = _parts(x)
+        if parts is not None:
+            watched.append((x, parts))
+    result = fn(*args, **kwargs)
+    for x, before in watched:
+        after = _parts(x)
+        assert after is not None
+        if before.keys() != after.keys() or any(after[k] is not v for k, v in before.items()):
+            _note(x, before, after, what)
+    return result
+
+
+def _is_from_around(x: Any) -> bool:
+    """Whether a change of something concerns more than the region that is being captured."""
+    if isinstance(x, Traced):
+        return False
+    trace = current()
+    if trace.frames:
+        return id(x) not in trace.frames[-1].created
+    return bool(trace.captured.is_from_outside(x))
+
+
+def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> None:
+    """Carry out a change again, as captured code would."""
+    trace = current()
+    _put(x, after, before)
+    trace.captured.refuse_change(x)
+    if before.keys() - after.keys() or (
+            isinstance(x, (*_SEQUENCES, set)) and before.keys() != after.keys()):
+        known_container(x, what)
+    else:
+        depth = known_container(x)
+        for key, content in after.items():
+            if key not in before or before[key] is not content:
+                place: Any = (ItemPlace(x, key, depth) if isinstance(x, _CONTAINERS)
+                              else AttributePlace(x, key, depth))
+                trace.record(place, depth)
+    _put(x, before, after)
+
+
+def _parts(x: Any) -> dict[Any, Any] | None:
+    """Return what is at each place of something that can change; None for anything else."""
+    if isinstance(x, _SEQUENCES):
+        return dict(enumerate(x))
+    if isinstance(x, dict):
+        return dict(x)
+    if isinstance(x, set):
+        return dict.fromkeys(x)
+    return _attributes(x)
+
+
+def _attributes(x: Any) -> dict[str, Any] | None:
+    """Return the attributes of an object that are its own; None for what has none."""
+    if isinstance(x, _CODE) or type(x).__module__.partition(".")[0] == "tracejit":
+        return None
+    found: dict[str, Any] = {}
+    slots = list(_slots(type(x)))
+    for name in slots:
+        try:
+            found[name] = object.__getattribute__(x, name)
+        except AttributeError:
+            pass
+    own = getattr(x, "__dict__", None)
+    if isinstance(own, dict):
+        found.update(own)
+    return found if slots or isinstance(own, dict) else None
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        names = base.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in ("__dict__", "__weakref__"):
+                private = name.startswith("__") and not name.endswith("__")
+                yield f"_{base.__name__.lstrip('_')}{name}" if private else name
+
+
+def _put(x: Any, old: dict[Any, Any], new: dict[Any, Any]) -> None:
+    """Replace what is at the places of something."""
+    if isinstance(x, _SEQUENCES):
+        while x:
+            x.pop()
+        x.extend(new.values())
+    elif isinstance(x, (dict, set)):
+        x.clear()
+        x.update(new)
+    else:
+        for name in old.keys() - new.keys():
+            object.__delattr__(x, name)
+        for name, content in new.items():
+            object.__setattr__(x, name, content)

@@ -1,0 +1,357 @@
+"""Objects of users' classes: operators, properties and protocols as captured calls of methods.
+
+Python calls `__add__`, `__len__` or the getter of a property by itself, so that their control flow
+and what they change would not be seen. Here captured code calls them like any other function.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator
+from inspect import CO_GENERATOR
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracejit.errors import Restart, TracejitError
+from tracejit.trace.branches import BranchRaised, as_condition, trace_if
+from tracejit.trace.calls import call_natively, captured_function
+from tracejit.trace.changes import advance, call_watched, is_iterator, known_container
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dependencies import note_impure
+from tracejit.trace.equations import lift
+from tracejit.trace.loops import Unroll
+from tracejit.trace.places import (
+    UNSET,
+    AttributePlace,
+    ItemPlace,
+    MaybeUnset,
+    Poison,
+    Slot,
+)
+from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
+
+__all__ = ["ENDS_CAPTURES", "Managed", "binary", "compare", "contains", "delete_attribute",
+           "delete_item", "get_item", "inplace", "iterate", "negated", "read_attribute",
+           "set_attribute", "set_item", "special_method", "truth", "unary"]
+
+
+ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
+"""What ends a capture or an attempt of one: no `except` or `with` of the user may swallow it."""
+
+
+class _Operator(NamedTuple):
+    """A binary operator: the methods that carry it out, and how it is carried out without them."""
+
+    method: str
+    reflected: str
+    inplace: str
+    plain: Callable[[Any, Any], Any]
+    plain_inplace: Callable[[Any, Any], Any]
+
+
+def _operator(name: str) -> _Operator:
+    stem = name.rstrip("_")
+    return _Operator(f"__{stem}__", f"__r{stem}__", f"__i{stem}__", getattr(operator, name),
+                     getattr(operator, f"i{stem}"))
+
+
+_BINARY = {
+    "Add": _operator("add"), "Sub": _operator("sub"), "Mult": _operator("mul"),
+    "Div": _operator("truediv"), "FloorDiv": _operator("floordiv"), "Mod": _operator("mod"),
+    "Pow": _operator("pow"), "BitAnd": _operator("and_"), "BitOr": _operator("or_"),
+    "BitXor": _operator("xor"), "LShift": _operator("lshift"), "RShift": _operator("rshift"),
+    "MatMult": _operator("matmul"),
+}
+_UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "USub": ("__neg__", operator.neg), "UAdd": ("__pos__", operator.pos),
+    "Invert": ("__invert__", operator.invert), "abs": ("__abs__", operator.abs),
+}
+_COMPARE: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    "Eq": ("__eq__", "__eq__", operator.eq), "NotEq": ("__ne__", "__ne__", operator.ne),
+    "Lt": ("__lt__", "__gt__", operator.lt), "LtE": ("__le__", "__ge__", operator.le),
+    "Gt": ("__gt__", "__lt__", operator.gt), "GtE": ("__ge__", "__le__", operator.ge),
+}
+
+
+def special_method(x: Any, name: str) -> Callable[..., Any] | None:
+    """Return a method that Python calls by itself, captured, where a user's class has it."""
+    if _is_plain(x):
+        return None
+    method = getattr(type(x), name, None)
+    if not isinstance(method, FunctionType):
+        return None
+    if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
+        note_impure(method.__qualname__)
+        return None
+    return captured_function(method)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether what operators do with something is known."""
+    return isinstance(x, Traced) or type(x).__module__ in ("builtins", "numpy")
+
+
+# --- operators ----------------------------------------------------------------------------------
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b`."""
+    o = _BINARY[op]
+    return _operate(a, b, o.method, o.reflected, o.plain)
+
+
+def inplace(op: str, a: Any, b: Any) -> Any:
+    """Return what `a op= b` binds a to."""
+    o = _BINARY[op]
+    method = special_method(a, o.inplace)
+    if method is not None:
+        result = method(a, b)
+        if result is not NotImplemented:
+            return result
+    if method is None and (_is_plain(a) or hasattr(type(a), o.inplace)):
+        return call_watched(o.plain_inplace, (a, b), {}, f"{type(a).__name__}.{o.inplace}()")
+    return binary(op, a, b)
+
+
+def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, Any], Any]) -> Any:
+    """Call whichever of two operands' methods Python would call."""
+    left, right = special_method(a, method), special_method(b, reflected)
+    if left is None and right is None:
+        if _is_plain(a) and _is_plain(b):
+            return plain(a, b)
+        return call_natively(plain, (a, b), {})
+    attempts = [(left, a, b)]
+    if right is not None and type(a) is not type(b) and not (isinstance(a, (Tracer, np.ndarray))
+                                                              and np.ndim(a)):
+        first = issubclass(type(b), type(a))
+        attempts.insert(0 if first else 1, (right, b, a))
+    for attempt, x, y in attempts:
+        if attempt is not None:
+            result = attempt(x, y)
+            if result is not NotImplemented:
+                return result
+    return plain(a, b)
+
+
+def unary(op: str, x: Any) -> Any:
+    """Return `op x`."""
+    name, plain = _UNARY[op]
+    method = special_method(x, name)
+    return plain(x) if method is None else method(x)
+
+
+def compare(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b` of a comparison."""
+    if op in ("Is", "IsNot"):
+        return (a is b) is (op == "Is")
+    if op in ("In", "NotIn"):
+        found = contains(b, a)
+        return found if op == "In" else negated(found)
+    method, reflected, plain = _COMPARE[op]
+    if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
+        return negated(compare("Eq", a, b))
+    return _operate(a, b, method, reflected, plain)
+
+
+def negated(x: Any) -> Any:
+    """Return `not x`."""
+    test = truth(x)
+    return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value, weak=True)
+
+
+def contains(container: Any, item: Any) -> Any:
+    """Return `item in container`."""
+    if isinstance(container, dict) and not isinstance(item, Tracer):
+        content = dict.get(container, item)
+        if isinstance(content, MaybeUnset):
+            return content.is_set
+    method = special_method(container, "__contains__")
+    if method is None:
+        return item in container
+    return truth(method(container, item))
+
+
+def truth(x: Any) -> Any:
+    """Return the truth of something as a Python bool, or as a traced bool."""
+    if _is_plain(x):
+        return as_condition(x)
+    if isinstance(x, (MaybeUnset, Poison)):
+        return truth(x.read())
+    for name in ("__bool__", "__len__"):
+        method = special_method(x, name)
+        if method is not None:
+            return as_condition(method(x))
+        if hasattr(type(x), name):
+            break
+    return as_condition(x)
+
+
+# --- attributes ---------------------------------------------------------------------------------
+
+
+def _of_class(cls: type, name: str) -> Any:
+    """Return what a class or its bases have under a name; `UNSET` if nothing."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return UNSET
+
+
+def read_attribute(owner: Any, name: str) -> Any:
+    """Return `owner.name`; `AttributeError` if there is none."""
+    captured = current().captured
+    cls = type(owner)
+    if isinstance(owner, (ModuleType, type)) or cls.__module__ == "builtins":
+        return captured.attribute(owner, name)
+    found = _of_class(cls, name)
+    if isinstance(found, property):
+        getter = captured_function(found.fget)
+        return captured.attribute(owner, name) if getter is None else getter(owner)
+    own = getattr(owner, "__dict__", {})
+    if isinstance(found, functools.cached_property) and not captured.is_from_outside(owner):
+        compute = captured_function(found.func)
+        if compute is not None:
+            return _cached(owner, name, own.get(name, UNSET), compute)
+    if found is UNSET and name not in own:
+        method = special_method(owner, "__getattr__")
+        if method is not None:
+            return method(owner, name)
+    return _certain(captured.attribute(owner, name), AttributeError,
+                    f"{cls.__name__!r} object has no attribute {name!r}")
+
+
+def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) -> Any:
+    """Return a cached property, which is computed where it is not there yet."""
+    result = Slot()
+
+    def fill() -> None:
+        result.set(compute(owner))
+        set_attribute(owner, name, result.get())
+
+    if isinstance(content, MaybeUnset):
+        trace_if(content.is_set, [lambda: result.set(content.content), fill], [result])
+    elif content is UNSET:
+        fill()
+    else:
+        result.set(content)
+    return result.get()
+
+
+def set_attribute(owner: Any, name: str, content: Any) -> None:
+    """Carry out `owner.name = content`."""
+    trace = current()
+    found = _of_class(type(owner), name)
+    if isinstance(found, property):
+        setter = captured_function(found.fset)
+        if setter is not None:
+            setter(owner, content)
+            return
+    trace.captured.refuse_change(owner)
+    place = AttributePlace(owner, name, known_container(owner))
+    trace.record(place, place.depth)
+    setattr(owner, name, content)
+
+
+def delete_attribute(owner: Any, name: str) -> None:
+    """Carry out `del owner.name`."""
+    trace = current()
+    trace.captured.refuse_change(owner)
+    place = AttributePlace(owner, name, known_container(owner))
+    trace.record(place, place.depth)
+    delattr(owner, name)
+
+
+def _certain(content: Any, error: type[Exception], message: str) -> Any:
+    """Return content that is there, at the least by a check at run time."""
+    return content.read(error, message) if isinstance(content, (MaybeUnset, Poison)) else content
+
+
+# --- items --------------------------------------------------------------------------------------
+
+
+def get_item(container: Any, key: Any) -> Any:
+    """Return `container[key]`."""
+    if isinstance(container, np.ndarray):
+        container = lift(container)
+    if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
+        raise refuse(f"a {type(container).__name__} is indexed by a traced value",
+                     "Make it an array: np.array(...)[i]")
+    method = special_method(container, "__getitem__")
+    if method is not None:
+        return method(container, key)
+    if isinstance(container, Tracer):
+        return container[key]
+    if type(container).__module__ in ("builtins", "collections", "numpy"):
+        content = container[key]
+    else:
+        content = call_watched(operator.getitem, (container, key), {}, "reading an item")
+    return _certain(content, KeyError, repr(key))
+
+
+def set_item(container: Any, key: Any, content: Any) -> None:
+    """Carry out `container[key] = content`."""
+    if isinstance(container, Tracer):
+        container[key] = content
+        return
+    if isinstance(container, np.ndarray):
+        raise refuse("writing to an array from outside of the captured function",
+                     "Create it inside the function, or pass it as an argument")
+    method = special_method(container, "__setitem__")
+    if method is not None:
+        method(container, key, content)
+        return
+    if isinstance(container, (list, dict)) and not isinstance(key, slice):
+        trace = current()
+        trace.captured.refuse_change(container)
+        if isinstance(container, list) or isinstance(key, SymInt):
+            key = operator.index(key)
+        place = ItemPlace(container, key, known_container(container))
+        trace.record(place, place.depth)
+        container[key] = content
+        return
+    call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
+
+
+def delete_item(container: Any, key: Any) -> None:
+    """Carry out `del container[key]`."""
+    method = special_method(container, "__delitem__")
+    if method is not None:
+        method(container, key)
+        return
+    call_watched(operator.delitem, (container, key), {}, "deleting an item")
+
+
+# --- protocols ----------------------------------------------------------------------------------
+
+
+def iterate(x: Any) -> Iterator[Any]:
+    """Return an iterator over what can be iterated in Python."""
+    method = special_method(x, "__iter__")
+    iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
+    if is_iterator(iterator) and iterator is x:
+        advance(iterator)
+    return iterator
+
+
+class Managed:
+    """What a `with` manages: the methods are captured, and nobody swallows what ends a capture."""
+
+    def __init__(self, manager: Any) -> None:
+        self.manager = manager
+
+    def __enter__(self) -> Any:
+        return self._method("__enter__")()
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+        swallowed = self._method("__exit__")(kind, error, traceback)
+        return swallowed and not isinstance(error, ENDS_CAPTURES)
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        method = special_method(self.manager, name)
+        if method is None:
+            plain = getattr(type(self.manager), name)
+            return lambda *args: call_watched(plain, (self.manager, *args), {}, "a `with`")
+        return functools.partial(method, self.manager)
