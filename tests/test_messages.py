@@ -5,6 +5,7 @@ A case is a function, marked by a comment `# <-- here` on the line to be named, 
 
 from __future__ import annotations
 
+import functools
 import random
 import time
 import traceback
@@ -145,6 +146,33 @@ def sets_masked(x: Any) -> Any:
     return z
 
 
+def counter() -> Callable[[Any], Any]:
+    k = 0
+
+    def tick(x: Any) -> Any:
+        nonlocal k  # <-- here
+        k += 1
+        return x * k
+
+    return tick
+
+
+WEIGHTS = iter(ITEMS)
+
+
+def reads_on(x: Any) -> Any:
+    return x * next(WEIGHTS)  # <-- here
+
+
+def remembers(x: Any) -> Any:
+    @functools.lru_cache
+    def square(k: int) -> Any:
+        return x[k] ** 2
+
+    s = square(0) if x[0] > 0.0 else square(1)
+    return s + square(0)  # <-- here
+
+
 def recurses(x: Any) -> Any:
     return x if x < 1.0 else recurses(x - 1.0)  # <-- here
 
@@ -188,6 +216,16 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "outer array": (writes_to_outer, (0.5,),
                     "writing to an array from outside of the captured function. "
                     "Work on a copy: x = x.copy()"),
+    "outer closure": (counter(), (0.5,),
+                      "binding 'k' by `nonlocal` in a function that was made outside of the "
+                      "captured one. Return the new value and assign it outside"),
+    "outer iterator": (reads_on, (0.5,),
+                       "changing a list_iterator from outside of the captured function. "
+                       "Return the new value instead, or work on a copy made inside"),
+    "value of a branch": (remembers, (X,),
+                          "a value that was computed inside a loop or branch is used outside of "
+                          "it: something that is not captured kept it. Keep it in a name, a list, "
+                          "or an attribute that captured code assigns to"),
     "outer list": (appends_to_outer, (0.5,),
                    "changing a list from outside of the captured function. "
                    "Return the new value instead, or work on a copy made inside"),

@@ -139,12 +139,12 @@ class _Rewriter(ast.NodeTransformer):
     def function(self, node: ast.FunctionDef) -> None:
         """Rewrite a function's body in place."""
         self._refuse_syntax(node)
+        self._refuse_outer_names(node)
         local = local_names(node)
         body = lower_jumps(node.body)
         declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
                     for name in n.names}
         local |= stored_names(body) - declared
-        self._refuse_outer_names(node, declared)
         outer = self.changes, self.unsure, self.assignable
         self.assignable = local | declared
         self.changes = analyse(body, self.assignable, declared)
@@ -170,12 +170,14 @@ class _Rewriter(ast.NodeTransformer):
         self.changes, self.unsure, self.assignable = outer
         node.body = new
 
-    def _refuse_outer_names(self, node: ast.FunctionDef, declared: set[str]) -> None:
-        outside = sorted(n for n in declared if not any(n in scope for scope in self.scopes))
-        if outside:
-            raise Refusal(f"{line_name(self.file, node.lineno)}: binding {outside[0]!r} by "
-                          "`nonlocal` in a function that was made outside of the captured one. "
-                          "Return the new value and assign it outside")
+    def _refuse_outer_names(self, node: ast.FunctionDef) -> None:
+        for n in own_nodes(node.body):
+            for name in n.names if isinstance(n, ast.Nonlocal) else ():
+                if not any(name in scope for scope in self.scopes):
+                    where = line_name(self.file, n.lineno)
+                    raise Refusal(f"{where}: binding {name!r} by `nonlocal` in a function that "
+                                  "was made outside of the captured one. Return the new value "
+                                  "and assign it outside")
 
     def _refuse_syntax(self, node: ast.FunctionDef) -> None:
         for n in own_nodes(node.body):
