@@ -245,6 +245,77 @@ def what_is_evaluated_first(x: Any) -> Any:
     return np.sum(u * u) + total[0] + o.a
 
 
+@program
+def targets_from_left_to_right(x: Any) -> Any:
+    u, i, j = np.zeros(5), 0, 0
+    i, u[i] = 1, x[0]
+    u[j], j = 2.0 * x[1], 2
+    (u[i], *rest), u[j] = (x[2], x[3], 3), u[0] * x[3]
+    return np.sum(u * u * np.arange(1.0, 6.0)) + rest[0] * i
+
+
+@program
+def generators_are_lazy(x: Any) -> Any:
+    u = x.copy()
+    squares = (v * v for v in u)
+    halves = map(lambda v: v * 0.5, u)
+    u[0] = 3.0 * x[1]
+    first = next(squares)
+    return first * sum(squares) + next(halves) * sum(halves)
+
+
+@program
+def assignment_in_a_comprehension(x: Any) -> Any:
+    found = [(y := v * v) + y for v in x]
+    return sum(found) * y
+
+
+# --- text and types -------------------------------------------------------------------------------
+
+
+@program
+def keys_of_text(x: Any) -> Any:
+    weights = {f"w{k}": 1.0 + k for k in range(9)}
+    s = 0.0
+    for k in range(len(x)):
+        s += weights[f"w{k}"] * x[k] ** 2 + weights["w" + str(k)] * x[k]
+    for k, v in enumerate(x):
+        s += weights["w{}".format(k)] * v + weights["w%s" % k] * v ** 3  # noqa: UP031, UP032
+        s += weights["".join(["w", str(k)])] * (2.0 if f"{k}" in ("0", "2") else 1.0)
+    return s
+
+
+@program
+def text_that_nobody_reads(x: Any) -> Any:
+    s = 0.0
+    for k, v in enumerate(x):
+        label = f"step {k + 1}: {v:.3f}"
+        s += v * v
+    return s + len(str(label)[:2])
+
+
+@program
+def types_of_things(x: Any) -> Any:
+    s = 0.0
+    for k, v in enumerate(x):
+        if type(k) is int and type(v) is np.float64 and type(v * 1.0) is type(v):
+            s += v * v
+        if type(x) is np.ndarray and x.__class__ is not list and type(len(x)) is int:
+            s += v
+    return s
+
+
+@program
+def membership_of_data(x: Any) -> Any:
+    s = 0.0
+    for k in range(len(x)):
+        if k in (0, 2):
+            s += x[k] ** 2
+        if k not in [1, 2] or x[0] in (x[1], x[k]):
+            s += x[k]
+    return s
+
+
 # --- iterators and containers ---------------------------------------------------------------------
 
 

@@ -33,8 +33,10 @@ from tracejit.trace.objects import (
     set_attribute,
     special_method,
     truth,
+    type_of,
     unary,
 )
+from tracejit.trace.text import written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
 __all__: list[str] = []
@@ -128,16 +130,20 @@ def _isinstance(x: Any, kinds: Any) -> bool:
     if not isinstance(x, (Tracer, SymInt)):
         return isinstance(x, kinds)
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    if isinstance(x, SymInt):
-        stands_for: tuple[type, ...] = (int,)
-    elif x.dims:
-        stands_for = (np.ndarray,)
-    elif x.weak:
-        stands_for = ({"f": float, "i": int, "c": complex}.get(x.dtype.kind, float),)
-    else:
-        stands_for = (x.dtype.type,)
-    return any(isinstance(k, type) and issubclass(s, k) for s in stands_for for k in kinds) or (
+    stands_for = type_of(x)
+    return any(isinstance(k, type) and issubclass(stands_for, k) for k in kinds) or (
         isinstance(x, kinds))
+
+
+def _type(x: Any, *more: Any, **keywords: Any) -> type:
+    return type(x, *more, **keywords) if more else type_of(x)
+
+
+def _text(make: Callable[..., str]) -> Callable[..., str]:
+    def function(*args: Any, **kwargs: Any) -> str:
+        return written(make(*args, **kwargs), *args)
+
+    return function
 
 
 def _list_of(kind: type) -> Callable[..., Any]:
@@ -223,7 +229,8 @@ BUILTINS.update({
     tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
     all: _all, abs: functools.partial(unary, "abs"),
     pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
-    map: lambda fn, *xs: [call_function(fn, items, {}) for items in zip(*xs, strict=False)],
+    map: lambda fn, *xs: (call_function(fn, items, {}) for items in zip(*xs, strict=False)),
+    type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     functools.reduce: lambda fn, xs, *start: functools.reduce(
         lambda a, b: call_function(fn, (a, b), {}), xs, *start),
     math.prod: lambda xs, *, start=1: functools.reduce(operator.mul, xs, start),

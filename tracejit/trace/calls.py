@@ -21,6 +21,7 @@ from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
+from tracejit.trace.text import written
 from tracejit.trace.tracer import Traced
 from tracejit.trace.unseen import with_stand_ins
 
@@ -197,6 +198,8 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         name = getattr(fn, "__name__", type(fn).__name__)
         what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
         result = call_watched(fn, args, kwargs, what, owner)
+        if isinstance(owner, str) and name in ("format", "join"):
+            result = written(result, *args, *kwargs.values())
     makes = isinstance(fn, type) or getattr(fn, "__name__", "") in ("copy", "iter", "sorted")
     return note_made(result) if makes and not any(result is x for x in args) else result
 

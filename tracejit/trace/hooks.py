@@ -40,6 +40,7 @@ from tracejit.trace.objects import (
     set_attribute,
     set_item,
     truth,
+    type_of,
     unary,
 )
 from tracejit.trace.places import (
@@ -50,6 +51,7 @@ from tracejit.trace.places import (
     Slot,
     name_places,
 )
+from tracejit.trace.text import formatted, written
 from tracejit.trace.tracer import FIELD, Traced, Tracer, of_dim, python_dims
 
 __all__ = ["Hooks"]
@@ -100,7 +102,9 @@ class Hooks:
 
     def getattr(self, owner: Any, name: str) -> Any:
         """Read an attribute."""
-        return getattr(owner, name) if isinstance(owner, Traced) else read_attribute(owner, name)
+        if isinstance(owner, Traced):
+            return type_of(owner) if name == "__class__" else getattr(owner, name)
+        return read_attribute(owner, name)
 
     def setattr(self, content: Any, owner: Any, name: str) -> None:
         """Set an attribute; what it is set to was evaluated first."""
@@ -184,11 +188,22 @@ class Hooks:
 
     def binary(self, op: str, a: Any, b: Any) -> Any:
         """Return `a op b`."""
-        return binary(op, a, b)
+        result = binary(op, a, b)
+        return written(result, b) if isinstance(a, str) and op == "Mod" else result
 
     def unary(self, op: str, x: Any) -> Any:
         """Return `op x`."""
         return unary(op, x)
+
+    # --- text -----------------------------------------------------------------------------------
+
+    def formatted(self, value: Any, conversion: int, spec: str) -> str:
+        """Return a field of an f-string."""
+        return formatted(value, conversion, spec)
+
+    def text(self, *parts: str) -> str:
+        """Return an f-string of its parts."""
+        return written("".join(parts), *parts)
 
     # --- calls ----------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -35,7 +35,8 @@ from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
 __all__ = ["ENDS_CAPTURES", "Managed", "binary", "compare", "contains", "delete_attribute",
            "delete_item", "get_item", "inplace", "iterate", "negated", "read_attribute",
-           "set_attribute", "set_item", "special_method", "truth", "unary"]
+           "set_attribute", "set_item", "special_method", "truth", "type_of",
+           "unary"]
 
 
 ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
@@ -162,8 +163,23 @@ def negated(x: Any) -> Any:
     return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value, weak=True)
 
 
+def type_of(x: Any) -> type:
+    """Return `type(x)`; for what is traced, the type of what it stands for."""
+    if isinstance(x, SymInt):
+        return int
+    if not isinstance(x, Tracer):
+        return type(x)
+    if x.dims:
+        return np.ndarray
+    plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
+    return plain if x.weak else x.dtype.type
+
+
 def contains(container: Any, item: Any) -> Any:
     """Return `item in container`."""
+    if isinstance(container, (list, tuple)) and (
+            isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
+        return _is_one_of(item, container)
     if isinstance(container, dict) and not isinstance(item, Tracer):
         content = dict.get(container, item)
         if isinstance(content, MaybeUnset):
@@ -172,6 +188,17 @@ def contains(container: Any, item: Any) -> Any:
     if method is None:
         return item in container
     return truth(method(container, item))
+
+
+def _is_one_of(item: Any, items: Sequence[Any]) -> Any:
+    result: Any = False
+    for x in items:
+        found = x is item or truth(compare("Eq", x, item))
+        if found is True:
+            return True
+        if found is not False:
+            result = found if result is False else np.logical_or(result, found)
+    return result
 
 
 def truth(x: Any) -> Any:

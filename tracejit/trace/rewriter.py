@@ -171,8 +171,9 @@ class _Rewriter(ast.NodeTransformer):
         node.body = new
 
     def _refuse_outer_names(self, node: ast.FunctionDef) -> None:
-        for n in own_nodes(node.body):
-            for name in n.names if isinstance(n, ast.Nonlocal) else ():
+        declarations = [n for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)]
+        for n in declarations:
+            for name in n.names:
                 if not any(name in scope for scope in self.scopes):
                     where = line_name(self.file, n.lineno)
                     raise Refusal(f"{where}: binding {name!r} by `nonlocal` in a function that "
@@ -330,15 +331,17 @@ class _Rewriter(ast.NodeTransformer):
         assert isinstance(target, (ast.Tuple, ast.List))
         starred = any(isinstance(t, ast.Starred) for t in target.elts)
         count = constant(None if starred else len(target.elts))
+        if all(isinstance(t, (ast.Name, ast.Starred)) for t in target.elts):
+            return [ast.Assign([ast.Tuple(target.elts, ast.Store())],
+                               hook("unpack", value, count))]
         temporaries: list[ast.expr] = []
         after: Stmts = []
-        for t in target.elts:
-            if isinstance(t, (ast.Name, ast.Starred)):
-                temporaries.append(t)
-                continue
+        for t in target.elts:  # bound from left to right: an index may be among what is bound
             name = self._fresh("part")
-            temporaries.append(ast.Name(name, ast.Store()))
-            after += self._bind(t, load(name))
+            part: ast.expr = ast.Name(name, ast.Store())
+            temporaries.append(ast.Starred(part, ast.Store()) if isinstance(t, ast.Starred)
+                               else part)
+            after += self._bind(t.value if isinstance(t, ast.Starred) else t, load(name))
         unpack = ast.Assign([ast.Tuple(temporaries, ast.Store())], hook("unpack", value, count))
         return [unpack, *after]
 
@@ -416,7 +419,8 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
                 node.func.value.id == HOOKS):
             return self._own_call(node)
-        args = [self.visit(a) for a in node.args]
+        args = [self._comprehension(a, "list_of") if isinstance(a, ast.GeneratorExp)
+                else self.visit(a) for a in node.args]
         keywords = [self.visit(k) for k in node.keywords]
         call = hook("call", self.visit(node.func), *args)
         call.keywords = keywords
@@ -474,13 +478,13 @@ class _Rewriter(ast.NodeTransformer):
         return self._comprehension(node, "list_of")
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self._comprehension(node, "list_of")
+        return self._plain_comprehension(node)  # lazy, but where it is an argument
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
         if more or generator.ifs or generator.is_async or (
-                not isinstance(generator.target, ast.Name)):
+                not isinstance(generator.target, ast.Name)) or _walrus_targets([node]):
             return self._plain_comprehension(node)
         iterable = self.visit(generator.iter)
         self.scopes.append({generator.target.id})
@@ -524,10 +528,17 @@ class _Rewriter(ast.NodeTransformer):
     visit_Set = visit_Dict  # type: ignore[assignment]
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
-        return self.generic_visit(node)
+        return place(hook("text", *map(self._text_part, node.values)), node)
+
+    def _text_part(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
+        return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
+                     part)
 
 
-def _walrus_targets(body: Sequence[ast.stmt]) -> list[set[str]]:
+def _walrus_targets(body: Sequence[ast.AST]) -> list[set[str]]:
     return [{n.target.id} for s in body for n in ast.walk(s) if isinstance(n, ast.NamedExpr)]
 
 
