@@ -52,6 +52,11 @@ HELPERS = {
               "    def value(self):", "        if self.v > 0.21:",
               "            return self.v * (1 + self.k % 2)", "        return self.v - 0.4"],
     "deque": ["from collections import deque"],
+    "Pair": ["class Pair:", "    def __init__(self, u):", "        self.u, self.w = u, u * 0.5",
+             "    def step(self, c):", "        self.w[1:] = np.tanh(self.u[:-1]) * 0.7",
+             "        self.w[0] = c", "        if c > 0.13:",
+             "            self.u, self.w = self.w, self.u", "        else:",
+             "            self.u[-1] -= 0.2"],
 }
 
 
@@ -487,11 +492,15 @@ class Writer:
 
     def make_state(self) -> None:
         """Make a closure, an object or a queue that later statements change."""
-        kind = self.pick(("closure", "closure", "object", "queue"))
-        name = self.fresh({"closure": "step", "object": "o", "queue": "q"}[kind])
+        kind = self.pick(("closure", "closure", "object", "queue", "pair"))
+        name = self.fresh({"closure": "step", "object": "o", "queue": "q", "pair": "p"}[kind])
         if kind == "object":
             self.helpers.add("Level")
             self.emit(f"{name} = Level({self.number(0)})")
+        elif kind == "pair":
+            self.helpers.add("Pair")
+            vector = self.pick(self.of((N,)))
+            self.emit(f"{name} = Pair({vector}{self.pick(('.copy()', ' * 0.9', ''))})")
         elif kind == "queue":
             self.helpers.add("deque")
             self.emit(f"{name} = deque([{self.number(0)}, {self.number(0)}, 0.0], maxlen=3)")
@@ -520,6 +529,9 @@ class Writer:
         kind = self.scope.states[name]
         if kind == "closure":
             return f"{name}({self.number(0)})"
+        if kind == "pair":
+            whole = f"{name}.{self.pick(('u', 'w'))}"
+            return self.pick((f"np.sum({whole})", f"{whole}[{self.index(N)}]"))
         if kind == "queue":
             return f"{name}[{self.pick(('0', '1', '-1'))}]"
         return self.pick((f"{name}.value", f"{name}.v", f"(0.3 if {name} < 0.4 else -0.2)"))
@@ -529,6 +541,7 @@ class Writer:
         name = self.pick(list(self.scope.states))
         self.emit({"closure": f"{name}({self.number(1)})", "object": f"{name} += {self.number(1)}",
                    "queue": f"{name}.append({self.bounded(self.number(1))})",
+                   "pair": f"{name}.step({self.bounded(self.number(1))})",
                    }[self.scope.states[name]])
 
     # --- control flow ---------------------------------------------------------------------------

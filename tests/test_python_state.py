@@ -731,6 +731,51 @@ def vectors_that_decide(x: Any) -> Any:
     return s + abs(sum([p, q], Vector(0.0, 0.0)))
 
 
+class Buffers:
+    """Two buffers that change places."""
+
+    def __init__(self, u: Any) -> None:
+        self.u, self.w = u, np.zeros_like(u)
+
+    def step(self) -> None:
+        self.w[1:-1] = 0.5 * (self.u[:-2] + self.u[2:])
+        self.w[0], self.w[-1] = self.u[0], self.u[-1] ** 2
+        self.u, self.w = self.w, self.u
+
+
+@program
+def buffers_of_an_object(x: Any) -> Any:
+    b = Buffers(x.copy())
+    for _ in range(7):
+        b.step()
+    return np.sum(b.u ** 2) + np.sum(b.w)
+
+
+@program
+def buffers_of_a_dict(x: Any) -> Any:
+    b = {"u": x.copy(), "w": np.zeros_like(x)}
+    for _ in range(7):
+        b["w"][1:] = np.sin(b["u"][:-1])
+        b["w"][0] = b["u"][-1]
+        b["u"], b["w"] = b["w"], b["u"]
+    return np.sum(b["u"] ** 2) + np.sum(b["w"])
+
+
+@program
+def buffers_of_a_closure(x: Any) -> Any:
+    u, w = x.copy(), np.zeros_like(x)
+
+    def step() -> None:
+        nonlocal u, w
+        w[1:] = np.sin(u[:-1])
+        w[0] = u[-1]
+        u, w = w, u
+
+    for _ in range(7):
+        step()
+    return np.sum(u ** 2) + np.sum(w)
+
+
 @program
 def class_of_the_function(x: Any) -> Any:
     class Filter:

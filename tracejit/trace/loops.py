@@ -189,6 +189,7 @@ class _LoopTracer:
     def __init__(self, carried: list[_Carried], body: Any, condition: Any, lo: Dim, hi: Dim,
                  flags: Sequence[str]) -> None:
         self.carried, self.flags = carried, flags
+        self.given = tuple(carried)
         self.body, self.condition = body, condition
         self.lo, self.hi = lo, hi
         self.demoted: list[_Carried] = []
@@ -291,9 +292,18 @@ class _LoopTracer:
     # --- better guesses -------------------------------------------------------------------------
 
     def _newly_written(self, frame: Frame) -> bool:
-        """Add the places that were written to and are not carried yet."""
+        """Add the places that were written to and are not carried yet.
+
+        A name or attribute that is bound anew comes first: which arrays are written to is found
+        again once it is carried.
+        """
         known = {c.place.key for c in self.carried}
         new = [(p, content) for key, (p, content) in frame.written.items() if key not in known]
+        bound = [(p, content) for p, content in new if not isinstance(p, CellPlace)]
+        if bound:
+            new = bound
+            self.carried = [c for c in self.carried
+                            if c in self.given or not isinstance(c.place, CellPlace)]
         for p, content in new:
             guess = _Cell(content.aval) if isinstance(p, CellPlace) else _first_guess(
                 p, content, True)  # type: ignore[arg-type]
