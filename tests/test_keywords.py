@@ -28,6 +28,7 @@ Q = P + np.triu(M, 1)  # its triangles differ
 HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "quantile": (M, 0.3), "percentile": (M, 30.0),
     "where": (V > 0.0, V, W), "select": ([V > 0.9, V > 0.0], [V, W]), "clip": (V, -1.0, 1.0),
     "nan_to_num": (HOLES,),
     "isclose": (HOLES, HOLES + 1e-9), "allclose": (HOLES, HOLES + 1e-9), "full": (3, V[0]),
@@ -68,6 +69,7 @@ VALUES: dict[str, list[Any]] = {
     "kind": ["stable"], "stable": [True], "overwrite_input": [False], "left": [5.0],
     "right": [6.0], "period": [1.5], "side": ["right"], "sorter": [np.array([3, 2, 1, 0])],
     "signature": ["dd->d"], "optimize": [True], "a": [M], "shift": [2],
+    "method": ["linear", "lower", "weibull"],
     # of SciPy
     "lower": [True], "overwrite_a": [False], "overwrite_b": [False], "check_finite": [False],
     "assume_a": ["gen", "sym", "her", "pos", "diagonal", "upper triangular", "general"],
@@ -244,6 +246,8 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         np.nan_to_num, (np.array([complex(np.nan, 1.0), complex(2.0, -np.inf), 3j]),)),
     "nan_to_num of ints": (np.nan_to_num, (np.arange(3),)),
     "median with NaN": (np.median, (HOLES,)),
+    "quantile with NaN": (lambda x: np.quantile(x, (0.0, 0.4, 1.0), axis=0), (HOLES,)),
+    "quantile of float32": (lambda x: np.quantile(x, 0.4), (HOLES[:, 0].astype(FLOAT32),)),
     "isclose of infinities": (lambda x: np.isclose(x, np.array([np.inf, 5.0, 1.0])), (HOLES[1],)),
     "linspace of ints": (lambda x: np.linspace(x, 2.5, 4, dtype=int), (-2.5,)),
     "linspace of float32": (lambda x: np.linspace(x, 2.5, 4), (np.float32(-2.5),)),

@@ -5,6 +5,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     creation,
     elementwise,
     linalg,
+    ordering,
     reductions,
     selection,
     shapes,

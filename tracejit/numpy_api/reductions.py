@@ -14,6 +14,7 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures
 from tracejit.trace.equations import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
 from tracejit.trace.loops import trace_loop
+from tracejit.trace.places import Slot
 from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
@@ -216,6 +217,30 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     centred = m - mean(m, axis=1, keepdims=True)
     ddof = (0 if bias else 1) if ddof is None else ddof
     return np.squeeze(centred @ np.conj(centred.T) / (as_operand(m.dims[1]) - ddof))
+
+
+@captures(np.corrcoef)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """Return the correlation matrix of the rows."""
+    c: Any = cov(x, y, rowvar)
+    if not c.dims:
+        return c / c
+    deviations = np.sqrt(np.diag(c).real)
+    return np.clip(c / deviations[:, None] / deviations[None, :], -1.0, 1.0)
+
+
+@captures(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """Return a polynomial's values by Horner's rule, the highest coefficient first."""
+    p, x = as_tracer(p), as_tracer(x)
+    total = Slot()
+    total.set(np.zeros_like(x))
+
+    def body(k: Any) -> None:
+        total.set(total.get() * x + p[k])
+
+    trace_loop([total], [total.name], [], body, None, 0, p.dims[0])
+    return total.get()
 
 
 # --- places and running folds -------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Indexing with arrays, masks, take, sorting, and writes at indices that are data."""
+"""Indexing with arrays, masks, take, and writes at indices that are data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Alias, Index, View
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import broadcast_to, expand_dims, moveaxis, normalize_axis
+from tracejit.numpy_api.shapes import broadcast_to, expand_dims, normalize_axis
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import METHODS, captures
+from tracejit.trace.dispatch import captures
 from tracejit.trace.equations import (
     apply,
     as_operand,
@@ -42,7 +42,7 @@ from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import Tracer, tracer_of
 from tracejit.trace.views import At, IndexStep, whole
 
-__all__ = ["MaskedArray"]
+__all__ = ["MaskedArray", "indices_along"]
 
 
 def _binary(ufunc: Any, *, reflected: bool = False) -> Any:
@@ -356,87 +356,13 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     if axis is None:
         arr, axis = arr.reshape(-1), 0
     axis = normalize_axis(axis, len(arr.dims))
-    return arr[tuple(_along_axis(arr, indices, axis))]
+    return arr[tuple(indices_along(arr, indices, axis))]
 
 
-def _along_axis(arr: Tracer, indices: Tracer, axis: int) -> list[Tracer]:
+def indices_along(arr: Tracer, indices: Tracer, axis: int) -> list[Tracer]:
     """Return index arrays, one per axis, that broadcast to the shape of `indices`."""
     key = []
     for k, d in enumerate(arr.dims):
         shape = tuple(d if j == k else 1 for j in range(len(arr.dims)))
         key.append(indices if k == axis else apply("reshape", iota(d), shape=shape))
     return key
-
-
-@captures(np.argsort, method="argsort")
-def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """Return the order that sorts an array, equal elements in their own order."""
-    a = as_tracer(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
-    order, _ = emit("argsort", [moved.value])
-    return moveaxis(tracer_of(order), -1, axis)
-
-
-@captures(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """Return a sorted copy."""
-    a = as_tracer(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = normalize_axis(axis, len(a.dims))
-    order = argsort(a, axis)
-    places = [k if k is order else apply("broadcast_to", k, shape=a.dims)
-              for k in _along_axis(a, order, axis)]
-    return apply("gather", a, *places, axes=tuple(range(len(places))), position=0)
-
-
-def _sort_inplace(a: Tracer, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-    a[...] = sort(a, axis)
-
-
-METHODS["sort"] = _sort_inplace
-
-
-@captures(np.median)
-def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    """Return the middle of the sorted elements, or the mean of the two middle ones."""
-    a = as_tracer(a)
-    kept: tuple[Any, ...] = (1,) * len(a.dims)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    elif isinstance(axis, tuple):
-        raise refuse("np.median over several axes cannot be captured", "Reshape them to one")
-    else:
-        axis = normalize_axis(axis, len(a.dims))
-        kept = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
-    ordered = np.moveaxis(sort(a, axis), axis, 0)
-    n = as_operand(ordered.dims[0])
-    result = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0
-    if a.dtype.kind == "f":  # a NaN is sorted to the end, and is the median of what it is in
-        result = np.where(np.isnan(ordered[-1]), ordered[-1], result)
-    return np.reshape(result, kept) if keepdims else result
-
-
-@captures(np.interp)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
-    """Interpolate linearly; the interval of each point is found by comparing with every node."""
-    x, xp, fp = map(as_tracer, (x, xp, fp))
-    n = as_operand(xp.dims[0])
-    below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
-    k = np.clip(below - 1, 0, n - 2)
-    x0, x1, f0, f1 = xp[k], xp[k + 1], fp[k], fp[k + 1]
-    inside = f0 + (f1 - f0) / (x1 - x0) * (x - x0)
-    result = np.where(x < xp[0], fp[0] if left is None else left, inside)
-    return np.where(x > xp[-1], fp[-1] if right is None else right, result)
-
-
-@captures(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """Return where elements would have to be inserted to keep order."""
-    if side not in ("left", "right"):
-        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
-    a, v = as_tracer(a), as_tracer(v)
-    other = np.expand_dims(v, -1)
-    return np.sum(a < other if side == "left" else a <= other, axis=-1)

@@ -21,6 +21,8 @@ from tracejit.trace.equations import apply_operator, cast
 from tracejit.trace.iterables import (
     TracedIterable,
     make_enumerate,
+    make_ndenumerate,
+    make_ndindex,
     make_range,
     make_reversed,
     make_zip,
@@ -222,6 +224,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 BUILTINS.update({
     range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
+    np.ndindex: make_ndindex, np.ndenumerate: make_ndenumerate,
     getattr: _getattr, setattr: set_attribute, delattr: delete_attribute, len: _length,
     iter: _iter, next: _next, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum,
     int: _by_method(_int, "__int__"), float: _by_method(_float, "__float__"), bool: _bool,

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim, ceil_div, maximum, minimum
+from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
-__all__ = ["TracedIterable", "constant_range", "counted", "make_enumerate", "make_range",
-           "make_reversed", "make_zip"]
+__all__ = ["TracedIterable", "constant_range", "counted", "make_enumerate", "make_ndenumerate",
+           "make_ndindex", "make_range", "make_reversed", "make_zip"]
 
 
 class TracedIterable:
@@ -165,12 +165,44 @@ def _shorter(a: Dim, b: Dim) -> Dim:
     return minimum(a, b, trace.builder.known)
 
 
+def make_ndindex(*shape: Any) -> Any:
+    """Return `np.ndindex(*shape)`, as a traced iterable where a size is traced."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    if not any(isinstance(n, (SymInt, Tracer)) for n in sizes):
+        return np.ndindex(*shape)
+    dims = tuple(map(to_dim, sizes))
+    return TracedIterable(0, product(dims), lambda k: _place_of(k, dims), "np.ndindex()")
+
+
+def make_ndenumerate(a: Any) -> Any:
+    """Return `np.ndenumerate(a)`."""
+    items = counted(a)
+    if items is None:
+        return np.ndenumerate(a)
+    own = Tracer(a.cell, a.steps)
+
+    def item(k: Any) -> Any:
+        place = _place_of(k, own.dims)
+        return place, own[place]
+
+    return TracedIterable(0, product(own.dims), item, "np.ndenumerate()")
+
+
+def _place_of(k: Any, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
+    """Return the index of element k in the order of C."""
+    place = []
+    for d in reversed(dims[1:]):
+        place.append(k % of_dim(d))
+        k = k // of_dim(d)
+    return (k, *reversed(place))
+
+
 def make_reversed(x: Any) -> Any:
     """Return `reversed(x)`."""
     items = counted(x)
     if items is None:
         return reversed(x)
-    if items.what in ("enumerate()", "zip()"):
+    if items.what.endswith(")"):
         raise TypeError(f"'{items.what[:-2]}' object is not reversible")
     return TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse)
 

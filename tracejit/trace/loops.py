@@ -37,6 +37,7 @@ from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
     NamePlace,
+    Slot,
     is_number,
     map_content,
     same_structure,
@@ -78,9 +79,10 @@ class _Carried:
     guess: Any
 
 
-def trace_loop(places: Sequence[NamePlace], rebound: Sequence[str], written: Sequence[Tracer],
-               body: Callable[[Any], Any], condition: Callable[[Any], Any] | None, lo: Dim = 0,
-               hi: Dim = 0, reverse: bool = False, flags: Sequence[str] = (),
+def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
+               written: Sequence[Tracer], body: Callable[[Any], Any],
+               condition: Callable[[Any], Any] | None, lo: Dim = 0, hi: Dim = 0,
+               reverse: bool = False, flags: Sequence[str] = (),
                snapshots: int | None = None) -> None:
     """Emit a loop and give every place that it changes what the last iteration leaves.
 
@@ -145,7 +147,7 @@ def trace_list(items: Any, element: Callable[[Any], Any]) -> Tracer:
     return result
 
 
-def _first_guess(place: NamePlace, content: Any, rebound: bool) -> Any:
+def _first_guess(place: Place, content: Any, rebound: bool) -> Any:
     """Guess from the content before the loop; arrays that are only written to stay themselves."""
     if content is UNSET:
         return UNSET
@@ -306,7 +308,7 @@ class _LoopTracer:
                             if c in self.given or not isinstance(c.place, CellPlace)]
         for p, content in new:
             guess = _Cell(content.aval) if isinstance(p, CellPlace) else _first_guess(
-                p, content, True)  # type: ignore[arg-type]
+                p, content, True)
             self.carried.append(_Carried(p, content, guess))
         return bool(new)
 
@@ -327,7 +329,7 @@ class _LoopTracer:
         if c.guess is UNSET:
             if end is UNSET:
                 return UNSET
-            guess = _first_guess(c.place, end, True)  # type: ignore[arg-type]
+            guess = _first_guess(c.place, end, True)
             if isinstance(end, MaybeUnset):
                 return guess
             return MaybeUnset(guess, Number(Aval(np.dtype(np.bool_)), False), name)

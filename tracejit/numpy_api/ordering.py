@@ -1,0 +1,127 @@
+"""What rests on order: sorting, medians, quantiles, and places in sorted tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.selection import indices_along
+from tracejit.numpy_api.shapes import moveaxis, normalize_axis
+from tracejit.trace.context import refuse
+from tracejit.trace.dispatch import METHODS, captures
+from tracejit.trace.equations import apply, as_operand, atom_of, emit, is_weak
+from tracejit.trace.tracer import Tracer, tracer_of
+
+__all__: list[str] = []
+
+
+@captures(np.argsort, method="argsort")
+def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """Return the order that sorts an array, equal elements in their own order."""
+    a = as_tracer(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
+    order, _ = emit("argsort", [moved.value])
+    return moveaxis(tracer_of(order), -1, axis)
+
+
+@captures(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """Return a sorted copy."""
+    a = as_tracer(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    order = argsort(a, axis)
+    places = [k if k is order else apply("broadcast_to", k, shape=a.dims)
+              for k in indices_along(a, order, axis)]
+    return apply("gather", a, *places, axes=tuple(range(len(places))), position=0)
+
+
+def _sort_inplace(a: Tracer, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    a[...] = sort(a, axis)
+
+
+METHODS["sort"] = _sort_inplace
+
+
+@captures(np.median)
+def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the middle of the sorted elements, or the mean of the two middle ones."""
+    ordered, kept = _ordered(a, axis, "np.median")
+    n = as_operand(ordered.dims[0])
+    result = _or_nan((ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0, ordered)
+    return np.reshape(result, kept) if keepdims else result
+
+
+def _ordered(a: Any, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
+    """Return the elements sorted along the first axis, and the shape with that axis kept as 1."""
+    a = as_tracer(a)
+    kept: tuple[Any, ...] = (1,) * len(a.dims)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    elif isinstance(axis, tuple):
+        raise refuse(f"{what} over several axes cannot be captured", "Reshape them to one")
+    else:
+        axis = normalize_axis(axis, len(a.dims))
+        kept = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
+    return moveaxis(sort(a, axis), axis, 0), kept
+
+
+def _or_nan(result: Any, ordered: Tracer) -> Any:
+    """A NaN is sorted to the end, and is the result for what it is in."""
+    if ordered.dtype.kind != "f":
+        return result
+    return np.where(np.isnan(ordered[-1]), ordered[-1], result)
+
+
+@captures(np.quantile)
+def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the elements at fractions of the sorted order, interpolated linearly."""
+    fraction = as_tracer(np.asarray(q, np.float64) if isinstance(q, (list, tuple)) else q)
+    inside = np.all((fraction >= 0.0) & (fraction <= 1.0))
+    emit("check", [atom_of(inside)], {
+        "error": "ValueError", "message": "Quantiles must be in the range [0, 1]"})
+    ordered, kept = _ordered(a, axis, "np.quantile")
+    last = as_operand(ordered.dims[0]) - 1
+    place = fraction * 1.0 * last
+    below = np.floor(place).astype(np.int64)
+    low, high = ordered[below], ordered[np.minimum(below + 1, last)]
+    t: Any = (place - below).reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
+    if not t.dims:
+        t.weak = is_weak(q)  # a Python number leaves float32 as it is
+    step = high - low
+    result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), ordered)
+    return np.reshape(result, (*place.shape, *kept)) if keepdims else result
+
+
+@captures(np.percentile)
+def percentile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """Return the elements at per cents of the sorted order, interpolated linearly."""
+    return quantile(a, np.true_divide(q, 100), axis, keepdims=keepdims)
+
+
+@captures(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+    """Interpolate linearly; the interval of each point is found by comparing with every node."""
+    x, xp, fp = map(as_tracer, (x, xp, fp))
+    n = as_operand(xp.dims[0])
+    below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
+    k = np.clip(below - 1, 0, n - 2)
+    x0, x1, f0, f1 = xp[k], xp[k + 1], fp[k], fp[k + 1]
+    inside = f0 + (f1 - f0) / (x1 - x0) * (x - x0)
+    result = np.where(x < xp[0], fp[0] if left is None else left, inside)
+    return np.where(x > xp[-1], fp[-1] if right is None else right, result)
+
+
+@captures(np.searchsorted)
+def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+    """Return where elements would have to be inserted to keep order."""
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    a, v = as_tracer(a), as_tracer(v)
+    other = np.expand_dims(v, -1)
+    return np.sum(a < other if side == "left" else a <= other, axis=-1)
