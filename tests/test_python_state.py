@@ -122,6 +122,24 @@ def two_counters_of_one_function(x: Any) -> Any:
 
 
 @program
+def counters_made_in_a_loop(x: Any) -> Any:
+    def make(k: int) -> Callable[[], int]:
+        def tick() -> int:
+            nonlocal k
+            k += 1
+            return k
+
+        return tick
+
+    s = 0.0
+    for v in x:
+        tick = make(2)
+        tick()
+        s += tick() * v * v
+    return s
+
+
+@program
 def maximum_of_a_closure(x: Any) -> Any:
     best, where = x[0], 0
 
@@ -338,6 +356,16 @@ def iterator_without_end(x: Any) -> Any:
 
 
 @program
+def iterator_in_a_while(x: Any) -> Any:
+    weights = iter([2.0, 0.5, -1.0])
+    s, w = x[0], next(weights)
+    while w is not None:
+        s = s * w + x[1]
+        w = next(weights, None)
+    return s * s
+
+
+@program
 def iterator_that_loops_share(x: Any) -> Any:
     weights = iter(range(20))
     s = 0.0
@@ -455,7 +483,7 @@ def item_that_one_branch_adds(x: Any) -> Any:
             memo[k] = x[k] ** 2
         return memo[k]
 
-    s = square(1) if x[0] > 0.0 else square(2)
+    s = square(1) if x[1] > 0.0 else square(2)
     return s + square(1) * x[2]
 
 
