@@ -30,6 +30,7 @@ from tracejit.trace.places import (
     MaybeUnset,
     Poison,
     Slot,
+    present,
 )
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
@@ -206,7 +207,7 @@ def truth(x: Any) -> Any:
     if _is_plain(x):
         return as_condition(x)
     if isinstance(x, (MaybeUnset, Poison)):
-        return truth(x.read())
+        return truth(present(x))
     for name in ("__bool__", "__len__"):
         method = special_method(x, name)
         if method is not None:
@@ -246,7 +247,7 @@ def read_attribute(owner: Any, name: str) -> Any:
         method = special_method(owner, "__getattr__")
         if method is not None:
             return method(owner, name)
-    return _certain(captured.attribute(owner, name), AttributeError,
+    return present(captured.attribute(owner, name), AttributeError,
                     f"{cls.__name__!r} object has no attribute {name!r}")
 
 
@@ -291,11 +292,6 @@ def delete_attribute(owner: Any, name: str) -> None:
     delattr(owner, name)
 
 
-def _certain(content: Any, error: type[Exception], message: str) -> Any:
-    """Return content that is there, at the least by a check at run time."""
-    return content.read(error, message) if isinstance(content, (MaybeUnset, Poison)) else content
-
-
 # --- items --------------------------------------------------------------------------------------
 
 
@@ -315,7 +311,7 @@ def get_item(container: Any, key: Any) -> Any:
         content = container[key]
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
-    return _certain(content, KeyError, repr(key))
+    return present(content, KeyError, repr(key))
 
 
 def set_item(container: Any, key: Any, content: Any) -> None:

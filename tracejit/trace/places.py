@@ -19,7 +19,8 @@ from tracejit.trace.equations import emit
 from tracejit.trace.tracer import SymInt, Tracer
 
 __all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",
-           "SharedName", "Slot", "is_number", "map_content", "name_places", "same_structure"]
+           "SharedName", "Slot", "is_number", "map_content", "name_places", "present",
+           "same_structure"]
 
 
 class _Unset:
@@ -63,6 +64,14 @@ class Poison:
         """Refuse."""
         raise refuse(f"{self.name!r} {self.why} at {self.where}",
                      "Give it the same kind of value in both branches")
+
+
+def present(content: Any, *why: Any) -> Any:
+    """Return content that is there, at the least by a check at run time.
+
+    why -- the error where it is not there, and its text
+    """
+    return content.read(*why) if isinstance(content, (MaybeUnset, Poison)) else content
 
 
 class NamePlace:

@@ -380,11 +380,11 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         if not isinstance(node.ctx, ast.Load) or node.id == HOOKS or node.id.startswith("_tj_"):
             if node.id in self.unsure and isinstance(node.ctx, ast.Load) and node.id != VALUE:
-                return place(hook("read", node, constant(node.id)), node)
+                return place(hook("read", node), node)
             return node
         if any(node.id in scope for scope in self.scopes):
             if node.id in self.unsure:
-                return place(hook("read", node, constant(node.id)), node)
+                return place(hook("read", node), node)
             return node
         if node.id not in self.free and node.id not in self.globals and hasattr(builtins, node.id):
             return node

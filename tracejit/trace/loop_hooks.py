@@ -1,0 +1,159 @@
+"""Hooks of loops and comprehensions: run by Python, or one loop of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.trace import loops
+from tracejit.trace.branches import BranchRaised, trace_if
+from tracejit.trace.changes import note_made
+from tracejit.trace.context import NotRepeatable, current, refuse
+from tracejit.trace.decisions import DecisionHooks
+from tracejit.trace.iterables import TracedIterable, constant_range, counted
+from tracejit.trace.objects import iterate, truth
+from tracejit.trace.places import NamePlace, name_places
+from tracejit.trace.tracer import Tracer, of_dim
+
+__all__ = ["LoopHooks"]
+
+MANY_ITERATIONS = 12
+"""How many iterations of a `while` on Python values are written out, if it can be traced."""
+
+
+class LoopHooks(DecisionHooks):
+    """Loops over traced ranges and arrays are loops of the graph, all others Python's own."""
+
+    def while_(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
+        """Run a `while` in Python as long as its condition is a Python one; trace it otherwise.
+
+        One on Python values that computes a lot is traced too, if it can be, and so is one on
+        sizes, which would leave a guard per iteration.
+        """
+        carried, rebound, written, flags = changes
+        places = name_places(carried, body, condition)
+        guards = current().guards
+        before = len(guards)
+        test = truth(condition())
+        ahead = self._look_ahead(condition, body, places) if test is True else "short"
+        if ahead == "long" or (ahead != "data" and len(guards) > before):
+            rest = guards[before:]
+            del guards[before:]
+            try:
+                loops.trace_loop(places, rebound, self._contents(written, rebound, body),
+                                 lambda i: body(), lambda i: condition(), flags=flags)
+                return
+            except (loops.Unroll, Refusal) as e:
+                guards[before:] = rest
+                why = e.why if isinstance(e, loops.Unroll) else str(e)
+                current().note(f"this loop is unrolled: {why}", current().builder.find_site())
+        while ahead != "data" and isinstance(test, bool):
+            if not test:
+                return
+            body()
+            test = truth(condition())
+        places = name_places(carried, body, condition)
+        try:
+            loops.trace_loop(places, rebound, self._contents(written, rebound, body),
+                             lambda i: body(), lambda i: condition(), flags=flags)
+        except loops.Unroll as e:
+            raise refuse(f"this `while` on data cannot be captured: {e.why}",
+                         "Fill an array that is made before it, and give every name that it "
+                         "changes one kind of value") from None
+
+    def _look_ahead(self, condition: FunctionType, body: FunctionType,
+                    places: Sequence[NamePlace]) -> str:
+        """Try what follows a condition that is True: "short", "long", or a condition on "data".
+
+        `while True` with a `break` on data is a loop of the graph from the start.
+        """
+        before = [(p, p.get()) for p in places]
+        try:
+            with current().region("probe") as (_, scope):
+                try:
+                    for _ in range(MANY_ITERATIONS):
+                        body()
+                        test = truth(condition())
+                        if not isinstance(test, bool):
+                            return "data"
+                        if not test:
+                            return "short"
+                    return "long" if scope.eqns else "short"
+                except BranchRaised:
+                    return "data"
+                except NotRepeatable:
+                    return "short"
+        finally:
+            for p, content in before:
+                p.set(content)
+
+    def for_(self, iterable: Any, body: FunctionType, changes: Any,
+             stop: FunctionType | None) -> None:
+        """Run a `for`, or trace it where it runs over numbers or an array."""
+        items = counted(iterable)
+        if items is None and isinstance(iterable, range) and len(iterable) > 1:
+            items = constant_range(iterable)
+        if items is not None:
+            try:
+                self._trace_for(items, body, changes, stop)
+                return
+            except loops.Unroll as e:
+                current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+        elements: Any = iterable if items is None or isinstance(iterable, range) else items
+        self._run(iterate(elements), body, stop, changes[0])
+
+    def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
+             names: tuple[str, ...]) -> None:
+        """Run a loop in Python; what follows a break on data is a branch."""
+        for item in remaining:
+            body(item)
+            test = False if stop is None else truth(stop())
+            if test is True:
+                return
+            if test is not False:
+                trace_if(test, [lambda: None, lambda: self._run(remaining, body, stop, names)],
+                         name_places(names, body))
+                return
+
+    def _trace_for(self, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
+        carried, rebound, written, flags = changes
+        contents = self._contents(written, rebound, body)
+        if stop is None:
+            loops.trace_loop(name_places(carried, body), rebound, contents,
+                             lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse,
+                             snapshots=items.snapshots)
+            return
+        count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
+
+        def run(k: Any) -> None:
+            current().builder.assume(k.dim.terms[0][0][0], 0, count - 1)
+            body(items.item(last - k if items.reverse else first + k))
+
+        def goes_on(k: Any) -> Any:
+            return self.and_(self.not_(stop()), lambda: k < of_dim(count))
+
+        loops.trace_loop(name_places(carried, body, stop), rebound, contents, run, goes_on,
+                         flags=flags, snapshots=items.snapshots)
+
+    def _contents(self, written: Sequence[str], rebound: Sequence[str],
+                  body: FunctionType) -> list[Any]:
+        """Return the arrays to which a loop writes by names that keep them."""
+        kept = tuple(n for n in written if n not in rebound)
+        contents = [p.get() for p in name_places(kept, body)]
+        return [x for x in contents if isinstance(x, Tracer)]
+
+    # --- comprehensions -------------------------------------------------------------------------
+
+    def list_of(self, iterable: Any, element: Callable[[Any], Any]) -> Any:
+        """Evaluate `[element(a) for a in iterable]`."""
+        items = counted(iterable)
+        if items is not None and not isinstance(items.count, int):
+            return loops.trace_list(items, element)
+        return note_made([element(x) for x in iterate(iterable)])
+
+    def iterate(self, iterable: Any) -> Any:
+        """Return what a comprehension runs over, or a `*` unpacks."""
+        return iterable if isinstance(iterable, Tracer) else iterate(iterable)
