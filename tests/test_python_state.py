@@ -184,6 +184,30 @@ def closure_in_a_while(x: Any) -> Any:
 
 
 @program
+def condition_that_changes_state(x: Any) -> Any:
+    level, k = x[0], 0
+
+    def falls() -> Any:
+        nonlocal level, k
+        level = level * 0.5 + 0.01 * x[1]
+        k += 1
+        return abs(level)
+
+    s = 0.0
+    while falls() > 0.05 and k < 50:
+        s += level * k
+        if k > 30:
+            break
+    stack = [1.0, 2.0, 3.0]
+    while stack.pop() > 1.0:
+        s += len(stack) * level
+    numbers = iter([3.0, 2.0, 0.0])
+    while w := next(numbers):
+        s += w * level
+    return s * k
+
+
+@program
 def procedure_that_returns_early(x: Any) -> Any:
     total = 0.0
 

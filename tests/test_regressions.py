@@ -17,6 +17,44 @@ from program_laws import Program, arguments
 import tracejit
 
 PROGRAMS = {
+    "a condition of a while changes what the body reads": """
+def f(x, y, a, n):
+    s, c = a, 0
+    def step(v):
+        nonlocal s, c
+        c += 1
+        s = s * 0.6 + np.sin(v)
+        return s * (c % 3)
+    k = 0
+    while k < n and step(1.1) > y[k, 0] - 2.0:
+        x[k] -= s * 0.1
+        k += 1
+    return s * c + np.sum(x * x)
+""",
+    "an index is evaluated after the value that changes it": """
+def f(x, y, a, n):
+    s, c = a, 0
+    def step(v):
+        nonlocal s, c
+        c += 1
+        s = s * 0.6 + np.sin(v)
+        return s
+    u = x * 0.8
+    u[:c] = step(1.1)
+    u[c] += step(a)
+    return np.sum(u * u) + s
+""",
+    "an iteration fails on a guess that does not hold": """
+def f(x, y, a, n):
+    u = x * 0.8
+    s = 0
+    for i in range(n):
+        u = np.full(n, s)
+        s = x[i]
+        if u[0] > 0.2:
+            u[::2] *= 0.7
+    return np.sum(u * u) + s
+""",
     "a size that a branch inside a branch yields is that of a residual": """
 def f(x, y, a, n):
     u0 = x * 0.8

@@ -29,7 +29,7 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.paths import Guarded, Leaf, Same, Shape
+from tracejit.trace.paths import Content, Guarded, Leaf, Same, Shape
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ class _Writer:
             if not isinstance(items, int) and not all(type(k) in (str, int) for k in items):
                 raise Unstorable("a dict has keys that are neither strings nor numbers")
             return ["shape", kind_text(x.type), items]
+        if isinstance(x, Content):
+            raise Unstorable(f"{guard.path} is read by code that no guard sees")
         for f in functions_in(x):
             if is_users(f.__globals__.get("__name__")) and f not in self.captured:
                 raise Unstorable(f"it reads the function {f.__qualname__} without going through "

@@ -13,7 +13,7 @@ from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
-from tracejit.trace.paths import Guarded, Same, Shape, is_same_object
+from tracejit.trace.paths import Content, Guarded, Same, Shape, is_same_object
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
@@ -221,7 +221,7 @@ class Specialisation:
 
     def _guard_record(self, guard: Guarded) -> tuple[int, ...] | None:
         source = self._source(guard.path)
-        if source is None or isinstance(guard.content, (Same, Shape)):
+        if source is None or isinstance(guard.content, (Content, Same, Shape)):
             return None
         return (*source, Words.IS_OBJECT, self._hold(guard.content), 0)
 

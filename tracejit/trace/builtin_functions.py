@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced
-from tracejit.trace.changes import note_made
+from tracejit.trace.changes import note_made, read_unseen
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import FUNCTIONS
@@ -52,7 +52,10 @@ def _length(x: Any) -> Any:
     if isinstance(x, TracedIterable):
         return of_dim(x.count)
     method = special_method(x, "__len__")
-    return len(x) if method is None else method(x)
+    if method is not None:
+        return method(x)
+    read_unseen(x)
+    return len(x)
 
 
 def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.trace.changes import call_watched, is_iterator, note_made
+from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
@@ -125,6 +125,8 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
         return with_stand_ins(fn, call_function)
     note_function(fn)
+    if fn.__defaults__ or fn.__kwdefaults__:
+        rewritten.__defaults__, rewritten.__kwdefaults__ = current().captured.defaults(fn)
     return rewritten
 
 
@@ -160,6 +162,10 @@ _LOOKS: tuple[Any, ...] = (bool, callable, delattr, format, getattr, hasattr, ha
 """The builtins that change nothing, iterators included, or note by themselves what they change."""
 
 
+_IDENTIFIES = (callable, hasattr, id, isinstance, issubclass, print, type)
+"""Those of them that do not look at what an object holds."""
+
+
 def _looks(fn: Any) -> bool:
     return any(fn is f for f in _LOOKS)
 
@@ -192,6 +198,8 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     args = tuple(map(_captured, args))
     kwargs = {name: _captured(x) for name, x in kwargs.items()}
     if _looks(fn):
+        for x in args if fn not in _IDENTIFIES else ():
+            read_unseen(x)
         result = fn(*args, **kwargs)
     else:
         owner = getattr(fn, "__self__", None)

@@ -20,7 +20,7 @@ from tracejit.trace.context import refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.eager import Recorded, State
 from tracejit.trace.modules import is_standard
-from tracejit.trace.paths import Guarded, Holder, Leaf, Path, Same, Shape
+from tracejit.trace.paths import Content, Guarded, Holder, Leaf, Path, Same, Shape
 from tracejit.trace.tracer import Traced, Tracer
 
 __all__ = ["Captures", "FixedCaptures", "is_fixed"]
@@ -56,7 +56,8 @@ class Captures:
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with what stands for them, their paths and their inputs."""
-        self.private: set[int] = set()
+        self.frozen: set[int] = set()
+        self.functions: dict[int, Holder] = {}
 
     def name(self, fn: FunctionType, name: str) -> Any:
         """Return what a function's outer name stands for; `NameError` if nothing."""
@@ -105,6 +106,19 @@ class Captures:
             self.paths[id(content)] = (content, path)
             self.own_bound(content, path)
         return content
+
+    def defaults(self, fn: FunctionType) -> tuple[Any, Any]:
+        """Return a function's default values; lists, dicts and objects as captured state."""
+        holder = self.functions.setdefault(id(fn), Holder(fn))
+
+        def captured(x: Any, kind: str, key: Any) -> Any:
+            if isinstance(x, (*_DATA, *_CODE)):
+                return x
+            return self.read(Path(holder, fn.__name__, (("attr", kind), ("item", key))))
+
+        plain = tuple(captured(x, "__defaults__", k) for k, x in enumerate(fn.__defaults__ or ()))
+        named = {k: captured(x, "__kwdefaults__", k) for k, x in (fn.__kwdefaults__ or {}).items()}
+        return plain or None, named or None
 
     def own_bound(self, content: Any, path: Path) -> None:
         """Note the objects that calls of something reach without a name: a method's, a partial's.
@@ -202,6 +216,12 @@ class Captures:
         if id(array) in self.arrays:
             return self.arrays[id(array)][1]
         return self._array(Path(Holder(array), "constant"), array)
+
+    def freeze(self, x: Any) -> None:
+        """Guard all that something from outside holds: code that no guard sees reads it."""
+        if id(x) in self.paths and id(x) not in self.frozen:
+            self.frozen.add(id(x))
+            self.guards.append(Guarded(self.paths[id(x)][1], Content.of(x)))
 
     def is_from_outside(self, x: Any) -> bool:
         """Return whether a container or object was there before the capture."""

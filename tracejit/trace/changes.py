@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tracejit.trace import loops
 from tracejit.trace.context import NotRepeatable, current, refuse
+from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace
 from tracejit.trace.tracer import Traced
 
-__all__ = ["advance", "call_watched", "is_iterator", "known_container", "note_made"]
+__all__ = ["advance", "call_watched", "is_iterator", "known_container", "note_made",
+           "read_unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 _CONTAINERS = (*_SEQUENCES, dict, set)
@@ -81,6 +83,8 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
     what -- how messages call it: "list.append()"
     """
+    for x in (*owners, *args, *kwargs.values()):
+        read_unseen(x)
     watched = []
     for x in {id(x): x for x in (*owners, *args, *kwargs.values()) if _is_from_around(x)}.values():
         if is_iterator(x):
@@ -93,9 +97,20 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     for x, before in watched:
         after = _parts(x)
         assert after is not None
-        if before.keys() != after.keys() or any(after[k] is not v for k, v in before.items()):
+        if before.keys() != after.keys() or not all(_is_same(after[k], y)
+                                                    for k, y in before.items()):
             _note(x, before, after, what)
     return result
+
+
+def read_unseen(x: Any) -> None:
+    """Note that code which is not captured reads something: what it holds must stay as it is."""
+    if not isinstance(x, _CODE):
+        current().captured.freeze(x)
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    return x is y or (type(x) is type(y) is float and x == y)  # an array's are made at each reading
 
 
 def _is_from_around(x: Any) -> bool:
@@ -119,7 +134,7 @@ def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> N
     else:
         depth = known_container(x)
         for key, content in after.items():
-            if key not in before or before[key] is not content:
+            if key not in before or not _is_same(before[key], content):
                 place: Any = (ItemPlace(x, key, depth) if isinstance(x, _CONTAINERS)
                               else AttributePlace(x, key, depth))
                 trace.record(place, depth)
@@ -138,29 +153,10 @@ def _parts(x: Any) -> dict[Any, Any] | None:
 
 
 def _attributes(x: Any) -> dict[str, Any] | None:
-    """Return the attributes of an object that are its own; None for what has none."""
+    """Return the attributes of an object of a user's or of a library's."""
     if isinstance(x, _CODE) or type(x).__module__.partition(".")[0] == "tracejit":
         return None
-    found: dict[str, Any] = {}
-    slots = list(_slots(type(x)))
-    for name in slots:
-        try:
-            found[name] = object.__getattribute__(x, name)
-        except AttributeError:
-            pass
-    own = getattr(x, "__dict__", None)
-    if isinstance(own, dict):
-        found.update(own)
-    return found if slots or isinstance(own, dict) else None
-
-
-def _slots(cls: type) -> Iterator[str]:
-    for base in cls.__mro__:
-        names = base.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name not in ("__dict__", "__weakref__"):
-                private = name.startswith("__") and not name.endswith("__")
-                yield f"_{base.__name__.lstrip('_')}{name}" if private else name
+    return attributes_of(x)
 
 
 def _put(x: Any, old: dict[Any, Any], new: dict[Any, Any]) -> None:

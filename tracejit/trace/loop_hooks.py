@@ -14,13 +14,19 @@ from tracejit.trace.context import NotRepeatable, current, refuse
 from tracejit.trace.decisions import DecisionHooks
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.objects import iterate, truth
-from tracejit.trace.places import NamePlace, name_places
+from tracejit.trace.places import NamePlace, Slot, name_places
 from tracejit.trace.tracer import Tracer, of_dim
 
 __all__ = ["LoopHooks"]
 
 MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
+
+
+def _refused_while(e: loops.Unroll) -> Refusal:
+    return refuse(f"this `while` on data cannot be captured: {e.why}",
+                  "Fill an array that is made before it, and give every name that it changes one "
+                  "kind of value")
 
 
 class LoopHooks(DecisionHooks):
@@ -34,6 +40,9 @@ class LoopHooks(DecisionHooks):
         """
         carried, rebound, written, flags = changes
         places = name_places(carried, body, condition)
+        if "effects" in self._probe(condition):
+            self._while_with_effects(condition, body, changes)
+            return
         guards = current().guards
         before = len(guards)
         test = truth(condition())
@@ -59,9 +68,57 @@ class LoopHooks(DecisionHooks):
             loops.trace_loop(places, rebound, self._contents(written, rebound, body),
                              lambda i: body(), lambda i: condition(), flags=flags)
         except loops.Unroll as e:
-            raise refuse(f"this `while` on data cannot be captured: {e.why}",
-                         "Fill an array that is made before it, and give every name that it "
-                         "changes one kind of value") from None
+            raise _refused_while(e) from None
+
+    def _probe(self, condition: FunctionType) -> set[str]:
+        """Try a condition: return "data" if it depends on it, "effects" if it changes anything."""
+        found = set()
+        guards = current().guards
+        before = len(guards)
+        try:
+            with current().region("probe") as (frame, _):
+                if not isinstance(truth(condition()), bool):
+                    found.add("data")
+                if frame.written or frame.contents:
+                    found.add("effects")
+        except NotRepeatable:
+            found.add("effects")
+        except BranchRaised:
+            pass
+        finally:
+            del guards[before:]
+        return found
+
+    def _while_with_effects(self, condition: FunctionType, body: FunctionType,
+                            changes: Any) -> None:
+        """Carry out a `while` whose condition changes something: it is a part of the body."""
+        carried, rebound, written, flags = changes
+        while "data" not in self._probe(condition):
+            test = truth(condition())
+            if not isinstance(test, bool):
+                raise refuse("the condition of this `while` depends on data and moves an iterator "
+                             "on", "Read the iterator in the body")
+            if not test:
+                return
+            body()
+        places = name_places(carried, body, condition)
+        ended = Slot()
+        ended.set(False)
+
+        def turn(_: Any) -> None:
+            ended.set(False)
+            test = truth(condition())
+            if isinstance(test, bool):
+                body() if test else ended.set(True)
+            else:
+                trace_if(test, [body, lambda: ended.set(True)], [*places, ended])
+
+        try:
+            loops.trace_loop([*places, ended], [*rebound, ended.name],
+                             self._contents(written, rebound, body), turn,
+                             lambda _: self.not_(ended.get()), flags=flags)
+        except loops.Unroll as e:
+            raise _refused_while(e) from None
 
     def _look_ahead(self, condition: FunctionType, body: FunctionType,
                     places: Sequence[NamePlace]) -> str:

@@ -260,9 +260,13 @@ class _LoopTracer:
         return map_content(leaf, guess)
 
     def _run_condition(self, frame: Frame) -> list[Any] | None:
+        known = {c.place.key for c in self.carried}
+        before = [c.place.get() for c in self.carried]
         result = self.condition(SymInt(self.inputs[0].dim))
-        if self._newly_written(frame):
-            return None
+        if frame.written.keys() - known or any(
+                c.place.get() is not x for c, x in zip(self.carried, before, strict=True)):
+            raise refuse("the condition of this `while` changes something in some iterations only",
+                         "Change it in the body")
         if isinstance(result, (bool, np.bool_)):
             return [atom_of(bool(result))]
         result = lift(result)
@@ -278,6 +282,10 @@ class _LoopTracer:
             self.body(SymInt(self.inputs[0].dim))
         except BranchRaised:
             pass
+        except Exception:
+            if self._improve():  # what failed rested on a guess that does not hold
+                return None
+            raise
         if self._newly_written(frame) | self._improve():
             return None
         if frame.swallowed is not None:

@@ -18,7 +18,13 @@ import numpy as np
 from tracejit.errors import Restart, TracejitError
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function
-from tracejit.trace.changes import advance, call_watched, is_iterator, known_container
+from tracejit.trace.changes import (
+    advance,
+    call_watched,
+    is_iterator,
+    known_container,
+    read_unseen,
+)
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.equations import lift
@@ -142,7 +148,7 @@ def unary(op: str, x: Any) -> Any:
     """Return `op x`."""
     name, plain = _UNARY[op]
     method = special_method(x, name)
-    return plain(x) if method is None else method(x)
+    return call_natively(plain, (x,), {}) if method is None else method(x)
 
 
 def compare(op: str, a: Any, b: Any) -> Any:
@@ -187,6 +193,7 @@ def contains(container: Any, item: Any) -> Any:
             return content.is_set
     method = special_method(container, "__contains__")
     if method is None:
+        read_unseen(container)
         return item in container
     return truth(method(container, item))
 
@@ -213,6 +220,7 @@ def truth(x: Any) -> Any:
         if method is not None:
             return as_condition(method(x))
         if hasattr(type(x), name):
+            read_unseen(x)
             break
     return as_condition(x)
 
@@ -307,6 +315,7 @@ def get_item(container: Any, key: Any) -> Any:
         return method(container, key)
     if isinstance(container, Tracer):
         return container[key]
+    read_unseen(container)
     if type(container).__module__ in ("builtins", "collections", "numpy"):
         content = container[key]
     else:
@@ -353,6 +362,8 @@ def delete_item(container: Any, key: Any) -> None:
 def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
     method = special_method(x, "__iter__")
+    if method is None:
+        read_unseen(x)
     iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
     if is_iterator(iterator) and iterator is x:
         advance(iterator)

@@ -7,13 +7,17 @@ items. It is light to import: calls of compiled code need no more.
 from __future__ import annotations
 
 import functools
+from array import array
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import CellType, MethodType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Guarded", "Holder", "Leaf", "Path", "Same", "Shape", "is_same_object"]
+__all__ = ["Content", "Guarded", "Holder", "Leaf", "Path", "Same", "Shape", "attributes_of",
+           "is_same_object"]
 
 
 class Holder:
@@ -84,6 +88,8 @@ def is_same_object(old: Any, new: Any) -> bool:
         return True
     if isinstance(old, MethodType) and isinstance(new, MethodType):
         return old.__func__ is new.__func__ and old.__self__ is new.__self__
+    if isinstance(old, BuiltinFunctionType) and isinstance(new, BuiltinFunctionType):
+        return old.__self__ is new.__self__ and old.__name__ == new.__name__
     if isinstance(old, functools.partial) and isinstance(new, functools.partial):
         return old.keywords.keys() == new.keywords.keys() and len(old.args) == len(new.args) and (
             all(map(is_same_object, (old.func, *old.args, *old.keywords.values()),
@@ -91,6 +97,8 @@ def is_same_object(old: Any, new: Any) -> bool:
     if isinstance(old, (int, str, bytes, bool, type(None), np.integer, np.bool_, np.dtype, slice,
                         range)):
         return type(old) is type(new) and bool(old == new)
+    if isinstance(old, Content):
+        return old == Content.of(new)
     return isinstance(old, Shape) and isinstance(new, (list, tuple, dict, set)) and (
         old == Shape.of(new))
 
@@ -115,3 +123,83 @@ class Same:
     """The guard that two paths lead to one array."""
 
     path: Path
+
+
+# --- what objects hold --------------------------------------------------------------------------
+
+_BY_VALUE = (bool, int, str, bytes, type(None), np.integer, np.bool_, np.dtype, slice, range)
+_BY_TEXT = (float, complex, np.inexact)
+_WITHOUT_CONTENT = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, np.ndarray)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an object or container of any kind holds, in depth: code that no guard sees reads it."""
+
+    parts: Any
+
+    @staticmethod
+    def of(x: Any) -> Content:
+        """Return what something holds now."""
+        return Content(_parts_of(x, ()))
+
+
+@dataclass(eq=False, frozen=True, slots=True)
+class _Itself:
+    """A part that has to be the same object."""
+
+    x: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and is_same_object(self.x, other.x)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _parts_of(x: Any, around: tuple[Any, ...]) -> Any:
+    if isinstance(x, _BY_VALUE):
+        return type(x), x
+    if isinstance(x, _BY_TEXT):
+        return type(x), repr(x)
+    if isinstance(x, _WITHOUT_CONTENT):
+        return _Itself(x)
+    for k, y in enumerate(around):
+        if x is y:
+            return "around", k
+    around = (*around, x)
+    own = attributes_of(x)
+    found: list[Any] = [type(x)]
+    if isinstance(x, (list, tuple, deque, bytearray, array)):
+        found += [_parts_of(y, around) for y in x]
+    elif isinstance(x, dict):
+        found += [(_parts_of(k, around), _parts_of(y, around)) for k, y in x.items()]
+    elif isinstance(x, (set, frozenset)):
+        found.append(frozenset(x))
+    elif own is None:
+        return _Itself(x)
+    found += [(name, _parts_of(y, around)) for name, y in (own or {}).items()]
+    return tuple(found)
+
+
+def attributes_of(x: Any) -> dict[str, Any] | None:
+    """Return the attributes of an object that are its own; None for what has none."""
+    found: dict[str, Any] = {}
+    slots = list(_slots(type(x)))
+    for name in slots:
+        try:
+            found[name] = object.__getattribute__(x, name)
+        except AttributeError:
+            pass
+    own = getattr(x, "__dict__", None)
+    if isinstance(own, dict):
+        found.update(own)
+    return found if slots or isinstance(own, dict) else None
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        names = base.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in ("__dict__", "__weakref__"):
+                private = name.startswith("__") and not name.endswith("__")
+                yield f"_{base.__name__.lstrip('_')}{name}" if private else name
