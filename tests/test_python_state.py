@@ -7,6 +7,7 @@ state was while it was captured. Each program is compared with plain Python at t
 
 from __future__ import annotations
 
+import array
 import bisect
 import collections
 import contextlib
@@ -973,3 +974,99 @@ def test_state_from_outside_is_not_changed(name: str) -> None:
     assert (TICK.__closure__ or ())[0].cell_contents == 0
     assert list(QUEUE) == [1.0, 2.0]
     assert OBJECT.count == 0
+
+
+# --- state from outside is never stale ------------------------------------------------------------
+
+
+class AttributeDict(dict[str, float]):
+    """A dict whose items are attributes too."""
+
+    def __getattr__(self, name: str) -> float:
+        return self[name]
+
+
+class Settings:
+    """Numbers in containers of all kinds, and the protocols that read them."""
+
+    def __init__(self) -> None:
+        self.queue = collections.deque([2.0])
+        self.table = AttributeDict(a=2.0)
+        self.numbers = array.array("d", [2.0])
+        self.counter = collections.Counter(a=2)
+        self.wrapped = collections.UserDict(a=2.0)
+        self.chain = collections.ChainMap({"a": 2.0})
+        self.bytes = bytearray([2])
+
+    def change(self) -> None:
+        """Make every 2 a 3, in place."""
+        self.queue[0] = self.table["a"] = self.numbers[0] = 3.0
+        self.wrapped["a"] = self.chain["a"] = 3.0
+        self.counter["a"] = self.bytes[0] = 3
+
+    @property
+    def first(self) -> float:
+        return self.queue[0]
+
+    def __call__(self) -> float:
+        return self.table.a
+
+    def __mul__(self, other: Any) -> Any:
+        return self.queue[0] * other
+
+    def __float__(self) -> float:
+        return self.queue[0]
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.queue)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.queue
+
+    def __bool__(self) -> bool:
+        return self.queue[0] < 2.5
+
+    def __eq__(self, other: object) -> bool:
+        return self.queue[0] == other
+
+
+SETTINGS = Settings()
+DEFAULT = [2.0]
+
+
+def _of_default(x: Any, weights: Any = DEFAULT) -> Any:
+    return x * weights[0]
+
+
+def _of_a_named_default(x: Any, *, weights: Any = DEFAULT) -> Any:
+    return x * weights[0]
+
+
+READS: dict[str, Callable[[Any], Any]] = {
+    "queue": lambda x: x * SETTINGS.queue[0], "sum": lambda x: x * sum(SETTINGS.queue),
+    "loop": lambda x: sum([w * x for w in SETTINGS.queue]),
+    "dict": lambda x: x * SETTINGS.table["a"], "get": lambda x: x * SETTINGS.table.get("a"),
+    "attribute": lambda x: x * SETTINGS.table.a, "array": lambda x: x * SETTINGS.numbers[0],
+    "counter": lambda x: x * SETTINGS.counter["a"], "wrapped": lambda x: x * SETTINGS.wrapped["a"],
+    "chain": lambda x: x * SETTINGS.chain["a"], "bytes": lambda x: x * SETTINGS.bytes[0],
+    "property": lambda x: x * SETTINGS.first, "call": lambda x: x * SETTINGS(),
+    "operator": lambda x: (SETTINGS * 1.0) * x, "float": lambda x: float(SETTINGS) * x,
+    "items": lambda x: sum(SETTINGS) * x, "member": lambda x: x * (2.0 if 2.0 in SETTINGS else 3.0),
+    "truth": lambda x: x * (2.0 if SETTINGS else 3.0),
+    "equality": lambda x: x * (2.0 if SETTINGS == 2.0 else 3.0),
+    "partial": functools.partial(lambda q, x: x * q.first, SETTINGS),
+    "default": lambda x: _of_default(x), "named default": lambda x: _of_a_named_default(x),
+    "own default": _of_default,
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_state_from_outside_is_never_stale(name: str) -> None:
+    SETTINGS.__init__()  # type: ignore[misc]
+    DEFAULT[0] = 2.0
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(READS[name])
+        assert [slope(1.0), slope(5.0)] == [2.0, 2.0]
+        SETTINGS.change()
+        DEFAULT[0] = 3.0
+        assert slope(1.0) == 3.0
