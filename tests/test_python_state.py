@@ -14,6 +14,7 @@ import contextlib
 import functools
 import heapq
 import itertools
+import logging
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -974,6 +975,27 @@ def test_state_from_outside_is_not_changed(name: str) -> None:
     assert (TICK.__closure__ or ())[0].cell_contents == 0
     assert list(QUEUE) == [1.0, 2.0]
     assert OBJECT.count == 0
+
+
+LOG = logging.getLogger("test")
+
+
+def logs(x: Any) -> Any:
+    s = 0.0
+    for v in x:
+        LOG.debug("a value of %s", x.shape)
+        s += v * v
+    LOG.info("done")
+    return s
+
+
+def test_logging_is_no_change_of_state() -> None:
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(logs)
+        for n in (3, 4, 3):
+            assert_same(slope(np.ones(n)), 2.0 * np.ones(n))
+        (programs,) = slope._table.values()
+        assert len(programs) == 1
 
 
 # --- state from outside is never stale ------------------------------------------------------------

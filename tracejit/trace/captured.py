@@ -221,7 +221,9 @@ class Captures:
         """Guard all that something from outside holds: code that no guard sees reads it."""
         if id(x) in self.paths and id(x) not in self.frozen:
             self.frozen.add(id(x))
-            self.guards.append(Guarded(self.paths[id(x)][1], Content.of(x)))
+            content = Content.of(x)
+            if isinstance(content.parts, tuple):  # else it is the object itself that is guarded
+                self.guards.append(Guarded(self.paths[id(x)][1], content))
 
     def is_from_outside(self, x: Any) -> bool:
         """Return whether a container or object was there before the capture."""

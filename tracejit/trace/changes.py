@@ -153,10 +153,7 @@ def _parts(x: Any) -> dict[Any, Any] | None:
 
 
 def _attributes(x: Any) -> dict[str, Any] | None:
-    """Return the attributes of an object of a user's or of a library's."""
-    if isinstance(x, _CODE) or type(x).__module__.partition(".")[0] == "tracejit":
-        return None
-    return attributes_of(x)
+    return None if isinstance(x, _CODE) else attributes_of(x)
 
 
 def _put(x: Any, old: dict[Any, Any], new: dict[Any, Any]) -> None:

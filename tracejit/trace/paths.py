@@ -7,6 +7,7 @@ items. It is light to import: calls of compiled code need no more.
 from __future__ import annotations
 
 import functools
+import sys
 from array import array
 from collections import deque
 from collections.abc import Iterator
@@ -181,8 +182,24 @@ def _parts_of(x: Any, around: tuple[Any, ...]) -> Any:
     return tuple(found)
 
 
+_PLAIN_HOLDERS = {"collections", "types"}
+
+
+def _is_users(cls: type) -> bool:
+    """Whether a class is no library's: a logger, a lock or a data frame is what it is."""
+    top = cls.__module__.partition(".")[0]
+    if top in _PLAIN_HOLDERS:
+        return True
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+    return top == "__main__" or not (
+        top in sys.stdlib_module_names or "site-packages" in file or "dist-packages" in file
+        or top == "tracejit")
+
+
 def attributes_of(x: Any) -> dict[str, Any] | None:
-    """Return the attributes of an object that are its own; None for what has none."""
+    """Return the attributes of an object of a user's class; None for what has none."""
+    if not _is_users(type(x)):
+        return None
     found: dict[str, Any] = {}
     slots = list(_slots(type(x)))
     for name in slots:
