@@ -6,7 +6,6 @@ as it was. Where a write could be missed by another name for the array, the loop
 
 from __future__ import annotations
 
-import gc
 import itertools
 import sys
 from collections.abc import Sequence
@@ -18,7 +17,6 @@ import numpy as np
 from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.trace.context import Cell, current, refuse
-from tracejit.trace.indexing import is_in_use
 from tracejit.trace.places import MaybeUnset
 from tracejit.trace.source import rewritten_source
 from tracejit.trace.tracer import CellPlace, Tracer
@@ -71,7 +69,7 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
         shared = any(j in start and (k not in rotating or start[j].steps) and (
             twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
         shared = shared or any(_may_be_another(j, start) for j in came_from)
-        shared = shared or any(is_in_use(c) for j in came_from if j in start
+        shared = shared or any(c.is_in_use() for j in came_from if j in start
                                for c in _sources(start[j].cell))
         begins_written = k in start and CellPlace(start[k].cell).key in carried
         if begins_written or (k in written and (lasting or shared)) or any(
@@ -168,7 +166,7 @@ def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
 
 def _has_other_handles(x: Tracer) -> bool:
     """Whether the array of a handle has another handle, or the handle another name."""
-    if any(isinstance(h, Tracer) and h is not x for h in gc.get_referrers(x.cell)):
+    if x.cell.is_in_use(besides=x):
         return True
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

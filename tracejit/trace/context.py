@@ -22,12 +22,13 @@ __all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "NotRepeatable", 
 class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
-    __slots__ = ("__weakref__", "choices", "constant", "depth", "origins", "sources", "stale",
-                 "touched", "value")
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "handles", "origins", "sources",
+                 "stale", "touched", "value")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = value
         self.depth = depth
+        self.handles: list[weakref.ref[Any]] = []
         self.sources: tuple[Any, ...] = ()
         """Weak references to the cells of which data decides that this one stands for them."""
         self.choices: list[Any] = []
@@ -40,6 +41,10 @@ class Cell:
         """Why writing to this cell is refused."""
         self.stale: str | None = None
         """Where a source was written to, after which reading this cell is refused."""
+
+    def is_in_use(self, besides: Any = None) -> bool:
+        """Return whether there is a handle on this cell, besides one."""
+        return any((h := ref()) is not None and h is not besides for ref in self.handles)
 
     def stands_for(self, cells: Iterable[Cell], apart: Iterable[Cell] = ()) -> None:
         """Note that data decides which of some cells this one is.

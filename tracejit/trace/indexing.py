@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
-from tracejit.trace.context import Cell, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.equations import (
     apply,
@@ -26,7 +25,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 
-__all__ = ["basic_key", "broadcast_value", "get_item", "is_in_use", "set_item", "view",
+__all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view",
            "write_cell"]
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
@@ -101,18 +100,13 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     cell = x.cell
     if cell.constant is not None:
         raise refuse(cell.constant, "Work on a copy: x = x.copy()")
-    if any((source := ref()) is not None and is_in_use(source) for ref in cell.sources):
+    if any((source := ref()) is not None and source.is_in_use() for ref in cell.sources):
         raise refuse("writing to an array of which data decides which array it is, while another "
                      "name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
     cell.outdate_choices()
     trace.record(CellPlace(cell), cell.depth)
     cell.value = write_view(cell.value, x.steps, put, _emit, at)
-
-
-def is_in_use(cell: Cell) -> bool:
-    """Whether there is a handle on a cell."""
-    return any(isinstance(h, Tracer) for h in gc.get_referrers(cell))
 
 
 def _emit(op: Any, inputs: Any, params: Any) -> Value:

@@ -7,6 +7,7 @@ of one buffer are. A `SymInt` is a Python int whose number is not known yet: a d
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NoReturn
@@ -134,6 +135,7 @@ class Tracer(Traced):
 
     def __init__(self, cell: Cell, steps: tuple[Step, ...] = (), *, weak: bool = False) -> None:
         self.cell = cell
+        cell.handles.append(weakref.ref(self))
         self.steps = steps
         self.weak = weak
         """Whether it stands for a Python number, which does not promote NumPy dtypes."""
