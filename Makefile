@@ -24,7 +24,7 @@ demo: $(VENV)/demo.stamp
 	$(PY) -m examples
 
 test: $(VENV)/dev.stamp
-	$(PY) -m pytest -n $(JOBS) -q
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -q
 
 check: $(VENV)/dev.stamp
 	$(PY) -m ruff check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,12 @@ from pathlib import Path
 import pytest
 
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

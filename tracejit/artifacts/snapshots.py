@@ -134,8 +134,9 @@ def load(path: str | Path) -> Snapshot:
     source nor Numba. Raises `SnapshotError`, a `ValueError`, where the file is damaged, or was
     made by other versions or for another processor.
     """
+    data = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
             files = {name: archive.read(name) for name in archive.namelist()}
         if digest(files["manifest.json"]).encode() != files["digest"]:
             raise BadObject("its manifest is damaged")

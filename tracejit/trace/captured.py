@@ -219,7 +219,7 @@ class Captures:
 
     def freeze(self, x: Any) -> None:
         """Guard all that something from outside holds: code that no guard sees reads it."""
-        if id(x) in self.paths and id(x) not in self.frozen:
+        if id(x) in self.paths and id(x) not in self.frozen and not isinstance(x, _DATA):
             self.frozen.add(id(x))
             content = Content.of(x)
             if isinstance(content.parts, tuple):  # else it is the object itself that is guarded
