@@ -63,7 +63,7 @@ In place: {inplace}.
 
 {builtins}.
 
-All others (`print`, `getattr`, `sorted` and so on) run in Python while the function is captured.
+All others (`print`, `sorted`, `id` and so on) run in Python while the function is captured.
 
 ## Functions of SciPy
 

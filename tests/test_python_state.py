@@ -102,19 +102,19 @@ def closures_within_closures(x: Any) -> Any:
     return total
 
 
+def make_counter(k: int = 0) -> Callable[[], int]:
+    """Return a function that counts from k + 1."""
+    def tick() -> int:
+        nonlocal k
+        k += 1
+        return k
+
+    return tick
+
+
 @program
 def two_counters_of_one_function(x: Any) -> Any:
-    def make() -> Callable[[], int]:
-        k = 0
-
-        def tick() -> int:
-            nonlocal k
-            k += 1
-            return k
-
-        return tick
-
-    first, second = make(), make()
+    first, second = make_counter(), make_counter()
     s = 0.0
     for v in x:
         s += first() * v * v
@@ -125,17 +125,9 @@ def two_counters_of_one_function(x: Any) -> Any:
 
 @program
 def counters_made_in_a_loop(x: Any) -> Any:
-    def make(k: int) -> Callable[[], int]:
-        def tick() -> int:
-            nonlocal k
-            k += 1
-            return k
-
-        return tick
-
     s = 0.0
     for v in x:
-        tick = make(2)
+        tick = make_counter(2)
         tick()
         s += tick() * v * v
     return s
@@ -511,6 +503,18 @@ def item_that_one_branch_adds(x: Any) -> Any:
 
     s = square(1) if x[1] > 0.0 else square(2)
     return s + square(1) * x[2]
+
+
+@program
+def attribute_that_one_branch_sets(x: Any) -> Any:
+    o = types.SimpleNamespace()
+    if x[1] > 0.0:
+        o.rate = x[0]
+    table = {}
+    if x[0] > 0.0:
+        table["rate"] = x[1]
+    s = getattr(o, "rate", 2.0) * x[2] + table["rate"]
+    return s if "rate" in table else 2.0 * s
 
 
 @program
@@ -929,18 +933,7 @@ def exceptions_of_plain_python(x: Any) -> Any:
 # --- what is refused ------------------------------------------------------------------------------
 
 
-def _made_outside() -> Callable[[], int]:
-    k = 0
-
-    def tick() -> int:
-        nonlocal k
-        k += 1
-        return k
-
-    return tick
-
-
-TICK = _made_outside()
+TICK = make_counter()
 ITEMS = iter([1.0, 2.0, 3.0])
 QUEUE = collections.deque([1.0, 2.0])
 OBJECT = Counting()
@@ -953,6 +946,56 @@ def keeps_a_value_of_a_branch(x: Any) -> Any:
 
     s = square(1) if x[0] > 0.0 else square(2)
     return s + square(1)
+
+
+def _in_one_branch(ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def f(x: Any) -> Any:
+        table = {}
+        if x[0] > 0.0:
+            table["k"] = x[1]
+        return ask(table) * x[0]
+
+    return f
+
+
+ALL_THAT_A_DICT_HAS: dict[str, Callable[[Any], Any]] = {
+    "len": len, "truth": lambda t: 2.0 if t else 3.0, "items": lambda t: sum([t[k] for k in t]),
+    "values": lambda t: sum(t.values()), "get": lambda t: t.get("k", 2.0),
+    "equality": lambda t: 2.0 if t == {} else 3.0, "copy": lambda t: len(dict(t)),
+    "inequality": lambda t: 2.0 if t != {} else 3.0,
+}
+
+
+@pytest.mark.parametrize("name", ALL_THAT_A_DICT_HAS)
+def test_what_a_dict_has_is_not_guessed(name: str) -> None:
+    with pytest.raises(Refusal, match="whether a dict has 'k' depends on data"):
+        tracejit.grad(_in_one_branch(ALL_THAT_A_DICT_HAS[name]))(samples(5))
+
+
+def test_what_an_object_has_is_not_guessed() -> None:
+    def f(x: Any) -> Any:
+        o = types.SimpleNamespace()
+        if x[0] > 0.0:
+            o.k = x[1]
+        return x[0] if hasattr(o, "k") else x[1]
+
+    with pytest.raises(Refusal, match="whether a SimpleNamespace has 'k' depends on data"):
+        tracejit.grad(f)(samples(5))
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_a_missing_attribute_is_pythons_error(interpreted: bool) -> None:
+    def f(x: Any) -> Any:
+        o = types.SimpleNamespace()
+        if x > 0.0:
+            o.k = x
+        return o.k
+
+    with tracejit.config(disable_jit=interpreted):
+        slope = tracejit.grad(f)
+        assert slope(1.0) == 1.0
+        with pytest.raises(AttributeError, match="has no attribute 'k'"):
+            slope(-1.0)
 
 
 OUTSIDE = "from outside of the captured function. Return the new value"

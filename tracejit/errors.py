@@ -58,5 +58,5 @@ RAISABLE: dict[str, type[Exception]] = {
     e.__name__: e for e in (
         ValueError, IndexError, TypeError, AssertionError, ArithmeticError, ZeroDivisionError,
         OverflowError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, LookupError,
-        NameError, UnboundLocalError, MemoryError, StopIteration, Exception)}
+        AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception)}
 """The exceptions that compiled code can raise, by name."""

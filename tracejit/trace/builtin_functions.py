@@ -28,6 +28,7 @@ from tracejit.trace.iterables import (
     make_zip,
 )
 from tracejit.trace.objects import (
+    any_of,
     binary,
     delete_attribute,
     iterate,
@@ -185,21 +186,11 @@ def _divmod(x: Any, y: Any) -> Any:
 
 
 def _any(iterable: Any) -> Any:
-    return _bool(_one_of(iterable))
+    return _bool(any_of(_items(iterable)))
 
 
 def _all(iterable: Any) -> Any:
     return _bool(_each_of(iterable))
-
-
-def _one_of(iterable: Any) -> Any:
-    result: Any = False
-    for x in _items(iterable):
-        x = truth(x)
-        if x is True:
-            return True
-        result = x if result is False else np.logical_or(result, x) if x is not False else result
-    return result
 
 
 def _each_of(iterable: Any) -> Any:
@@ -217,7 +208,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
     if isinstance(owner, Traced):
         return getattr(owner, name, *default)
     try:
-        return read_attribute(owner, name)
+        return read_attribute(owner, name, *default)
     except AttributeError:
         if not default:
             raise

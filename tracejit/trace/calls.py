@@ -162,7 +162,7 @@ _LOOKS: tuple[Any, ...] = (bool, callable, delattr, format, getattr, hasattr, ha
 """The builtins that change nothing, iterators included, or note by themselves what they change."""
 
 
-_IDENTIFIES = (callable, hasattr, id, isinstance, issubclass, print, type)
+_IDENTIFIES = (callable, id, isinstance, issubclass, print, type)
 """Those of them that do not look at what an object holds."""
 
 

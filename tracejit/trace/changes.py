@@ -16,11 +16,11 @@ from typing import Any
 from tracejit.trace import loops
 from tracejit.trace.context import NotRepeatable, current, refuse
 from tracejit.trace.paths import attributes_of
-from tracejit.trace.places import AttributePlace, ItemPlace
+from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
 from tracejit.trace.tracer import Traced
 
-__all__ = ["advance", "call_watched", "is_iterator", "known_container", "note_made",
-           "read_unseen"]
+__all__ = ["advance", "before_change", "call_watched", "is_iterator", "known_container",
+           "note_made", "read_unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 _CONTAINERS = (*_SEQUENCES, dict, set)
@@ -104,9 +104,27 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
 
 def read_unseen(x: Any) -> None:
-    """Note that code which is not captured reads something: what it holds must stay as it is."""
-    if not isinstance(x, _CODE):
-        current().captured.freeze(x)
+    """Note that code which is not captured reads something: what it holds must stay as it is.
+
+    Refuses where data decides what that is.
+    """
+    if isinstance(x, _CODE):
+        return
+    current().captured.freeze(x)
+    parts = x if isinstance(x, dict) else _attributes(x) or {}
+    for key, content in parts.items():
+        if isinstance(content, MaybeUnset):
+            raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
+                         "asks for all that it has", "Set it before, or in both branches")
+
+
+def before_change(x: Any, key: Any) -> None:
+    """Note that an item or attribute is about to change."""
+    trace = current()
+    trace.captured.refuse_change(x)
+    depth = known_container(x)
+    place: Any = (ItemPlace if isinstance(x, _CONTAINERS) else AttributePlace)(x, key, depth)
+    trace.record(place, depth)
 
 
 def _is_same(x: Any, y: Any) -> bool:
@@ -125,19 +143,15 @@ def _is_from_around(x: Any) -> bool:
 
 def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> None:
     """Carry out a change again, as captured code would."""
-    trace = current()
     _put(x, after, before)
-    trace.captured.refuse_change(x)
     if before.keys() - after.keys() or (
             isinstance(x, (*_SEQUENCES, set)) and before.keys() != after.keys()):
+        current().captured.refuse_change(x)
         known_container(x, what)
     else:
-        depth = known_container(x)
         for key, content in after.items():
             if key not in before or not _is_same(before[key], content):
-                place: Any = (ItemPlace(x, key, depth) if isinstance(x, _CONTAINERS)
-                              else AttributePlace(x, key, depth))
-                trace.record(place, depth)
+                before_change(x, key)
     _put(x, before, after)
 
 

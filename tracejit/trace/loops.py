@@ -9,7 +9,7 @@ that was written to, a name that was not set before).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -283,8 +283,9 @@ class _LoopTracer:
         except BranchRaised:
             pass
         except Exception:
-            if self._improve():  # what failed rested on a guess that does not hold
-                return None
+            with suppress(Exception):  # of a body that has not come to its end
+                if self._improve():  # what failed rested on a guess that does not hold
+                    return None
             raise
         if self._newly_written(frame) | self._improve():
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -20,9 +20,9 @@ from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function
 from tracejit.trace.changes import (
     advance,
+    before_change,
     call_watched,
     is_iterator,
-    known_container,
     read_unseen,
 )
 from tracejit.trace.context import current, refuse
@@ -31,8 +31,6 @@ from tracejit.trace.equations import lift
 from tracejit.trace.loops import Unroll
 from tracejit.trace.places import (
     UNSET,
-    AttributePlace,
-    ItemPlace,
     MaybeUnset,
     Poison,
     Slot,
@@ -40,9 +38,9 @@ from tracejit.trace.places import (
 )
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
-__all__ = ["ENDS_CAPTURES", "Managed", "binary", "compare", "contains", "delete_attribute",
-           "delete_item", "get_item", "inplace", "iterate", "negated", "read_attribute",
-           "set_attribute", "set_item", "special_method", "truth", "type_of",
+__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "binary", "compare", "contains",
+           "delete_attribute", "delete_item", "get_item", "inplace", "iterate", "negated",
+           "read_attribute", "set_attribute", "set_item", "special_method", "truth", "type_of",
            "unary"]
 
 
@@ -128,7 +126,7 @@ def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, 
     """Call whichever of two operands' methods Python would call."""
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
-        if _is_plain(a) and _is_plain(b):
+        if _is_plain(a) and _is_plain(b) and not isinstance(a, dict):
             return plain(a, b)
         return call_natively(plain, (a, b), {})
     attempts = [(left, a, b)]
@@ -186,35 +184,39 @@ def contains(container: Any, item: Any) -> Any:
     """Return `item in container`."""
     if isinstance(container, (list, tuple)) and (
             isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
-        return _is_one_of(item, container)
-    if isinstance(container, dict) and not isinstance(item, Tracer):
+        return any_of(x is item or compare("Eq", x, item) for x in container)
+    method = special_method(container, "__contains__")
+    if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
         content = dict.get(container, item)
         if isinstance(content, MaybeUnset):
             return content.is_set
-    method = special_method(container, "__contains__")
+        current().captured.freeze(container)
+        return item in container
     if method is None:
         read_unseen(container)
         return item in container
     return truth(method(container, item))
 
 
-def _is_one_of(item: Any, items: Sequence[Any]) -> Any:
+def any_of(items: Iterable[Any]) -> Any:
+    """Return whether any of some things is true, as a Python bool or as a traced one."""
     result: Any = False
     for x in items:
-        found = x is item or truth(compare("Eq", x, item))
-        if found is True:
+        x = truth(x)
+        if x is True:
             return True
-        if found is not False:
-            result = found if result is False else np.logical_or(result, found)
+        result = x if result is False else np.logical_or(result, x) if x is not False else result
     return result
 
 
 def truth(x: Any) -> Any:
     """Return the truth of something as a Python bool, or as a traced bool."""
-    if _is_plain(x):
-        return as_condition(x)
     if isinstance(x, (MaybeUnset, Poison)):
         return truth(present(x))
+    if isinstance(x, dict):
+        read_unseen(x)
+    if _is_plain(x):
+        return as_condition(x)
     for name in ("__bool__", "__len__"):
         method = special_method(x, name)
         if method is not None:
@@ -236,8 +238,11 @@ def _of_class(cls: type, name: str) -> Any:
     return UNSET
 
 
-def read_attribute(owner: Any, name: str) -> Any:
-    """Return `owner.name`; `AttributeError` if there is none."""
+def read_attribute(owner: Any, name: str, *default: Any) -> Any:
+    """Return `owner.name`; `AttributeError` if there is none.
+
+    default -- what it is where data decides that there is none
+    """
     captured = current().captured
     cls = type(owner)
     if isinstance(owner, (ModuleType, type)) or cls.__module__ == "builtins":
@@ -255,48 +260,47 @@ def read_attribute(owner: Any, name: str) -> Any:
         method = special_method(owner, "__getattr__")
         if method is not None:
             return method(owner, name)
-    return present(captured.attribute(owner, name), AttributeError,
-                    f"{cls.__name__!r} object has no attribute {name!r}")
+    content = captured.attribute(owner, name)
+    if default and isinstance(content, MaybeUnset):
+        return _either(content, lambda: default[0])
+    return present(content, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
+
+
+def _either(content: MaybeUnset, otherwise: Callable[[], Any]) -> Any:
+    """Return the content where it is set, and what a function returns where it is not."""
+    result = Slot()
+    trace_if(content.is_set, [lambda: result.set(content.content),
+                              lambda: result.set(otherwise())], [result])
+    return present(result.get())
 
 
 def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) -> Any:
     """Return a cached property, which is computed where it is not there yet."""
-    result = Slot()
-
-    def fill() -> None:
-        result.set(compute(owner))
-        set_attribute(owner, name, result.get())
+    def fill() -> Any:
+        result = compute(owner)
+        set_attribute(owner, name, result)
+        return result
 
     if isinstance(content, MaybeUnset):
-        trace_if(content.is_set, [lambda: result.set(content.content), fill], [result])
-    elif content is UNSET:
-        fill()
-    else:
-        result.set(content)
-    return result.get()
+        return _either(content, fill)
+    return fill() if content is UNSET else content
 
 
 def set_attribute(owner: Any, name: str, content: Any) -> None:
     """Carry out `owner.name = content`."""
-    trace = current()
     found = _of_class(type(owner), name)
     if isinstance(found, property):
         setter = captured_function(found.fset)
         if setter is not None:
             setter(owner, content)
             return
-    trace.captured.refuse_change(owner)
-    place = AttributePlace(owner, name, known_container(owner))
-    trace.record(place, place.depth)
+    before_change(owner, name)
     setattr(owner, name, content)
 
 
 def delete_attribute(owner: Any, name: str) -> None:
     """Carry out `del owner.name`."""
-    trace = current()
-    trace.captured.refuse_change(owner)
-    place = AttributePlace(owner, name, known_container(owner))
-    trace.record(place, place.depth)
+    before_change(owner, name)
     delattr(owner, name)
 
 
@@ -315,7 +319,7 @@ def get_item(container: Any, key: Any) -> Any:
         return method(container, key)
     if isinstance(container, Tracer):
         return container[key]
-    read_unseen(container)
+    current().captured.freeze(container)
     if type(container).__module__ in ("builtins", "collections", "numpy"):
         content = container[key]
     else:
@@ -336,12 +340,9 @@ def set_item(container: Any, key: Any, content: Any) -> None:
         method(container, key, content)
         return
     if isinstance(container, (list, dict)) and not isinstance(key, slice):
-        trace = current()
-        trace.captured.refuse_change(container)
         if isinstance(container, list) or isinstance(key, SymInt):
             key = operator.index(key)
-        place = ItemPlace(container, key, known_container(container))
-        trace.record(place, place.depth)
+        before_change(container, key)
         container[key] = content
         return
     call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
