@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from kernels import run_kernel
+from numba.core import types
+from numba.core.errors import CompilerError
 from oracles import assert_same, random_like
 from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
 
 from tracejit.autodiff.transforms import pullback_graph
+from tracejit.codegen.compile import compile_kernel
 from tracejit.ir.core import Op
 from tracejit.ir.interpreter import interpret
 
@@ -47,3 +50,14 @@ def test_kernel_computes_what_the_interpreter_does(op: Op, dtype: Any) -> None:
     pullback = pullback_graph(graph, wrt, "pullback")
     assert_same(run_kernel(pullback, *operands, *cts), interpret(pullback, *operands, *cts),
                 f"the pullback of {op.name}", factor=100)
+
+
+def test_a_name_has_one_type() -> None:
+    def kernel(ctx: Any, n: int) -> int:
+        x = 1
+        if n > 3:
+            x = 2.5
+        return int(x)
+
+    with pytest.raises(CompilerError, match="x is of type float64, and given a int64"):
+        compile_kernel(kernel, (types.CPointer(types.int64), types.int64), "entry")
