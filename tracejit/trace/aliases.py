@@ -6,16 +6,16 @@ as it was. Where a write could be missed by another name for the array, the loop
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
-from collections.abc import Sequence
-from types import FrameType
+from collections.abc import Iterator, Sequence
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.ir.core import Value
 from tracejit.trace.context import Cell, current, refuse
 from tracejit.trace.places import MaybeUnset
 from tracejit.trace.source import rewritten_source
@@ -23,13 +23,19 @@ from tracejit.trace.tracer import CellPlace, Tracer
 
 __all__ = ["array_of", "settle_aliases"]
 
+_OPAQUE = (FrameType, ModuleType, type)
+"""What is not looked into for arrays that a program holds."""
 
-def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Value]) -> None:
+
+def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
     """Give the arrays that names held before the loop what writes in the loop left in them.
 
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
     they held at first; which of the two a name holds at the end, the number of iterations says.
     """
+    for cell in tracer.outdated:
+        if cell in tracer.read:  # in the next iteration, after it became stale
+            cell.refuse_stale()
     start, ended, now = (
         {k: x for k in names if (x := array_of(contents[k])) is not None} for contents in (
             [c.start for c in tracer.carried], tracer.ended,
@@ -50,7 +56,7 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
         rotating.add(k)
         if not written & set(cycle) or start[k].steps:
             continue
-        if start[k].cell.value in read and _has_other_handles(start[k]):
+        if start[k].cell in tracer.read and _has_other_handles(start[k]):
             raise _rebound(getattr(tracer.carried[k].place, "name", "an array"))
         content: Any = None
         for turn, j in reversed(list(enumerate(_backwards(cycle, source)))):
@@ -66,12 +72,14 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
         came_from = _closure(k, steps)
         lasting = [] if k in rotating else [c for j in came_from for c in _lasting(ended, j)]
         twice = [x.cell for x in start.values()]
-        shared = any(j in start and (k not in rotating or start[j].steps) and (
-            twice.count(start[j].cell) > 1 or _has_other_handles(start[j])) for j in came_from)
+        shared = any(j in start and (twice.count(start[j].cell) > 1 or (
+            (k not in rotating or start[j].steps) and _has_other_handles(start[j])))
+            for j in came_from)
         shared = shared or any(_may_be_another(j, start) for j in came_from)
         shared = shared or any(c.is_in_use() for j in came_from if j in start
                                for c in _sources(start[j].cell))
-        begins_written = k in start and CellPlace(start[k].cell).key in carried
+        begins_written = k in start and any(CellPlace(cell).key in carried
+                                            for cell in (start[k].cell, *_sources(start[k].cell)))
         if begins_written or (k in written and (lasting or shared)) or any(
                 CellPlace(cell).key in carried for cell in lasting):
             raise _rebound(name)
@@ -80,23 +88,20 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any, read: set[Valu
             start[k].cell.touch()
             current().record(CellPlace(start[k].cell), start[k].cell.depth)
             start[k].cell.value = now[k].cell.value
-        stays = k in ended and any(holder.get(c) == k for c in _behind(ended[k]))
-        if k in now and k not in rotating:
-            twins = [now[j].cell for j in names if j != k and j in ended and k in ended
-                     and ended[j].cell is ended[k].cell]
-            cells = [start[k].cell] if k in start else []
-            kept = cells and _has_other_handles(start[k]) and (stays or not _surely_runs(tracer))
-            now[k].cell.stands_for([*lasting, *twins, *(cells if kept else [])])
-        elif k in now:
-            now[k].cell.stands_for([start[j].cell for j in came_from
-                                    if j in start and _has_other_handles(start[j])])
-        if k in now and current().frames:
-            if not (k in rotating or stays) and _surely_runs(tracer):
-                came_from.discard(k)
-            begins = [start[j].cell for j in came_from if j in start]
-            now[k].cell.origins.update(begins)
-            now[k].cell.may_begin_as(*begins)
-
+        if k not in now:
+            continue
+        may_hold = set().union(*(_closure(j, steps) for j in steps.get(k, ())))
+        if k in start and k not in may_hold and (
+                current().frames or _held_by_others(start[k])) and not _surely_runs(tracer):
+            may_hold.add(k)
+        begins = [start[j] for j in may_hold if j in start]
+        twins = [] if k in rotating or k not in ended else [
+            now[j].cell for j in now if j != k and j in ended
+            and not {*_behind(ended[j])}.isdisjoint(_behind(ended[k]))]
+        now[k].cell.stands_for([*lasting, *twins, *(c for x in begins for c in _held_by_others(x))])
+        if current().frames:
+            now[k].cell.origins.update(x.cell for x in begins)
+            now[k].cell.may_begin_as(*(x.cell for x in begins))
 
     _link_what_began_as_one({k: _closure(k, steps) for k in now}, start, now)
 
@@ -154,6 +159,11 @@ def _sources(cell: Cell) -> list[Cell]:
     return [c for ref in cell.sources if (c := ref()) is not None]
 
 
+def _held_by_others(x: Tracer) -> list[Cell]:
+    """Return the cells that a handle may be on and that others may have handles on."""
+    return [*([x.cell] if _has_other_handles(x) else []), *_sources(x.cell)]
+
+
 def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
     found, pending = set(), [k]
     while pending:
@@ -165,16 +175,30 @@ def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
 
 
 def _has_other_handles(x: Tracer) -> bool:
-    """Whether the array of a handle has another handle, or the handle another name."""
+    """Whether the array of a handle has another handle, or the handle is held by the program."""
     if x.cell.is_in_use(besides=x):
         return True
+    return any(v is x for v in _reachable())
+
+
+def _reachable() -> Iterator[Any]:
+    """Yield what the names of the captured functions that are running hold, in any depth."""
+    pending: list[Any] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        is_captured = rewritten_source(frame.f_code) is not None
-        if is_captured and any(v is x for v in frame.f_locals.values()):
-            return True
+        if rewritten_source(frame.f_code) is not None:
+            pending += frame.f_locals.values()
         frame = frame.f_back
-    return False
+    seen: set[int] = set()
+    while pending:
+        v = pending.pop()
+        yield v
+        if id(v) in seen or not gc.is_tracked(v) or isinstance(v, _OPAQUE) or (
+                type(v).__module__.startswith("tracejit.")):
+            continue
+        seen.add(id(v))
+        pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]
+                    if isinstance(v, FunctionType) else gc.get_referents(v))
 
 
 def _backwards(cycle: list[int], source: dict[int, int | None]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import TracejitError
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
@@ -107,7 +108,7 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place]) -> _Branch:
                 fn()
             except BranchRaised:
                 raised = True
-            except NameError as e:
+            except _ERRORS as e:
                 raised = _swallow(e)
             places = {key: p for key, (p, _) in frame.written.items()}
             contents = {key: p.get() for key, p in places.items()}
@@ -118,13 +119,17 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place]) -> _Branch:
     return _Branch(scope, contents, places, raised)
 
 
-def _swallow(error: NameError) -> bool:
-    """Skip a branch that reads a name which the present guess of a loop's state leaves unset.
+_ERRORS = (NameError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+"""What Python and NumPy raise about what names hold, as where an int array is multiplied by 0.5."""
 
-    A better guess may set it; if none does, the loop raises the error.
+
+def _swallow(error: Exception) -> bool:
+    """Skip a branch that fails on what the present guess of a loop's state has names hold.
+
+    A better guess may set a name, or make an int a float; if none does, the loop raises the error.
     """
     for frame in reversed(current().frames):
-        if frame.probing:
+        if frame.kind == "loop" and not isinstance(error, TracejitError):
             frame.swallowed = error
             return True
     raise error

@@ -83,6 +83,22 @@ class Cell:
             choice = ref()
             if choice is not None:
                 choice.stale = describe_line(find_site())
+                for frame in current().frames:
+                    frame.outdated.append(choice)
+
+    def note_read(self) -> None:
+        """Note that this cell is read here; refuse it after a write to what it may be."""
+        frames = current().frames
+        if frames:
+            frames[-1].read.add(self)
+        self.refuse_stale()
+
+    def refuse_stale(self) -> None:
+        """Refuse to read this cell after a write to what it may be."""
+        if self.stale is not None:
+            raise refuse("reading an array of which data decides which array it is, after one that "
+                         f"it may be was written to at {self.stale}",
+                         "Copy it where it is bound: u = x.copy()")
 
 
 class Place(Protocol):
@@ -115,10 +131,12 @@ class Frame:
     """Containers made inside the region, which it may change at will."""
     contents: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """In a trial run: containers that it changed, with copies to put back."""
-    probing: bool = False
-    """Whether some names that the region may set are unset in the present guess of its state."""
-    swallowed: NameError | None = None
-    """The error of a branch that read such a name and was skipped."""
+    read: set[Cell] = field(default_factory=set)
+    """The cells that were read in it: equations do not say, as one may stand for several reads."""
+    outdated: list[Cell] = field(default_factory=list)
+    """The cells that became stale in it."""
+    swallowed: Exception | None = None
+    """The error of a branch that failed on the present guess of a loop's state and was skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +216,8 @@ class Trace:
                 yield frame, scope
         finally:
             self.frames.pop()
+            if self.frames:
+                self.frames[-1].read |= frame.read
             for place, before in frame.written.values():
                 place.set(before)
             for container, copy in frame.contents.values():

@@ -18,7 +18,6 @@ import numpy as np
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import Aval, scalar
-from tracejit.ir.walk import free_values
 from tracejit.trace.aliases import array_of, settle_aliases
 from tracejit.trace.branches import BranchRaised, join_leaf
 from tracejit.trace.context import Cell, Frame, NeedStatic, Place, current, refuse
@@ -201,6 +200,7 @@ class _LoopTracer:
     def attempt(self) -> _Done | None:
         """Trace condition and body on the present guess; None if it had to be changed."""
         before = [(c.place, c.place.get()) for c in self.carried]
+        self.read: set[Cell] = set()
         try:
             regions = []
             if self.condition is not None:
@@ -233,6 +233,7 @@ class _LoopTracer:
         with trace.region("loop", self.inputs) as (frame, scope):
             self._enter(frame)
             outputs = run(frame)
+            self.read |= frame.read
             return None if outputs is None else scope.close(outputs)
 
     def _enter(self, frame: Frame) -> None:
@@ -246,7 +247,6 @@ class _LoopTracer:
             x = array_of(content)
             self.begun.append(None if x is None else _Began(x.cell, x.steps, x.dims))
         self.entered = [None if x is None else x.cell.value for x in self.begun]
-        frame.probing = any(c.guess is UNSET for c in self.carried)
 
     def _content(self, guess: Any, values: Any) -> Any:
         if guess is UNSET:
@@ -293,6 +293,7 @@ class _LoopTracer:
             raise frame.swallowed
         outputs: list[Any] = []
         self.ended = [c.place.get() for c in self.carried]
+        self.outdated = frame.outdated
         for c, end in zip(self.carried, self.ended, strict=True):
             if isinstance(c.guess, _Cell):
                 outputs.append(end)
@@ -511,4 +512,4 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         c.place.set(tracer._content(c.guess, values))
     names = [k for k, c in enumerate(tracer.carried) if array_of(c.place.get()) is not None
              and any(not isinstance(g, _Cell) and g.aval.shape for g in _numbers(c.guess))]
-    settle_aliases(tracer, names, trips, {v for r in done.regions for v in free_values(r)})
+    settle_aliases(tracer, names, trips)

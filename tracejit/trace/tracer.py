@@ -143,10 +143,7 @@ class Tracer(Traced):
     @property
     def value(self) -> Value:
         """Return the present value of the elements shown."""
-        if self.cell.stale is not None:
-            raise refuse("reading an array of which data decides which array it is, after one that "
-                         f"it may be was written to at {self.cell.stale}",
-                         "Copy it where it is bound: u = x.copy()")
+        self.cell.note_read()
         return read_view(self.cell.value, self.steps, _emit_one) if self.steps else self.cell.value
 
     @property
