@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "nan_to_num": (HOLES,),
     "isclose": (HOLES, HOLES + 1e-9), "allclose": (HOLES, HOLES + 1e-9), "full": (3, V[0]),
     "zeros": (3,), "ones": (3,), "empty": (3,), "full_like": (V, V[0]), "copyto": (V, W),
+    "fill_diagonal": (M, V[0]),
     "arange": (4,), "linspace": (V[0], 3.0), "eye": (3,), "identity": (3,), "tri": (3,),
     "indices": ((2, 3),), "fromfunction": (lambda i, j: i + 2 * j, (2, 3)), "meshgrid": (V, W),
     "reshape": (M, (9,)), "expand_dims": (V, 0), "squeeze": (M[:1],), "swapaxes": (M, 0, 1),
@@ -83,7 +84,8 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
     "einsum": {"dtype": [FLOAT32], "order": ["F"], "casting": ["unsafe"]},
     "reshape": {"shape": [(9,), (1, 9)]}, "logsumexp": {"b": [P, 2.0]},
     "select": {"default": [0, 1.5, V[0]]},
-    "solve": {}, "copyto": {"where": [V > 0.6]}, "average": {"weights": [M]},
+    "solve": {}, "copyto": {"where": [V > 0.6]}, "fill_diagonal": {"wrap": [True]},
+    "average": {"weights": [M]},
 }
 WITHOUT_VALUES = {"out", "dst", "src", "xp", "fp", "object", "condition", "axes"}
 

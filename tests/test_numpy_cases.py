@@ -464,6 +464,10 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.take: [(lambda x: np.take(x, IDX), V), (lambda x: np.take(x, IDX, axis=1), A),
               (lambda x: np.take(x, 2, axis=0), A), (lambda x: np.take(x, IDX + 1, mode="wrap"),
                                                      B3)],
+    np.ix_: [(lambda x: x[np.ix_([1, 0], [0, 2, 0])], A),
+             (lambda x: x[np.ix_(np.argsort(x[:, 0]), [2, 1])], A)],
+    np.fill_diagonal: [(lambda x: _fill_diagonal(np.ones((4, 3)), x[:3]), V),
+                       (lambda x: _fill_diagonal(x * x, x[0, 1]), A)],
     np.take_along_axis: [(lambda x: np.take_along_axis(x, np.argsort(x, axis=1), axis=1), A)],
     np.argsort: [(lambda x: np.argsort(x), V), (lambda x: np.argsort(x, axis=0), A)],
     np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A),
@@ -615,6 +619,11 @@ def _fill(x: Any, value: Any) -> Any:
 
 def _sorted(x: Any) -> Any:
     x.sort()
+    return x
+
+
+def _fill_diagonal(x: Any, value: Any) -> Any:
+    np.fill_diagonal(x, value)
     return x
 
 

@@ -518,6 +518,18 @@ def attribute_that_one_branch_sets(x: Any) -> Any:
 
 
 @program
+def branch_that_fails_on_a_first_guess(x: Any) -> Any:
+    s = 0
+    for v in x:
+        if v > 100.0:
+            u = np.full(3, s)
+            u *= 0.5
+            s = s + u[0]
+        s = s * 0.5 + np.cos(v)
+    return s
+
+
+@program
 def tuple_keys_of_a_recurrence(x: Any) -> Any:
     memo: dict[Any, Any] = {}
 

@@ -226,6 +226,23 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return apply("gather", moved, row, column, axes=(ndim - 2, ndim - 1), position=ndim - 2)
 
 
+@captures(np.fill_diagonal)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Write to the elements whose indices along all axes are the same."""
+    if not isinstance(a, Tracer):
+        raise refuse("np.fill_diagonal writes traced values to an array from outside of the "
+                     "captured function", "Create the array inside the function")
+    ndim = len(a.dims)
+    if ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if ndim > 2 and not all(same_dim(d, a.dims[0]) for d in a.dims):
+        raise ValueError("All dimensions of input must be of equal length")
+    if wrap:
+        raise refuse("np.fill_diagonal with wrap=True cannot be captured", "Write to its elements")
+    rows, columns = a.dims[:2]
+    a[(iota(rows if same_dim(rows, columns) else minimum(rows, columns)),) * ndim] = val
+
+
 @captures(np.trace, method="trace")
 def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """Return the sum of the diagonal."""

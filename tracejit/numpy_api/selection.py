@@ -359,6 +359,18 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     return arr[tuple(indices_along(arr, indices, axis))]
 
 
+@captures(np.ix_)
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """Return index arrays that pick the product of some indices per axis."""
+    indices = [as_tracer(x) for x in args]
+    if any(len(i.dims) != 1 for i in indices):
+        raise ValueError("Cross index must be 1 dimensional")
+    if any(i.dtype == np.bool_ for i in indices):
+        raise refuse("a mask in np.ix_ cannot be captured", "Use the indices of what it picks")
+    return tuple(i.reshape((1,) * k + (-1,) + (1,) * (len(indices) - k - 1))
+                 for k, i in enumerate(indices))
+
+
 def indices_along(arr: Tracer, indices: Tracer, axis: int) -> list[Tracer]:
     """Return index arrays, one per axis, that broadcast to the shape of `indices`."""
     key = []

@@ -25,6 +25,9 @@ __all__ = ["Attribute", "Method", "Operand", "TapeValue", "constant", "unwrap"]
 
 _UIDS = itertools.count(1)
 
+_WRITERS = (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask)
+"""The functions of NumPy that write to their first argument."""
+
 
 class Method:
     """An array method as a function of the array and its arguments."""
@@ -131,6 +134,8 @@ class Operand(Recorded):
         return _perform(function, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in _WRITERS and args and args[0] is self:
+            self._refuse_write(f"np.{func.__name__}")
         return _perform(func, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

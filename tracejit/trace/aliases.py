@@ -45,6 +45,9 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
                if x.cell.value is not tracer.entered[k] or x.cell.touched}
     holder = {begun[k].cell: k for k in begun}
     source = {k: holder.get(x.cell) if not x.steps else None for k, x in ended.items()}
+    steps = {j: [holder[c] for c in _behind(x) if c in holder] for j, x in ended.items()}
+    for j in {j for k in written for j in _closure(k, steps) if j in start}:
+        _outdate_choices(start[j].cell, tracer)
     rotating: set[int] = set()
     for k in names:
         cycle = [k]
@@ -62,11 +65,9 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
         for turn, j in reversed(list(enumerate(_backwards(cycle, source)))):
             content = now[j] if content is None else np.where(
                 trips % len(cycle) == turn, now[j], content)
-        start[k].cell.outdate_choices()
         current().record(CellPlace(start[k].cell), start[k].cell.depth)
         start[k].cell.value = content.value
     carried = {c.place.key for c in tracer.carried}
-    steps = {j: [holder[c] for c in _behind(x) if c in holder] for j, x in ended.items()}
     for k in names:
         name = getattr(tracer.carried[k].place, "name", "an array")
         came_from = _closure(k, steps)
@@ -104,6 +105,15 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
             now[k].cell.may_begin_as(*(x.cell for x in begins))
 
     _link_what_began_as_one({k: _closure(k, steps) for k in now}, start, now)
+
+
+def _outdate_choices(cell: Cell, tracer: Any) -> None:
+    """Note a write to what a name held before the loop, and with it to what may stand for that."""
+    choices = [choice for ref in cell.choices if (choice := ref()) is not None]
+    cell.outdate_choices()
+    for choice in choices:
+        if choice in tracer.read:
+            choice.refuse_stale()
 
 
 def _link_what_began_as_one(came_from: dict[int, set[int]], start: dict[int, Tracer],
@@ -150,8 +160,8 @@ def _may_be_another(k: int, start: dict[int, Tracer]) -> bool:
     """Whether the array that a name begins with may be the one that another name begins with."""
     if k not in start:
         return False
-    own = {start[k].cell, *_sources(start[k].cell)}
-    return any(j != k and x.cell is not start[k].cell and own & {x.cell, *_sources(x.cell)}
+    cell = start[k].cell
+    return any(j != k and x.cell is not cell and x.cell.may_be_one_with(cell)
                for j, x in start.items())
 
 

@@ -261,7 +261,8 @@ class _Merger:
         cell.stands_for([c for ref in sources if ref is not None and (c := ref()) is not None],
                         [other for other, _ in self.joined])
         for other, theirs in self.joined:
-            if any(p is q for p, q in zip(sources, theirs, strict=True) if p is not None):
+            if any((p := a and a()) and (q := b and b()) and p.may_be_one_with(q)
+                   for a, b in zip(sources, theirs, strict=True)):
                 cell.may_be(other)
         self.joined.append((cell, sources))
 

@@ -26,7 +26,7 @@ from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
-from tracejit.trace.paths import Guarded, Leaf, Path
+from tracejit.trace.paths import Guarded, Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
@@ -241,8 +241,11 @@ class _Attempt:
         raise AssertionError
 
     def _captured_input(self, content: Any, path: Path, name: str) -> tuple[Value, Tracer]:
-        tracer = self._input(spec_of_leaf(content), content, ("captured", path.key), name,
-                             self.captured_inputs)
+        spec = spec_of_leaf(content)
+        if isinstance(path.root, Holder) and path.root.content is content and spec.ndim:
+            # it is this array forever: what is 1 is known
+            spec = replace(spec, sizes=tuple(1 if d == 1 else None for d in content.shape))
+        tracer = self._input(spec, content, ("captured", path.key), name, self.captured_inputs)
         return self.captured_inputs[-1], tracer
 
     # --- outputs --------------------------------------------------------------------------------

@@ -71,6 +71,11 @@ class Cell:
         for origin in (*self.origins, *(c for ref in self.sources if (c := ref()) is not None)):
             origin.touched = True
 
+    def may_be_one_with(self, other: Cell) -> bool:
+        """Return whether two cells are one, or data may decide that they are."""
+        mine, theirs = ({c, *(ref() for ref in c.sources)} - {None} for c in (self, other))
+        return not mine.isdisjoint(theirs)
+
     def may_be(self, other: Cell) -> None:
         """Note that two cells may be one."""
         self.sources += (weakref.ref(other),)
