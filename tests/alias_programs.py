@@ -1,7 +1,8 @@
 """Random programs about which array a name holds: names are bound to one another, and written to.
 
 `random_alias_program(seed, size)` is the source of `f(x, y, c, n)`, which weighs what every name
-holds at its end. Names may be attributes, items, and names that a local function binds.
+holds at its end, or only some: the others are dead. Names may be attributes, items, and names that
+a local function binds.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class _Writer:
         start += self.holder()
         body = [line for _ in range(self.choose.randint(3, self.size))
                 for line in self.statement(0, "0", in_loop=False)]
-        total = " + ".join(f"{k}.0 * np.sum({name} * {name})"
-                           for k, name in enumerate(self.names, 1))
+        weighed = self.choose.sample(self.names, self.choose.randint(1, len(self.names)))
+        total = " + ".join(f"{k}.0 * np.sum({name} * {name})" for k, name in enumerate(weighed, 1))
         lines = [*start, *body, f"return {total}"]
         return "\n".join(["def f(x, y, c, n):", *(f"    {line}" for line in lines)]) + "\n"
 

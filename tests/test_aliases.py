@@ -195,3 +195,117 @@ PROGRAMS = {
 def test_programs_that_were_wrong_once(name: str) -> None:
     with tracejit.config(disable_jit=True):
         outcome("def f(x, y, c, n):" + PROGRAMS[name].replace("\n        ", "\n    "), name)
+
+
+DEAD = {
+    "what the last iteration began with": """
+        old = x * 0.5
+        while True:
+            new = 0.5 * np.cos(old) + 0.1 * x
+            if np.sum((new - old) ** 2) < 1e-9:
+                break
+            old = new
+        new[0] *= 2.0
+        return np.sum(new**2)
+""",
+    "the same, counted, and deleted": """
+        old = x.copy()
+        for i in range(n + 1):
+            new = 0.5 * np.cos(old)
+            old = new
+        del old
+        new[0] *= 2.0
+        return np.sum(new**2)
+""",
+    "the operands of a choice": """
+        a, b = x * 2.0, np.sin(x)
+        z = a if c[0] > 0.0 else b
+        z[0] *= 3.0
+        return np.sum(z**2)
+""",
+    "the names that branches read": """
+        a, b = x * 2.0, np.sin(x)
+        if c[0] > 0.0:
+            z = a
+        else:
+            z = b
+        z[0] *= 3.0
+        return np.sum(z**2)
+""",
+    "a loop in a branch, of what the other one reads": """
+        w = x * 0.5
+        if c[0] > 0.0:
+            for i in range(n + 1):
+                new = w * 0.9
+                w = new
+            u = new
+        else:
+            u = w + 1.0
+        u[0] *= 3.0
+        return np.sum(u**2)
+""",
+}
+
+
+@pytest.mark.parametrize("name", DEAD)
+def test_a_name_that_is_never_read_again_is_no_use(name: str) -> None:
+    with tracejit.config(disable_jit=True):
+        source = "def f(x, y, c, n):" + DEAD[name].replace("\n        ", "\n    ")
+        assert outcome(source, name) == "right"
+
+
+USED = {
+    "by a generator that runs later": """
+        a, b = x * 0.5, np.sin(x)
+        later = (a[i] * 2.0 for i in range(2))
+        z = a if c[0] > 0.0 else b
+        return sum(later) + np.sum(z)
+""",
+    "by a local function": """
+        a, b = x * 0.5, np.sin(x)
+        def later():
+            return a[0]
+        z = a if c[0] > 0.0 else b
+        s = later()
+        a = y
+        return s + later() + np.sum(z)
+""",
+    "by the other branch, after a choice in the first": """
+        a, b = x * 0.5, np.sin(x)
+        if c[0] > 0.0:
+            z = a if c[1] > 0.0 else b
+        else:
+            z = a + b
+        return np.sum(z)
+""",
+    "by the next iteration": """
+        a, b, z = x * 0.5, np.sin(x), y
+        for i in range(n):
+            z = a if c[0] > 0.0 else b
+            s = np.sum(z)
+            a = s * x
+        return np.sum(z)
+""",
+    "by what deletes it": """
+        a, b = x * 0.5, np.sin(x)
+        z = a if c[0] > 0.0 else b
+        del a, b
+        return np.sum(z)
+""",
+    "by what handles an error": """
+        a, b = x * 0.5, np.sin(x)
+        try:
+            z = a if c[0] > 0.0 else b
+            z = z[:, 0]
+        except IndexError:
+            z = a
+        return np.sum(z)
+""",
+}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_name_that_is_read_again_stays(name: str) -> None:
+    with tracejit.config(disable_jit=True):
+        source = "def f(x, y, c, n):" + USED[name].replace("\n        ", "\n    ")
+        assert outcome(source, name) == "right"

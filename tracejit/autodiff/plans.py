@@ -26,6 +26,9 @@ UNKNOWN_SIZE = 100.0
 RECOMPUTE_WEIGHT = 0.04
 """What one addition computed again costs, in stores of eight bytes."""
 
+SERIAL_WEIGHT = 0.07
+"""The same for numbers of a `while`, whose iterations wait for one another: none is vectorised."""
+
 LOAD_COST = 2.0
 """What a load costs, in additions."""
 
@@ -135,11 +138,17 @@ def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node[Value]]:
         recompute = INFINITE
         if maker is not None and is_repeatable(maker):
             work = UNKNOWN_SIZE ** len(nest.home[v].loops) * _work(maker)
-            recompute = RECOMPUTE_WEIGHT * maker.op.cost * work
+            recompute = _recompute_weight(nest, v) * maker.op.cost * work
         store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
         nodes[v] = Node(store, recompute, operands if recompute < INFINITE else ())
         pending += nodes[v].operands
     return nodes
+
+
+def _recompute_weight(nest: Nest, v: Value) -> float:
+    loops = nest.home[v].loops
+    serial = bool(loops) and region_kind(loops[-1]) == "while" and v.aval.shape == ()
+    return SERIAL_WEIGHT if serial else RECOMPUTE_WEIGHT
 
 
 def _work(eqn: Eqn) -> float:

@@ -197,7 +197,10 @@ def _reachable() -> Iterator[Any]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if rewritten_source(frame.f_code) is not None:
-            pending += frame.f_locals.values()
+            names = frame.f_locals
+            pending += names.values()
+            if isinstance(names, dict):  # before Python 3.13 a copy that stays with the frame
+                names.clear()
         frame = frame.f_back
     seen: set[int] = set()
     while pending:

@@ -40,7 +40,7 @@ from tracejit.trace.objects import (
     type_of,
     unary,
 )
-from tracejit.trace.places import MaybeUnset, SharedName, present
+from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, present
 from tracejit.trace.text import formatted, written
 from tracejit.trace.tracer import FIELD, Traced, Tracer, python_dims
 
@@ -74,6 +74,11 @@ class Hooks(LoopHooks):
         """Note the names of a function that functions in it bind by `nonlocal`."""
         for cell in names.__closure__ or ():
             note_made(cell)
+
+    def forgets(self, names: FunctionType) -> None:
+        """Let go of what names hold that are never read again, so that it counts as no use."""
+        for place in name_places(names.__code__.co_freevars, names):
+            place.set(UNSET)
 
     def rebinds(self, names: FunctionType) -> None:
         """Note that a local function is about to bind names of those around it."""

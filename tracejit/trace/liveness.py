@@ -23,16 +23,20 @@ class Changes:
     carried -- those whose value matters to what follows or, in a loop, to the next iteration
     rebound -- those of them that are bound other than by `x += v`, which may only write to an array
     written -- the names of arrays to which it writes: `x[i] = v`, `x += v`
+    dead    -- the names that it reads or binds and that nothing reads after it
     """
 
     stored: tuple[str, ...]
     carried: tuple[str, ...]
     rebound: tuple[str, ...]
     written: tuple[str, ...]
+    dead: tuple[str, ...]
 
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+EAGER = ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
+"""What reads a generator expression to its end at once."""
 
 
 def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
@@ -75,7 +79,7 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
 def read_names(node: ast.AST, bound: frozenset[str] = frozenset()) -> set[str]:
     """Return the names that code reads from around it, or may rebind there by `nonlocal`."""
     if isinstance(node, ast.Name):
-        return {node.id} - bound if isinstance(node.ctx, ast.Load) else set()
+        return set() if isinstance(node.ctx, ast.Store) else {node.id} - bound
     found: set[str] = set()
     if isinstance(node, ast.Nonlocal):
         found.update(node.names)
@@ -103,13 +107,15 @@ def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
 
 def analyse(body: Sequence[ast.stmt], local: set[str],
             shared: Iterable[str] = ()) -> dict[ast.stmt, Changes]:
-    """Return what each `if`, `for` and `while` of a function's body changes.
+    """Return what each `if`, `for`, `while` and choice of a function's body changes.
 
     shared -- the names of functions around it that it binds by `nonlocal`
     """
     sticky = set(shared)
+    eager = {a for n in own_nodes(body) if isinstance(n, ast.Call)
+             and isinstance(n.func, ast.Name) and n.func.id in EAGER for a in n.args}
     for n in own_nodes(body):
-        if isinstance(n, SCOPES):
+        if isinstance(n, (*SCOPES, ast.GeneratorExp)) and n not in eager:
             sticky |= read_names(n)
     analysis = _Analysis(local, sticky & local)
     analysis.block(body, set(sticky))
@@ -122,6 +128,8 @@ class _Analysis:
     def __init__(self, local: set[str], sticky: set[str]) -> None:
         self.local = local
         self.sticky = sticky
+        self.kept: set[str] = set()
+        """The names that the other branches read, which are traced after this one."""
         self.changes: dict[ast.stmt, Changes] = {}
 
     def block(self, stmts: Sequence[ast.stmt], live: set[str]) -> set[str]:
@@ -133,8 +141,10 @@ class _Analysis:
         if isinstance(s, ast.If):
             after = set(live)
             other = self.block(s.orelse, live)
+            kept, self.kept = self.kept, self.kept | other
             before = self.block(s.body, live) | other | self._reads(s.test)
-            self._note(s, [*s.body, *s.orelse], after | other)  # `else` is traced after the other
+            self.kept = kept
+            self._note(s, [*s.body, *s.orelse], after | other, after)
             return before | stored_names([s.test]) & live
         if isinstance(s, (ast.For, ast.While)):
             return self._loop(s, live)
@@ -151,6 +161,9 @@ class _Analysis:
             for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
                 self.block(part.body, set(reads))
             return reads & (self.local | reads)
+        if isinstance(s, ast.Assign) and isinstance(s.value, ast.IfExp) and all(
+                isinstance(t, ast.Name) for t in s.targets):
+            self.changes[s] = Changes((), (), (), (), self._dead(s, live))
         return (live - self._kills(s)) | self._reads(s)
 
     def _loop(self, s: ast.For | ast.While, live: set[str]) -> set[str]:
@@ -168,18 +181,27 @@ class _Analysis:
                 break
             head = more
         bound = [s.target] if isinstance(s, ast.For) else [s.test]
-        self._note(s, [*s.body, *bound], head)
+        self._note(s, [*s.body, *bound], head, after)
         if isinstance(s, ast.For):
             return head | self._reads(s.iter)
         return head
 
-    def _note(self, s: ast.stmt, nodes: Sequence[ast.AST], live: set[str]) -> None:
+    def _note(self, s: ast.stmt, nodes: Sequence[ast.AST], live: set[str],
+              after: set[str]) -> None:
+        """Note what a statement changes.
+
+        live -- the names that matter to anything that is traced after one of its regions
+        """
         stored = stored_names(nodes) & self.local
         carried = stored & (live | self.sticky)
         augmented, written = _written(nodes)
         rebound = stored & (_rebound(nodes) | {n.id for n in nodes if isinstance(n, ast.Name)})
-        self.changes[s] = Changes(*(tuple(sorted(x)) for x in (
-            stored, carried, rebound, (written | augmented) & self.local)))
+        groups = (stored, carried, rebound, (written | augmented) & self.local)
+        self.changes[s] = Changes(*(tuple(sorted(x)) for x in groups), self._dead(s, after))
+
+    def _dead(self, s: ast.stmt, after: set[str]) -> tuple[str, ...]:
+        used = (stored_names([s]) | self._reads(s)) & self.local
+        return tuple(sorted(used - after - self.sticky - self.kept))
 
     def _reads(self, node: ast.AST) -> set[str]:
         found = read_names(node)

@@ -222,11 +222,14 @@ class _Rewriter(ast.NodeTransformer):
     def statement(self, s: ast.stmt) -> Stmts:
         """Rewrite one statement."""
         handler = getattr(self, f"_{type(s).__name__.lower()}", None)
-        if handler is not None:
-            new = handler(s)
-            return [place(n, s) for n in (new if isinstance(new, list) else [new])]
-        new = self.visit(s)
-        return new if isinstance(new, list) else [new]
+        if handler is None:
+            new = self.visit(s)
+            return new if isinstance(new, list) else [new]
+        new = handler(s)
+        if s in self.changes and (dead := self.changes[s].dead):
+            forget = hook("forgets", thunk(ast.Tuple([load(n) for n in dead], ast.Load())))
+            new = [*new, ast.Expr(forget)]
+        return [place(n, s) for n in (new if isinstance(new, list) else [new])]
 
     def _region(self, name: str, body: Stmts, like: ast.stmt,
                 params: Sequence[str] = ()) -> ast.stmt:
