@@ -36,94 +36,164 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
     for cell in tracer.outdated:
         if cell in tracer.read:  # in the next iteration, after it became stale
             cell.refuse_stale()
-    start, ended, now = (
-        {k: x for k in names if (x := array_of(contents[k])) is not None} for contents in (
-            [c.start for c in tracer.carried], tracer.ended,
-            [c.place.get() for c in tracer.carried]))
-    begun = {k: b for k in names if (b := tracer.begun[k]) is not None}
-    written = {k for k, x in begun.items()
-               if x.cell.value is not tracer.entered[k] or x.cell.touched}
-    holder = {begun[k].cell: k for k in begun}
-    source = {k: holder.get(x.cell) if not x.steps else None for k, x in ended.items()}
-    steps = {j: [holder[c] for c in _behind(x) if c in holder] for j, x in ended.items()}
-    for j in {j for k in written for j in _closure(k, steps) if j in start}:
-        _outdate_choices(start[j].cell, tracer)
-    rotating: set[int] = set()
+    bindings = _Bindings(tracer, names)
+    bindings.outdate_choices()
+    for k in bindings.rotating:
+        bindings.settle_rotation(k, trips)
     for k in names:
+        bindings.refuse_missed_writes(k)
+        bindings.write_back(k)
+        bindings.note_choices(k)
+    bindings.link_what_began_as_one()
+
+
+class _Bindings:
+    """What the names of arrays held before a loop, at both ends of an iteration, and hold now.
+
+    Names are places in `tracer.carried`. `source[k]` is the name whose array name k ends an
+    iteration with, as a whole; `steps[k]` are all whose array, or a view of it, it may be.
+    """
+
+    def __init__(self, tracer: Any, names: Sequence[int]) -> None:
+        self.tracer, self.names = tracer, names
+        self.start, self.ended, self.now = (
+            {k: x for k in names if (x := array_of(contents[k])) is not None} for contents in (
+                [c.start for c in tracer.carried], tracer.ended,
+                [c.place.get() for c in tracer.carried]))
+        begun = {k: b for k in names if (b := tracer.begun[k]) is not None}
+        self.written = {k for k, x in begun.items()
+                        if x.cell.value is not tracer.entered[k] or x.cell.touched}
+        holder = {begun[k].cell: k for k in begun}
+        self.source = {k: holder.get(x.cell) if not x.steps else None
+                       for k, x in self.ended.items()}
+        self.steps = {k: [holder[c] for c in _behind(x) if c in holder]
+                      for k, x in self.ended.items()}
+        self.carried_cells = {c.place.key for c in tracer.carried}
+        self.rotating = {k: cycle for k in names if (cycle := self._cycle(k)) is not None}
+        """The names that change places, each with those whose arrays it held, last first."""
+
+    def _name(self, k: int) -> str:
+        return getattr(self.tracer.carried[k].place, "name", "an array")
+
+    def _came_from(self, k: int) -> set[int]:
+        """Return the names whose array a name may hold after some iterations, itself included."""
+        found, pending = set(), [k]
+        while pending:
+            j = pending.pop()
+            if j not in found:
+                found.add(j)
+                pending += self.steps.get(j, ())
+        return found
+
+    def _cycle(self, k: int) -> list[int] | None:
+        """Return the names that change places with one, which held arrays of their own; or None."""
         cycle = [k]
-        while (nxt := source.get(cycle[-1])) is not None and nxt != k and len(cycle) <= len(names):
+        while (nxt := self.source.get(cycle[-1])) is not None and nxt != k and (
+                len(cycle) <= len(self.names)):
             cycle.append(nxt)
-        if source.get(cycle[-1]) != k or not set(cycle) <= set(start) or (
-                len({start[j].cell for j in cycle}) < len(cycle)):
-            continue
-        rotating.add(k)
-        if not written & set(cycle) or start[k].steps:
-            continue
-        if start[k].cell in tracer.read and _has_other_handles(start[k]):
-            raise _rebound(getattr(tracer.carried[k].place, "name", "an array"))
+        cells = {self.start[j].cell for j in cycle if j in self.start}
+        return cycle if self.source.get(cycle[-1]) == k and len(cells) == len(cycle) else None
+
+    # --- writes ---------------------------------------------------------------------------------
+
+    def outdate_choices(self) -> None:
+        """Note the writes to what names held before the loop, and with it to what may be that."""
+        for j in {j for k in self.written for j in self._came_from(k) if j in self.start}:
+            cell = self.start[j].cell
+            choices = [choice for ref in cell.choices if (choice := ref()) is not None]
+            cell.outdate_choices()
+            for choice in choices:
+                if choice in self.tracer.read:
+                    choice.refuse_stale()
+
+    def settle_rotation(self, k: int, trips: Any) -> None:
+        """Give the array that a name held at first what is in it after some changes of places."""
+        cycle, cell = self.rotating[k], self.start[k].cell
+        if not self.written & set(cycle) or self.start[k].steps:
+            return
+        if cell in self.tracer.read and _has_other_handles(self.start[k]):
+            raise _rebound(self._name(k))
+        holder = {self.source[j]: j for j in cycle}
+        held = [k]  # the names that hold the array after 0, 1, 2 ... iterations
+        for _ in cycle[1:]:
+            held.append(holder[held[-1]])
         content: Any = None
-        for turn, j in reversed(list(enumerate(_backwards(cycle, source)))):
-            content = now[j] if content is None else np.where(
-                trips % len(cycle) == turn, now[j], content)
-        current().record(CellPlace(start[k].cell), start[k].cell.depth)
-        start[k].cell.value = content.value
-    carried = {c.place.key for c in tracer.carried}
-    for k in names:
-        name = getattr(tracer.carried[k].place, "name", "an array")
-        came_from = _closure(k, steps)
-        lasting = [] if k in rotating else [c for j in came_from for c in _lasting(ended, j)]
-        twice = [x.cell for x in start.values()]
-        shared = any(j in start and (twice.count(start[j].cell) > 1 or (
-            (k not in rotating or start[j].steps) and _has_other_handles(start[j])))
-            for j in came_from)
-        shared = shared or any(_may_be_another(j, start) for j in came_from)
-        shared = shared or any(c.is_in_use() for j in came_from if j in start
-                               for c in _sources(start[j].cell))
-        begins_written = k in start and any(CellPlace(cell).key in carried
-                                            for cell in (start[k].cell, *_sources(start[k].cell)))
-        if begins_written or (k in written and (lasting or shared)) or any(
-                CellPlace(cell).key in carried for cell in lasting):
-            raise _rebound(name)
-        if k in written and k in start and k not in rotating and not start[k].steps:
-            # the first iteration wrote to it: a loop around this one has to know
-            start[k].cell.touch()
-            current().record(CellPlace(start[k].cell), start[k].cell.depth)
-            start[k].cell.value = now[k].cell.value
-        if k not in now:
-            continue
-        may_hold = set().union(*(_closure(j, steps) for j in steps.get(k, ())))
-        if k in start and k not in may_hold and (
-                current().frames or _held_by_others(start[k])) and not _surely_runs(tracer):
+        for turn, j in reversed(list(enumerate(held))):
+            content = self.now[j] if content is None else np.where(
+                trips % len(cycle) == turn, self.now[j], content)
+        current().record(CellPlace(cell), cell.depth)
+        cell.value = content.value
+
+    def refuse_missed_writes(self, k: int) -> None:
+        """Refuse where a write by a name would be missed by another that may hold its array."""
+        came_from = [j for j in self._came_from(k) if j in self.start]
+        lasting = self._lasting(k)
+        if k in self.written and (lasting or any(self._is_shared(j, k) for j in came_from)):
+            raise _rebound(self._name(k))
+        first = [self.start[k].cell, *_sources(self.start[k].cell)] if k in self.start else []
+        if any(CellPlace(cell).key in self.carried_cells
+               for cell in (*first, *lasting)):
+            raise _rebound(self._name(k))
+
+    def _is_shared(self, j: int, k: int) -> bool:
+        """Whether others may have what a name held before the loop, which name k came to hold."""
+        x = self.start[j]
+        return (any(i != j and y.cell.may_be_one_with(x.cell) for i, y in self.start.items())
+                or any(c.is_in_use() for c in _sources(x.cell))
+                or ((k not in self.rotating or bool(x.steps)) and _has_other_handles(x)))
+
+    def _lasting(self, k: int) -> list[Cell]:
+        """Return what a name may end an iteration with that others hold in the next."""
+        if k in self.rotating:
+            return []
+        depth, found = current().depth, []
+        for j in self._came_from(k):
+            if j in self.ended:
+                others = {x.cell for i, x in self.ended.items() if i != j}
+                found += [c for c in _behind(self.ended[j]) if c.depth <= depth or c in others]
+        return found
+
+    def write_back(self, k: int) -> None:
+        """Give the array that a name held before the loop what the first iteration wrote to it."""
+        if k in self.written and k in self.start and k not in self.rotating and (
+                not self.start[k].steps):
+            cell = self.start[k].cell
+            cell.touch()  # a loop around this one has to know
+            current().record(CellPlace(cell), cell.depth)
+            cell.value = self.now[k].cell.value
+
+    # --- what names hold now --------------------------------------------------------------------
+
+    def note_choices(self, k: int) -> None:
+        """Note which arrays a name may hold after the loop."""
+        if k not in self.now:
+            return
+        may_hold = set().union(*(self._came_from(j) for j in self.steps.get(k, ())))
+        if k in self.start and k not in may_hold and (
+                current().frames or _held_by_others(self.start[k])) and not _surely_runs(
+                    self.tracer):
             may_hold.add(k)
-        begins = [start[j] for j in may_hold if j in start]
-        twins = [] if k in rotating or k not in ended else [
-            now[j].cell for j in now if j != k and j in ended
-            and not {*_behind(ended[j])}.isdisjoint(_behind(ended[k]))]
-        now[k].cell.stands_for([*lasting, *twins, *(c for x in begins for c in _held_by_others(x))])
+        begins = [self.start[j] for j in may_hold if j in self.start]
+        twins = [] if k in self.rotating or k not in self.ended else [
+            self.now[j].cell for j in self.now if j != k and j in self.ended
+            and not {*_behind(self.ended[j])}.isdisjoint(_behind(self.ended[k]))]
+        held = [c for x in begins for c in _held_by_others(x)]
+        cell = self.now[k].cell
+        cell.stands_for([*self._lasting(k), *twins, *held])
         if current().frames:
-            now[k].cell.origins.update(x.cell for x in begins)
-            now[k].cell.may_begin_as(*(x.cell for x in begins))
+            cell.origins.update(x.cell for x in begins)
+            cell.may_begin_as(*(x.cell for x in begins))
 
-    _link_what_began_as_one({k: _closure(k, steps) for k in now}, start, now)
-
-
-def _outdate_choices(cell: Cell, tracer: Any) -> None:
-    """Note a write to what a name held before the loop, and with it to what may stand for that."""
-    choices = [choice for ref in cell.choices if (choice := ref()) is not None]
-    cell.outdate_choices()
-    for choice in choices:
-        if choice in tracer.read:
-            choice.refuse_stale()
-
-
-def _link_what_began_as_one(came_from: dict[int, set[int]], start: dict[int, Tracer],
-                            now: dict[int, Tracer]) -> None:
-    """Note which names may hold one array after the loop because two names held it before."""
-    pairs = [(p, q) for p, q in itertools.combinations(start, 2) if start[p].cell is start[q].cell]
-    for p, q in pairs:
-        for k, j in itertools.permutations(now, 2):
-            if p in came_from[k] and q in came_from[j] and now[k].cell is not now[j].cell:
-                now[k].cell.may_be(now[j].cell)
+    def link_what_began_as_one(self) -> None:
+        """Note which names may hold one array after the loop because two names held it before."""
+        came_from = {k: self._came_from(k) for k in self.now}
+        for p, q in itertools.combinations(self.start, 2):
+            if self.start[p].cell is not self.start[q].cell:
+                continue
+            for k, j in itertools.permutations(self.now, 2):
+                if p in came_from[k] and q in came_from[j] and (
+                        self.now[k].cell is not self.now[j].cell):
+                    self.now[k].cell.may_be(self.now[j].cell)
 
 
 def _rebound(name: str) -> Refusal:
@@ -144,25 +214,8 @@ def array_of(content: Any) -> Tracer | None:
     return content if isinstance(content, Tracer) and content.dims else None
 
 
-def _lasting(ended: dict[int, Tracer], k: int) -> list[Cell]:
-    """Return the cells behind what a name ends an iteration with that others hold in the next."""
-    if k not in ended:
-        return []
-    depth, others = current().depth, {x.cell for j, x in ended.items() if j != k}
-    return [c for c in _behind(ended[k]) if c.depth <= depth or c in others]
-
-
 def _behind(x: Tracer) -> list[Cell]:
     return [x.cell, *x.cell.origins, *_sources(x.cell)]
-
-
-def _may_be_another(k: int, start: dict[int, Tracer]) -> bool:
-    """Whether the array that a name begins with may be the one that another name begins with."""
-    if k not in start:
-        return False
-    cell = start[k].cell
-    return any(j != k and x.cell is not cell and x.cell.may_be_one_with(cell)
-               for j, x in start.items())
 
 
 def _sources(cell: Cell) -> list[Cell]:
@@ -172,16 +225,6 @@ def _sources(cell: Cell) -> list[Cell]:
 def _held_by_others(x: Tracer) -> list[Cell]:
     """Return the cells that a handle may be on and that others may have handles on."""
     return [*([x.cell] if _has_other_handles(x) else []), *_sources(x.cell)]
-
-
-def _closure(k: int, steps: dict[int, list[int]]) -> set[int]:
-    found, pending = set(), [k]
-    while pending:
-        j = pending.pop()
-        if j not in found:
-            found.add(j)
-            pending += steps.get(j, ())
-    return found
 
 
 def _has_other_handles(x: Tracer) -> bool:
@@ -212,12 +255,3 @@ def _reachable() -> Iterator[Any]:
         seen.add(id(v))
         pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]
                     if isinstance(v, FunctionType) else gc.get_referents(v))
-
-
-def _backwards(cycle: list[int], source: dict[int, int | None]) -> list[int]:
-    """Return which name holds the first's array after 0, 1, 2 ... iterations."""
-    holder = {source[k]: k for k in cycle}
-    names = [cycle[0]]
-    for _ in cycle[1:]:
-        names.append(holder[names[-1]])
-    return names

@@ -163,7 +163,7 @@ class _Analysis:
             return reads & (self.local | reads)
         if isinstance(s, ast.Assign) and isinstance(s.value, ast.IfExp) and all(
                 isinstance(t, ast.Name) for t in s.targets):
-            self.changes[s] = Changes((), (), (), (), self._dead(s, live))
+            self.changes[s] = Changes((), (), (), (), tuple(sorted(self._dead(s, live))))
         return (live - self._kills(s)) | self._reads(s)
 
     def _loop(self, s: ast.For | ast.While, live: set[str]) -> set[str]:
@@ -196,12 +196,12 @@ class _Analysis:
         carried = stored & (live | self.sticky)
         augmented, written = _written(nodes)
         rebound = stored & (_rebound(nodes) | {n.id for n in nodes if isinstance(n, ast.Name)})
-        groups = (stored, carried, rebound, (written | augmented) & self.local)
-        self.changes[s] = Changes(*(tuple(sorted(x)) for x in groups), self._dead(s, after))
+        self.changes[s] = Changes(*(tuple(sorted(x)) for x in (
+            stored, carried, rebound, (written | augmented) & self.local, self._dead(s, after))))
 
-    def _dead(self, s: ast.stmt, after: set[str]) -> tuple[str, ...]:
+    def _dead(self, s: ast.stmt, after: set[str]) -> set[str]:
         used = (stored_names([s]) | self._reads(s)) & self.local
-        return tuple(sorted(used - after - self.sticky - self.kept))
+        return used - after - self.sticky - self.kept
 
     def _reads(self, node: ast.AST) -> set[str]:
         found = read_names(node)
