@@ -223,6 +223,17 @@ DEAD = {
         z[0] *= 3.0
         return np.sum(z**2)
 """,
+    "what takes one of two that change": """
+        low, high = x * 0.0, x + 3.0
+        for i in range(n + 2):
+            middle = 0.5 * (low + high)
+            if np.sum(middle**2) > 2.0:
+                high = middle
+            else:
+                low = middle
+        middle[0] += x[1]
+        return np.sum(middle * x)
+""",
     "the names that branches read": """
         a, b = x * 2.0, np.sin(x)
         if c[0] > 0.0:
@@ -285,6 +296,11 @@ USED = {
             s = np.sum(z)
             a = s * x
         return np.sum(z)
+""",
+    "by what lists all names": """
+        a, b = x * 0.5, np.sin(x)
+        z = a if c[0] > 0.0 else b
+        return np.sum(locals()["a"]) + np.sum(z)
 """,
     "by what deletes it": """
         a, b = x * 0.5, np.sin(x)

@@ -52,8 +52,9 @@ class Cell:
         What may be one of them too may be the same as this one, but for those that are `apart`.
         """
         found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
+        found.discard(self)
         twins = {c for cell in found for ref in cell.choices if (c := ref()) is not None}
-        self.sources = tuple(weakref.ref(c) for c in found if c is not self)
+        self.sources = tuple(map(weakref.ref, found))
         self.may_begin_as(*found)
         for c in twins - {self, *apart}:
             self.may_be(c)

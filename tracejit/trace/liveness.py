@@ -37,6 +37,8 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 EAGER = ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
 """What reads a generator expression to its end at once."""
+ALL_NAMES = ("dir", "eval", "exec", "locals", "vars")
+"""What may read any name."""
 
 
 def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
@@ -117,6 +119,8 @@ def analyse(body: Sequence[ast.stmt], local: set[str],
     for n in own_nodes(body):
         if isinstance(n, (*SCOPES, ast.GeneratorExp)) and n not in eager:
             sticky |= read_names(n)
+        if isinstance(n, ast.Name) and n.id in ALL_NAMES:
+            sticky |= local
     analysis = _Analysis(local, sticky & local)
     analysis.block(body, set(sticky))
     return analysis.changes
