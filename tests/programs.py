@@ -45,6 +45,13 @@ HELPERS = {
              "        u[k] = np.sin(u[k - 1]) + c * u[k]"],
     "first": ["def first(u, c):", "    for k in range(u.shape[0]):", "        if u[k] > c:",
               "            return u[k]", "    return c * 0.5"],
+    "blend": ["def blend(u, *rest, w=0.3):", "    for v in rest:", "        u = u * w + np.sin(v)",
+              "    return u"],
+    "power": ["def power(u, k):", "    if k == 0:", "        return u * 0.0 + 1.0",
+              "    return np.sin(u) * power(u, k - 1)"],
+    "halves": ["def halves(u):", "    if len(u) < 2:", "        return u[0] * 0.7",
+               "    middle = len(u) // 2",
+               "    return np.sin(halves(u[:middle])) + halves(u[middle:])"],
     "Level": ["class Level:", "    def __init__(self, v):", "        self.v, self.k = v, 0",
               "    def __iadd__(self, v):", "        self.v = self.v * 0.5 + np.sin(v)",
               "        self.k += 1", "        return self", "    def __lt__(self, c):",
@@ -77,14 +84,16 @@ class Scope:
     ints: dict[str, Int] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
     """Names of state that is changed without being assigned to, and of which kind it is."""
+    flags: list[str] = field(default_factory=list)
+    """Names of truth values."""
     loops: tuple[str, ...] = ()
     """The kinds of the loops around, outermost first."""
     unrolled: bool = False
 
     def copy(self) -> Scope:
         """Return a scope that can grow on its own."""
-        return Scope(dict(self.names), dict(self.ints), dict(self.states), self.loops,
-                     self.unrolled)
+        return Scope(dict(self.names), dict(self.ints), dict(self.states), list(self.flags),
+                     self.loops, self.unrolled)
 
 
 class Writer:
@@ -176,6 +185,7 @@ class Writer:
             (1, lambda: f"{self.pick(('max', 'min'))}({self.number(depth - 1)}, "
                         f"{self.number(depth - 1)})"),
             (2, lambda: self.helper_call(self.number(depth - 1))),
+            (1, self.comprehension),
         ]
         if self.scope.states:
             inner.append((4, self.read_state))
@@ -198,6 +208,7 @@ class Writer:
         options = ["np.sum({})", "np.mean({})", "np.sum({} * 0.5)", "np.max({})", "np.min({})"]
         if len(type_) == 1:
             options += ["total({})", "first({}, 0.3)"]
+            options += ["halves({})"] if type_ == (N,) else []
             name = self.pick(self.of(type_)) if self.of(type_) else ""
             if name:
                 options += [f"np.dot({{}}, {name})"] * 2 + [f"{self.operand(whole)} @ {name}"]
@@ -209,10 +220,25 @@ class Writer:
 
     def helper_call(self, text: str) -> str:
         """Return a call of a helper that works on numbers and arrays alike."""
-        name = self.pick(("mix", "bend", "pick"))
+        name = self.pick(("mix", "bend", "pick", "blend", "power"))
         self.helpers.add(name)
-        second = {"mix": self.number(0), "bend": self.pick(CONSTANTS), "pick": self.number(0)}[name]
+        second = {"mix": self.number(0), "bend": self.pick((*CONSTANTS[:3], "c=0.9")),
+                  "pick": self.number(0), "power": self.pick("23"),
+                  "blend": f"{self.number(0)}, {self.number(0)}, w={self.pick(CONSTANTS)}"}[name]
         return f"{name}({text}, {second})"
+
+    def elements(self) -> str:
+        """Return what a comprehension makes of the indices of x."""
+        k = self.fresh("k")
+        outer, self.scope = self.scope, self.scope.copy()
+        self.scope.ints[k] = Int(frozenset({N}))
+        element = self.bounded(self.item(self.pick(self.of((N,))))) + f" * {self.number(0)}"
+        self.scope = outer
+        return f"{element} for {k} in range(n)"
+
+    def comprehension(self) -> str:
+        """sum([... for k in range(n)])"""
+        return self.pick(("sum([{}])", "sum({})", "np.sum(np.array([{}]))")).format(self.elements())
 
     def condition(self) -> str:
         """Return a condition on data or on integers."""
@@ -236,6 +262,8 @@ class Writer:
         """Return a comparison."""
         if self.scope.ints and self.chance(30):
             return f"{self.pick(list(self.scope.ints))} > {self.pick('01')}"
+        if self.scope.flags and self.chance(50):
+            return self.pick(self.scope.flags)
         return f"{self.number(0)} {self.pick('><')} {self.pick(THRESHOLDS)}"
 
     # --- arrays ---------------------------------------------------------------------------------
@@ -298,6 +326,7 @@ class Writer:
         if len(type_) == 1:
             inner += [(1, lambda: f"np.cumsum({again()})"), (1, lambda: f"np.roll({again()}, 1)")]
         if type_ == (N,):
+            inner += [(1, lambda: f"np.array([{self.elements()}])")]
             inner += [(1, lambda: f"{self.array((N, M), 0)} @ {self.array((M,), 0)}"),
                       (1, lambda: f"np.sum({self.array((N, M), depth - 1)}, axis=1)"),
                       (1, lambda: f"np.concatenate(({self.array((LESS,), 0)}, "
@@ -356,7 +385,9 @@ class Writer:
         if self.scope.states:
             table.append((4, self.change_state))
         if nested:
-            table += [(6, self.for_), (2, self.while_), (5, self.if_), (1, self.fill)]
+            table += [(6, self.for_), (2, self.while_), (5, self.if_), (1, self.fill),
+                      (1, self.with_)]
+        table += [(1, self.write_out), (1, self.unpack), (1, self.set_flag), (1, self.assert_)]
         if self.scope.loops and not self.scope.unrolled:
             table.append((2, self.jump))
         elif self.depth == 1:
@@ -388,8 +419,49 @@ class Writer:
         type_ = self.some_type()
         name = self.target(type_, "uvwABC"[len(type_) * 3 - 3])
         value = self.array(type_) if not self.chance(30) else self.pick(self.born(type_))
-        self.emit(f"{name} = {value}")
+        names = self.of(type_)
+        if len(names) > 1 and self.chance(12):
+            value = f"{self.pick(names)} if {self.condition()} else {self.pick(names)}"
+        also = ""
+        if self.chance(6):
+            also = self.target(type_, "w") + " = "
+            self.scope.names[also[:-3]] = type_
+        self.emit(f"{also}{name} = {value}")
         self.scope.names[name] = type_
+
+    def set_flag(self) -> None:
+        """b = u[0] > 0.3"""
+        value = self.condition()
+        name = self.fresh("b")
+        self.emit(f"{name} = {value}")
+        self.scope.flags.append(name)
+
+    def unpack(self) -> None:
+        """s, (t, w) = ..., (..., ...)"""
+        values = [self.number(1) for _ in range(3)]
+        names = [self.target((), "s") for _ in range(3)]
+        shape = self.pick(("{}, {}, {}", "{}, ({}, {})"))
+        self.emit(f"{shape.format(*names)} = {shape.format(*values)}")
+        self.scope.names.update(dict.fromkeys(names, ()))
+
+    def assert_(self) -> None:
+        """assert ..., or raise"""
+        value = self.number(1)
+        if self.chance(50):
+            self.emit(f"assert {value} < 1e9, f\"{{n}} is too large\"")
+            return
+        with self.block(f"if {value} > 1e9:"):
+            self.emit("raise ValueError(\"too large\")")
+
+    def write_out(self) -> None:
+        """np.sin(u, out=v), np.add.at(u, [0, 1], v)"""
+        name = self.written()
+        type_ = self.scope.names[name]
+        if type_ == (N,) and self.chance(40):
+            self.emit(f"np.add.at({name}, {self.pick(('[0, 1]', '[1, 0, 1]'))}, {self.number(1)})")
+            return
+        u, v = self.array(type_, 1), self.array(type_, 0)
+        self.emit(self.pick((f"np.sin({u}, out={name})", f"np.add({u}, {v}, out={name})")))
 
     def written(self) -> str:
         """Choose an array to write to."""
@@ -405,8 +477,10 @@ class Writer:
 
     def write_item(self) -> None:
         """u[i] = ..."""
-        self.assignment(self.item(self.written()), self.number,
-                        lambda: self.bounded(self.number(1)))
+        item = self.item(self.written())
+        if self.chance(30):
+            item = item.replace(", ", "][")
+        self.assignment(item, self.number, lambda: self.bounded(self.number(1)))
 
     def write_slice(self) -> None:
         """u[1:] = ..., A[i] += ..."""
@@ -492,15 +566,24 @@ class Writer:
 
     def make_state(self) -> None:
         """Make a closure, an object or a queue that later statements change."""
-        kind = self.pick(("closure", "closure", "object", "queue", "pair"))
-        name = self.fresh({"closure": "step", "object": "o", "queue": "q", "pair": "p"}[kind])
+        kinds = {"closure": "step", "object": "o", "queue": "q", "pair": "p", "list": "l",
+                 "dict": "d", "lambda": "g"}
+        kind = self.pick(("closure", *kinds))
+        name = self.fresh(kinds[kind])
+        vectors = self.of((N,))
         if kind == "object":
             self.helpers.add("Level")
             self.emit(f"{name} = Level({self.number(0)})")
         elif kind == "pair":
             self.helpers.add("Pair")
-            vector = self.pick(self.of((N,)))
+            vector = self.pick(vectors)
             self.emit(f"{name} = Pair({vector}{self.pick(('.copy()', ' * 0.9', ''))})")
+        elif kind == "list":
+            self.emit(f"{name} = [{self.pick(vectors)}, {self.pick(vectors)} * 0.7]")
+        elif kind == "dict":
+            self.emit(f"{name} = dict(u={self.pick(vectors)}, s={self.number(0)})")
+        elif kind == "lambda":
+            self.emit(f"{name} = lambda v: {self.bounded('v')} + {self.number(0)}")
         elif kind == "queue":
             self.helpers.add("deque")
             self.emit(f"{name} = deque([{self.number(0)}, {self.number(0)}, 0.0], maxlen=3)")
@@ -527,8 +610,12 @@ class Writer:
         """Return a number that state holds or gives."""
         name = self.pick(list(self.scope.states))
         kind = self.scope.states[name]
-        if kind == "closure":
+        if kind in ("closure", "lambda"):
             return f"{name}({self.number(0)})"
+        if kind == "list":
+            return self.pick((f"np.sum({name}[0])", f"{name}[1][{self.index(N)}]"))
+        if kind == "dict":
+            return self.pick((f"{name}['s']", f"np.mean({name}['u'])"))
         if kind == "pair":
             whole = f"{name}.{self.pick(('u', 'w'))}"
             return self.pick((f"np.sum({whole})", f"{whole}[{self.index(N)}]"))
@@ -539,17 +626,33 @@ class Writer:
     def change_state(self) -> None:
         """step(...), o += ..., q.append(...)"""
         name = self.pick(list(self.scope.states))
-        self.emit({"closure": f"{name}({self.number(1)})", "object": f"{name} += {self.number(1)}",
-                   "queue": f"{name}.append({self.bounded(self.number(1))})",
-                   "pair": f"{name}.step({self.bounded(self.number(1))})",
-                   }[self.scope.states[name]])
+        kind = self.scope.states[name]
+        value = self.bounded(self.number(1))
+        if kind == "list":
+            self.emit(self.pick((
+                f"{name}[0], {name}[1] = {name}[1], {name}[0]", f"{name}[1][1:] += {value}",
+                f"{name}[0][{self.index(N)}] = {value}", f"{name}[1] = {self.array((N,), 1)}")))
+        elif kind == "dict":
+            self.emit(self.pick((
+                f"{name}['s'] += {value}", f"{name}['u'][{self.index(N)}] -= {value}",
+                f"{name}['u'] = {name}['u'] * 0.7 + {value}")))
+        elif kind == "lambda":
+            self.emit(f"{name} = lambda v, w={value}: {self.bounded('v')} * w")
+        else:
+            self.emit({"closure": f"{name}({value})", "object": f"{name} += {value}",
+                       "queue": f"{name}.append({value})", "pair": f"{name}.step({value})"}[kind])
 
     # --- control flow ---------------------------------------------------------------------------
 
     def if_(self) -> None:
         """Write a branch; what both sides set is set after it."""
         new: list[dict[str, Type]] = []
-        with self.block(f"if {self.condition()}:"):
+        test = self.condition()
+        if self.chance(10):
+            name = self.target((), "s")
+            test = f"({name} := {self.number(1)}) > {self.pick(THRESHOLDS)}"
+            self.scope.names[name] = ()
+        with self.block(f"if {test}:"):
             self.body(3)
             new.append(self.scope.names)
         for _ in range(self.below(2)):
@@ -562,6 +665,17 @@ class Writer:
                 new.append(self.scope.names)
             common = {k: t for k, t in new[0].items() if all(s.get(k) == t for s in new)}
             self.scope.names.update(common)
+
+    def with_(self) -> None:
+        """Write a block under a context manager."""
+        with self.block("with np.errstate(all='ignore'):"):
+            self.body(2)
+
+    def else_(self) -> None:
+        """Write what follows a loop that was not left by a break, sometimes."""
+        if self.left > 0 and self.chance(12):
+            with self.block("else:"):
+                self.body(2)
 
     def for_(self) -> None:
         """Write a loop over a range, an array or a tuple."""
@@ -588,6 +702,7 @@ class Writer:
         with self.block(f"for {i} in {text}:", "for"):
             self.scope.ints[i] = known
             self.body()
+        self.else_()
         return None
 
     def for_items(self, i: str) -> None:
@@ -605,23 +720,25 @@ class Writer:
             if 2 <= kind < 5:
                 self.scope.ints[i] = Int(frozenset({N}))
             self.body(3)
+        self.else_()
 
     def while_(self) -> None:
         """Write a loop that ends by a counter, by data, or by both."""
         if self.chance(30):
             t = self.fresh("t")
             self.emit(f"{t} = 1.0 + {self.operand(self.number(0))} ** 2")
-            with self.block(f"while {t} > 0.45:", "for"):
-                self.emit(f"{t} = {t} * 0.6 - 0.013")
-                self.scope.names[t] = ()
-                # what follows must not set t: it is hidden from assignment by its use as a constant
-                self.scope.names.pop(t)
+            inline = self.chance(20)
+            test = f"({t} := {t} * 0.6 - 0.013) > 0.27" if inline else f"{t} > 0.45"
+            with self.block(f"while {test}:", "for"):
+                if not inline:
+                    self.emit(f"{t} = {t} * 0.6 - 0.013")
                 self.body(3)
+            self.else_()
             return
         k = self.fresh("k")
         early = self.chance(50)
         self.emit(f"{k} = 0")
-        test = f"{k} < n" + (f" and {self.condition()}" if self.chance(40) else "")
+        test = f"{k} < n" + (f" and ({self.condition()})" if self.chance(40) else "")
         endless = self.chance(15)
         head = "while True:" if endless else f"while {test}:"
         with self.block(head, "for" if early else "while"):
@@ -635,6 +752,7 @@ class Writer:
             self.body(3)
             if not early:
                 self.emit(f"{k} += 1")
+        self.else_()
         self.scope.ints[k] = Int(frozenset())
 
     def jump(self) -> None:

@@ -1,8 +1,8 @@
 """Syntax-tree pass 1: turn `return`, `break` and `continue` into flags and nesting.
 
 After it, every statement list runs to its end: what follows a conditional jump stands in the other
-branch, and loops name the flags that end them (`stop_flags`). So a branch on traced data can hold a
-`return` as well as any other statement.
+branch, and loops have no `else` and name the flags that end them (`stop_flags`). So a branch on
+traced data can hold a `return` as well as any other statement.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def lower_jumps(body: Stmts) -> Stmts:
     """Return a function's body without jumps; it ends by returning the value that was set."""
     body = _with_plain_tests(body)
     inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
-    if not any(map(_has_jump, inner)):
+    if not any(map(_is_lowered, inner)):
         return body  # at most a return at the very end
     always = _always_jumps(body)
     lowered = [place(assign(RETURNED, constant(False)), body[0]), *_Lowerer().block(body)]
@@ -83,13 +83,13 @@ def _jumps(s: ast.stmt) -> set[str]:
     return found
 
 
-def _has_jump(s: ast.stmt) -> bool:
-    """Whether a statement is or holds a jump, also one that stays inside it."""
-    if isinstance(s, (ast.Return, ast.Break, ast.Continue)):
+def _is_lowered(s: ast.stmt) -> bool:
+    """Whether a statement is or holds a jump, also one that stays inside it, or a loop's `else`."""
+    if isinstance(s, (ast.Return, ast.Break, ast.Continue)) or (isinstance(s, LOOPS) and s.orelse):
         return True
     if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    return any(_has_jump(t) for part in _parts(s) for t in part)
+    return any(_is_lowered(t) for part in _parts(s) for t in part)
 
 
 def _parts(s: ast.stmt) -> list[Stmts]:
