@@ -637,7 +637,7 @@ class Writer:
                 f"{name}['s'] += {value}", f"{name}['u'][{self.index(N)}] -= {value}",
                 f"{name}['u'] = {name}['u'] * 0.7 + {value}")))
         elif kind == "lambda":
-            self.emit(f"{name} = lambda v, w={value}: {self.bounded('v')} * w")
+            self.set_number()  # it reads names, as they are when it is called
         else:
             self.emit({"closure": f"{name}({value})", "object": f"{name} += {value}",
                        "queue": f"{name}.append({value})", "pair": f"{name}.step({value})"}[kind])
