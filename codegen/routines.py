@@ -72,7 +72,7 @@ def _wrap_index(self: _Lowerer, eqn: Eqn) -> None:
     with ExitStack() as loops:
         for v, d in zip(variables, out.aval.shape, strict=True):
             loop = Loop(loops.enter_context(self.loop_name(v)), "0", self.dim(d))
-            self.nodes.append(loop)
+            loops.callback(self.nodes.append, loop)  # after what its body puts before it
             loops.enter_context(self.scope(loop.body, [v]))
         at = tuple(v.dim for v in variables)
         name = _wrapped(self, self.element(index, at), eqn)

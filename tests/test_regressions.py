@@ -929,3 +929,32 @@ def test_items_are_read_when_their_turn_comes(f: Any) -> None:
     steps = 1e-6 * np.eye(4)
     expected = [(copied(x + h) - copied(x - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(gradient, expected, rtol=1e-7)
+
+
+def test_a_check_in_a_branch_may_need_a_size_of_its_own() -> None:
+    """The loop over a list of indices stood before the number that it compared them with."""
+    def f(x: Any, a: float, n: int) -> Any:
+        if x[0] > 0.3:
+            u = np.arange(n) * 0.2
+            np.add.at(u, [1, 0, 1], a)
+        return x[1] * a
+
+    value, gradient = tracejit.value_and_grad(f)(np.array([0.5, 2.0, 3.0]), 0.25, 3)
+    assert value == 0.5
+    np.testing.assert_array_equal(gradient, [0.0, 0.25, 0.0])
+
+
+WEIGHTS = np.array([1.0, 2.0])
+
+
+def test_the_first_items_of_a_comprehension_are_those_around_it() -> None:
+    """A global of the name of the variable was read once, when it was captured."""
+    global WEIGHTS
+    def f(x: float) -> Any:
+        return sum({k: WEIGHTS * x for k, WEIGHTS in enumerate(WEIGHTS)}.values())
+
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(f)
+        assert slope(2.0) == 3.0
+        WEIGHTS = np.array([1.0, 5.0])
+        assert slope(2.0) == 6.0

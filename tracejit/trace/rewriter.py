@@ -501,10 +501,11 @@ class _Rewriter(ast.NodeTransformer):
     def _plain_comprehension(self, node: Any) -> Any:
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
                    if isinstance(n, ast.Name)}
+        first = self.visit(node.generators[0].iter)  # its names are those around it
         self.scopes.append(targets)
         unsure, self.unsure = self.unsure, self.unsure - targets
-        for g in node.generators:
-            g.iter = place(hook("iterate", self.visit(g.iter)), g.iter)
+        for k, g in enumerate(node.generators):
+            g.iter = place(hook("iterate", self.visit(g.iter) if k else first), g.iter)
             g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
