@@ -39,7 +39,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "structure": structure_text(i.structure),
         "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
-        "releases": i.releases,
+        "releases": i.releases, "in_c_order": i.in_c_order,
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
         "prints": [[template, [[d.str, n] for d, n in kinds]] for template, kinds in i.prints],
     }
@@ -93,7 +93,8 @@ class InterfaceReader:
             i["releases"],
             [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
              for error, message, site in i["failures"]],
-            [(template, _kinds(kinds)) for template, kinds in i["prints"]])
+            [(template, _kinds(kinds)) for template, kinds in i["prints"]],
+            tuple(i["in_c_order"]))
 
 
 def _kinds(text: Any) -> tuple[Kind, ...]:

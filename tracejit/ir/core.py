@@ -122,6 +122,7 @@ class Op:
     cost       -- rough cost per element, in float64 additions, of computing it again
     exact      -- no rounding: computed again from the same bits, it gives the same bits
     unique     -- each application is a thing of its own (fresh storage, a Log): never shared
+    permutes   -- NumPy's result may lie in another order of axes than C's
     """
 
     name: str
@@ -137,6 +138,7 @@ class Op:
     cost: float = 1.0
     exact: bool = False
     unique: bool = False
+    permutes: bool = False
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -26,6 +26,7 @@ from tracejit.trace.equations import (
     to_dim,
     to_dims,
 )
+from tracejit.trace.layouts import contiguous, lay_out
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
 __all__ = ["eye", "filled", "iota"]
@@ -52,20 +53,21 @@ def iota(size: Dim, start: Dim = 0) -> Tracer:
 @creates(np.zeros)
 def zeros(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
     """Return zeros."""
-    return filled(shape, 0, dtype)
+    return lay_out(filled(shape, 0, dtype), order)
 
 
 @creates(np.ones)
 def ones(shape: Any, dtype: Any = None, order: str = "C") -> Tracer:
     """Return ones."""
-    return filled(shape, 1, dtype or float)
+    return lay_out(filled(shape, 1, dtype or float), order)
 
 
 @creates(np.empty)
 def empty(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
     """Return an array to be written to."""
     cast_dtype = np.dtype(dtype)
-    return tracer_of(emit_value("empty", [], {"shape": to_dims(shape), "dtype": cast_dtype}))
+    result = tracer_of(emit_value("empty", [], {"shape": to_dims(shape), "dtype": cast_dtype}))
+    return lay_out(result, order)
 
 
 @creates(np.full)
@@ -74,8 +76,10 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Tr
     value = lift(fill_value)
     if isinstance(value, Tracer) and value.dims:
         result = FUNCTIONS[np.broadcast_to](value, shape).copy()
-        return result if dtype is None else cast(result, dtype)
-    return filled(shape, value, dtype)
+        result = result if dtype is None else cast(result, dtype)
+    else:
+        result = filled(shape, value, dtype)
+    return lay_out(result, order)
 
 
 @creates(np.full_like)
@@ -84,21 +88,21 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
     """Return an array filled with a value, of another's shape and dtype."""
     a = lift(a)
     target = tuple(map(as_operand, dims_of(a))) if shape is None else shape
-    return full(target, fill_value, dtype or dtype_of(a))
+    return lay_out(full(target, fill_value, dtype or dtype_of(a), ""), order, a)
 
 
 @creates(np.zeros_like)
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True,
                shape: Any = None) -> Tracer:
     """Return zeros of another's shape and dtype."""
-    return full_like(a, 0, dtype, shape=shape)
+    return full_like(a, 0, dtype, order, shape=shape)
 
 
 @creates(np.ones_like)
 def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True,
               shape: Any = None) -> Tracer:
     """Return ones of another's shape and dtype."""
-    return full_like(a, 1, dtype, shape=shape)
+    return full_like(a, 1, dtype, order, shape=shape)
 
 
 @creates(np.empty_like)
@@ -107,7 +111,7 @@ def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool 
     """Return an array to be written to, of another's shape and dtype."""
     prototype = lift(prototype)
     target = tuple(map(as_operand, dims_of(prototype))) if shape is None else shape
-    return empty(target, dtype or dtype_of(prototype))
+    return lay_out(empty(target, dtype or dtype_of(prototype), ""), order, prototype)
 
 
 @creates(np.array)
@@ -124,28 +128,37 @@ def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
             result = tracer_of(result.value)
     if dtype is not None and result.dtype != dtype:
         result = cast(result, dtype)
+    if order in ("C", "F") and len(result.dims) > 1:
+        result = _ordered(result, order) if not copy else lay_out(tracer_of(result.value), order)
     while len(result.dims) < ndmin:
         result = result[None]
     return result
 
 
+def _ordered(a: Tracer, order: str) -> Tracer:
+    """Return an array as it is if it is contiguous in an order, else a copy."""
+    return contiguous(a) if order == "C" else FUNCTIONS[np.transpose](
+        contiguous(FUNCTIONS[np.transpose](a)))
+
+
 @creates(np.asarray, np.asanyarray)
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Tracer:
     """Return an array as it is, if it has the dtype; a copy of anything else."""
-    return array(a, dtype, copy=copy)
+    return array(a, dtype, copy=copy, order=order or "K")
 
 
-@creates(np.ascontiguousarray, np.asfortranarray)
+@creates(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None) -> Tracer:
-    """Return an array as it is, if it has the dtype; of a view, a copy that cannot be written to.
-
-    Whether NumPy copies a view depends on how it lies in memory.
-    """
+    """Return an array as it is, if it has the dtype and is contiguous; else a copy."""
     result = array(a, dtype, copy=None)
-    if result.steps:
-        result = tracer_of(result.value)
-        result.cell.constant = "writing to what may be a copy or a view, by its place in memory"
-    return result if result.dims else result[None]
+    return contiguous(result) if result.dims else result[None]
+
+
+@creates(np.asfortranarray)
+def asfortranarray(a: Any, dtype: Any = None) -> Tracer:
+    """Return an array as it is, if it has the dtype and lies column by column; else a copy."""
+    result = array(a, dtype, copy=None)
+    return _ordered(result, "F") if result.dims else result[None]
 
 
 def _join(items: Any) -> Tracer:
@@ -169,10 +182,14 @@ def _join(items: Any) -> Tracer:
 @creates(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
     """Return a copy: a cell of its own."""
-    return tracer_of(as_tracer(a).value)
+    return lay_out(tracer_of(as_tracer(a).value), order)
 
 
-METHODS["copy"] = copy
+def _copy_method(a: Any, order: str = "C") -> Tracer:
+    return copy(a, order)
+
+
+METHODS["copy"] = _copy_method
 METHODS["__array_copy__"] = copy
 
 
@@ -299,6 +316,10 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     result = []
     for k, x in enumerate(arrays):
         place = order.index(k)
-        x = apply("reshape", x, shape=tuple(d if j == place else 1 for j, d in enumerate(dims)))
-        result.append(x if sparse else apply("broadcast_to", x, shape=tuple(dims)))
+        grid = apply("reshape", x, shape=tuple(d if j == place else 1 for j, d in enumerate(dims)))
+        if not sparse:
+            grid = apply("broadcast_to", grid, shape=tuple(dims))
+        if not copy:
+            grid.cell.stands_for([x.cell])
+        result.append(grid)
     return tuple(result)

@@ -22,6 +22,7 @@ from tracejit.trace.equations import (
     write_out,
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
+from tracejit.trace.layouts import lay_out
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
 __all__ = ["as_tracer"]
@@ -346,7 +347,10 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
     if not np.can_cast(x.dtype, dtype, casting=casting):  # type: ignore[arg-type]
         raise TypeError(f"Cannot cast array data from {x.dtype!r} to {np.dtype(dtype)!r} according "
                         f"to the rule {casting!r}")
-    return x if not copy and x.dtype == dtype else cast(x, dtype)
+    if not copy and x.dtype == dtype:
+        return x
+    result = cast(x, dtype)
+    return lay_out(result, order) if order in ("C", "F") else result
 
 
 def _item(x: Tracer, *at: Any) -> Any:

@@ -223,7 +223,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         size = maximum(minimum(rows if offset >= 0 else rows + offset,
                                columns - offset if offset >= 0 else columns), 0)
     row, column = iota(size, max(-offset, 0)), iota(size, max(offset, 0))
-    return apply("gather", moved, row, column, axes=(ndim - 2, ndim - 1), position=ndim - 2)
+    result = apply("gather", moved, row, column, axes=(ndim - 2, ndim - 1), position=ndim - 2)
+    result.cell.constant = "writing to a diagonal"
+    result.cell.stands_for([a.cell])  # NumPy's is a view
+    return result
 
 
 @captures(np.fill_diagonal)

@@ -24,6 +24,7 @@ from tracejit.trace.equations import (
     write_out,
 )
 from tracejit.trace.indexing import view
+from tracejit.trace.layouts import lay_out, ravelled, reshaped
 from tracejit.trace.tracer import Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
@@ -55,16 +56,18 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 @captures(np.reshape)
 def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None,
             copy: Any = None) -> Tracer:
-    """Return a view with another shape of the same size."""
+    """Return an array in another shape of the same size: a view where NumPy has one."""
     a = as_tracer(a)
-    if order not in ("C", "A"):
-        if order == "F":
-            return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape)))))
-        raise refuse(f"reshape with order={order!r} cannot be captured", "Use order='C'")
+    if order == "F":
+        return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape)))))
+    _require_c_order(a, order, "reshape")
     target = _fill_in(a.dims, to_dims(_tuple(shape if shape is not None else newshape)))
-    if copy:
-        return apply("reshape", a, shape=target)
-    return view(a, ReshapeStep(target, a.aval.shape))
+    return apply("reshape", a, shape=target) if copy else reshaped(a, target)
+
+
+def _require_c_order(a: Tracer, order: str, name: str) -> None:
+    if order != "C" and (order not in ("A", "K") or len(a.dims) > 1):
+        raise refuse(f"{name} with order={order!r} cannot be captured", "Use order='C'")
 
 
 def _tuple(shape: Any) -> tuple[Any, ...]:
@@ -124,8 +127,12 @@ METHODS["reshape"] = _reshape_method
 
 @captures(np.ravel, method="ravel")
 def ravel(a: Any, order: str = "C") -> Tracer:
-    """Return a flat view."""
-    return reshape(a, (-1,), order)
+    """Return a flat array: a view of what is contiguous."""
+    a = as_tracer(a)
+    if order == "F":
+        return ravelled(transpose(a))
+    _require_c_order(a, order, "ravel")
+    return ravelled(a)
 
 
 METHODS["flatten"] = lambda a, order="C": ravel(a, order).copy()
@@ -147,7 +154,8 @@ def squeeze(a: Any, axis: Any = None) -> Tracer:
     """Return a view without axes of size 1."""
     a = as_tracer(a)
     if axis is None:
-        axes = tuple(k for k, d in enumerate(a.dims) if d == 1)
+        trace, why = current(), "np.squeeze takes out axes of size 1"
+        axes = tuple(k for k, d in enumerate(a.dims) if trace.decide(d - 1, "==", why))
     else:
         axes = normalize_axes(axis, len(a.dims))
         if not all(same_dim(a.dims[k], 1) for k in axes):
@@ -224,7 +232,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tracer:
 @captures(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
     """Return an array repeated to a shape; it cannot be written to, as in NumPy."""
-    array = as_tracer(array)
+    array = source = as_tracer(array)
     target = to_dims(shape)
     fitted = tuple(d if d == 1 else s for d, s in
                    zip(array.dims, target[len(target) - len(array.dims):], strict=True))
@@ -237,6 +245,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
         array = apply("reshape", array, shape=fitted)
     result = apply("broadcast_to", array, shape=target)
     result.cell.constant = "writing to the result of np.broadcast_to"
+    result.cell.stands_for([source.cell])
     return result
 
 
@@ -378,7 +387,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
         result = filled(target, constant_values, array.dtype)
         result[tuple(slice(as_operand(to_dim(a)), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
-        return result
+        return lay_out(result, "K", array)
     if mode not in _PAD_INDICES or reflect_type != "even":
         raise refuse(f"np.pad with mode={mode!r} cannot be captured",
                      "Use 'constant', 'edge', 'wrap', or 'reflect' or 'symmetric' of type 'even'")

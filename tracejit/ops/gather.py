@@ -81,7 +81,7 @@ def _samples(n: int) -> list[Any]:
 
 
 linear("gather", _gather, _gather_infer, Gather(), _gather_transpose, cost=2.0, exact=True,
-       samples=_samples)
+       permutes=True, samples=_samples)
 
 
 def _scatter_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:

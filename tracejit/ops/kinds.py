@@ -143,7 +143,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
 def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
            transpose: Callable[..., Sequence[Any]], *, operands: int | None = 1,
            cost: float = 1.0, exact: bool = False, writes: int | None = None, masked: bool = False,
-           samples: Samples | None = None, kinds: str = "f") -> Op:
+           permutes: bool = False, samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in its first `operands` inputs jointly (None: in all).
 
     transpose -- (sweep, eqn, ct) -> one cotangent per linear operand
@@ -165,7 +165,7 @@ def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Low
         return [sweep.apply(op, *parts, *rest, **eqn.params)]
 
     op = add_op(Op(name=name, kind="linear", infer=infer, reference=reference, lowering=lowering,
-                   vjp=vjp, jvp=jvp, cost=cost, exact=exact, writes=writes,
+                   vjp=vjp, jvp=jvp, cost=cost, exact=exact, writes=writes, permutes=permutes,
                    data={"samples": samples, "kinds": kinds}))
     return op
 

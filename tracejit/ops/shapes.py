@@ -51,7 +51,7 @@ def _transpose_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -
 
 linear("transpose", lambda x, axes: np.transpose(x, axes), _transpose_infer, View(_transpose_map),
        lambda sweep, eqn, ct: [apply("transpose", ct, axes=_inverse(eqn.params["axes"]))],
-       cost=0.0, exact=True,
+       cost=0.0, exact=True, permutes=True,
        samples=lambda n: [((n, 3), {"axes": (1, 0)}), ((2, n, 4), {"axes": (2, 0, 1)})])
 
 

@@ -24,6 +24,7 @@ from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
+from tracejit.runtime.interface import not_contiguous
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.paths import Leaf, Same, is_same_object
@@ -81,13 +82,17 @@ class _Calls:
                   names: tuple[str, ...]) -> tuple[Program, NjitCall]:
         specs: list[ArgSpec] = []
         contents: list[Any] = []
-        parts = [_structure(t, specs, contents) for t in args]
+        kinds: list[Any] = []
+        parts = [_structure(t, specs, contents, kinds) for t in args]
         count = len(args) - len(names)
         structure = Structure(tuple, None, (
             Structure(tuple, None, tuple(parts[:count])),
             Structure(dict, names, tuple(parts[count:]))))
         program = self.function.transform.make_program(specs, structure, contents)
         _require_pure(program)
+        for k in program.capture.in_c_order:
+            if isinstance(kinds[k], types.Array) and kinds[k].layout != "C":
+                raise not_contiguous(program.name)
         result = _result_type(program)
         sources = [s if isinstance(s, int) else _frozen(s) for s in program.sources]
         LOG.debug("%s is called from @njit code with (%s)", program.name, ", ".join(map(str, args)))
@@ -98,13 +103,15 @@ class _Calls:
 # --- arguments ----------------------------------------------------------------------------------
 
 
-def _structure(kind: Any, specs: list[ArgSpec], contents: list[Any]) -> Structure:
-    """Return the structure of an argument; append its leaves' specs, and numbers that are known."""
+def _structure(kind: Any, specs: list[ArgSpec], contents: list[Any],
+               kinds: list[Any]) -> Structure:
+    """Return an argument's structure; append its leaves' specs, known numbers and Numba types."""
     if isinstance(kind, types.BaseTuple):
-        parts = tuple(_structure(t, specs, contents) for t in kind.types)
+        parts = tuple(_structure(t, specs, contents, kinds) for t in kind.types)
         return Structure(getattr(kind, "instance_class", tuple), None, parts)
     if isinstance(kind, types.NoneType):
         return Structure(type(None))
+    kinds.append(kind)
     specs.append(_spec(kind))
     contents.append(kind.literal_value if isinstance(kind, types.IntegerLiteral) else None)
     return LEAF

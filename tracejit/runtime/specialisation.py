@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.errors import Refusal
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
-from tracejit.runtime.interface import Interface
+from tracejit.runtime.interface import Interface, not_contiguous
 from tracejit.runtime.invocation import Invocation
 from tracejit.trace.paths import Content, Guarded, Same, Shape, is_same_object
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
@@ -116,6 +116,7 @@ class Specialisation:
         values = self._values_if_same(leaves)
         if values is None:
             return NotImplemented
+        self._require_c_order(leaves)
         if self.interface.written:
             if not self.runner.fits(values):
                 return NotImplemented
@@ -143,6 +144,12 @@ class Specialisation:
         """
         return [np.asarray(x).item() if weak and not _is_on_device(x) else x
                 for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
+
+    def _require_c_order(self, leaves: Sequence[Any]) -> None:
+        """Refuse an array of which NumPy would make a copy where the program has a view."""
+        for k in self.interface.in_c_order:
+            if isinstance(leaves[k], np.ndarray) and not leaves[k].flags.c_contiguous:
+                raise not_contiguous(self.interface.name)
 
     def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
         """Refuse a call in which an array that is written to overlaps another input."""

@@ -54,6 +54,7 @@ class Capture:
     assigned   -- paths to the variables that it assigns to, with the number of the output
     written    -- leaves of the arguments that the function writes to, with the number of the output
     pins       -- sizes and ints that were fixed, with their numbers
+    in_c_order -- leaves of the arguments that were taken to be contiguous, where it matters
     """
 
     graph: Graph
@@ -69,6 +70,7 @@ class Capture:
     pins: Pins = field(default_factory=dict)
     recorded: list[Path] = field(default_factory=list)
     assigned: list[tuple[Path, int]] = field(default_factory=list)
+    in_c_order: tuple[int, ...] = ()
 
     def for_graph(self, graph: Graph) -> Capture:
         """Return the capture with what it asks of int arguments asked of a copy of its graph."""
@@ -149,7 +151,8 @@ class _Attempt:
             outputs, constants, weak = self._outputs(leaves)
             written = self._written(tracers, outputs, weak) if self.writes_back else []
             assigned = self._assigned(outputs, weak)
-            return self._close(structure, outputs, constants, weak, written, assigned)
+            capture = self._close(structure, outputs, constants, weak, written, assigned)
+            return replace(capture, in_c_order=self._in_c_order(tracers))
 
     # --- inputs ---------------------------------------------------------------------------------
 
@@ -296,6 +299,13 @@ class _Attempt:
                 outputs.append(t.cell.value)
                 weak.append(False)
         return written
+
+    def _in_c_order(self, tracers: list[Any]) -> tuple[int, ...]:
+        """Return the leaves whose layout decides what is a view, where one is written to."""
+        cells = {base for base, result in self.trace.laid_out
+                 if base.value is not base.first or result.value is not result.first}
+        return tuple([k for k, t in enumerate(tracers)
+                      if isinstance(t, Tracer) and t.cell in cells])
 
     def _assigned(self, outputs: list[Atom], weak: list[bool]) -> list[tuple[Path, int]]:
         """Make the variables that were assigned to results."""

@@ -22,12 +22,14 @@ __all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "NotRepeatable", 
 class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
-    __slots__ = ("__weakref__", "choices", "constant", "depth", "handles", "origins", "sources",
-                 "stale", "touched", "value")
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "in_c_order",
+                 "origins", "sources", "stale", "touched", "value")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
-        self.value = value
+        self.value = self.first = value
         self.depth = depth
+        self.in_c_order: bool | None = None
+        """Whether NumPy's array lies in C order; None if its first value tells."""
         self.handles: list[weakref.ref[Any]] = []
         self.sources: tuple[Any, ...] = ()
         """Weak references to the cells of which data decides that this one stands for them."""
@@ -193,6 +195,10 @@ class Trace:
         self.frames: list[Frame] = []
         self.actual: dict[Value, int] = {}
         """The numbers that sizes and int arguments have in the call that started the capture."""
+        self.permuted: set[Value] = set()
+        """Values of arrays that lie in another order of axes than C's, or may."""
+        self.laid_out: list[tuple[Cell, Cell]] = []
+        """Cells whose layout decided what a reshape is, each with the cell of the result."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.equal: dict[Value, Dim] = {}

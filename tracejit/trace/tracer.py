@@ -144,7 +144,10 @@ class Tracer(Traced):
     def value(self) -> Value:
         """Return the present value of the elements shown."""
         self.cell.note_read()
-        return read_view(self.cell.value, self.steps, _emit_one) if self.steps else self.cell.value
+        value = self.cell.value
+        if self.cell.in_c_order is False:
+            current().permuted.add(value)
+        return read_view(value, self.steps, _emit_one) if self.steps else value
 
     @property
     def aval(self) -> Aval:
