@@ -92,13 +92,19 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     assigns     -- whether new values of variables are results too; else assigning is refused
     """
     pins: Pins = {}
+    decides_layouts = False
     for _ in range(256):
+        attempt = _Attempt(fn, specs, structure, actual, pins, name, writes_back, assigns, names)
+        attempt.trace.decides_layouts = decides_layouts
         try:
-            return _Attempt(fn, specs, structure, actual, pins, name, writes_back, assigns,
-                            names).run()
+            return attempt.run()
         except NeedStatic as need:
             key, number = need.found()
             pins[key] = (number, f"{describe_line(need.site)}: {need.why}")
+        except Refusal:
+            if decides_layouts or not attempt.trace.undecided:
+                raise
+            decides_layouts = True
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
 
 

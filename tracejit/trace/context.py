@@ -197,6 +197,10 @@ class Trace:
         """The numbers that sizes and int arguments have in the call that started the capture."""
         self.permuted: set[Value] = set()
         """Values of arrays that lie in another order of axes than C's, or may."""
+        self.decides_layouts = False
+        """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
+        self.undecided = False
+        """Whether a view was not told from a copy for that."""
         self.laid_out: list[tuple[Cell, Cell]] = []
         """Cells whose layout decided what a reshape is, each with the cell of the result."""
         self.carried: set[Value] = set()

@@ -2,7 +2,8 @@
 
 Values of the graph have no layout. What NumPy makes lies in C order, or in the order of what it is
 made from ("K"): a cell is taken to lie in C order if no axes were permuted on the way to its first
-value. Where nothing is known, a copy is made that may be the array (`Cell.stands_for`).
+value. Where nothing is known, a copy is made that may be the array (`Cell.stands_for`); if a
+program is refused for that, its capture begins again and compares sizes (`decides_layouts`).
 """
 
 from __future__ import annotations
@@ -207,7 +208,11 @@ def _is_less(a: Dim, b: Dim) -> bool:
 
 
 def _decided(a: Dim, b: Dim, relation: str) -> bool:
-    truth = current().decide(_size(a) - _size(b), relation, _WHY)
+    trace, difference = current(), _size(a) - _size(b)
+    if not isinstance(difference, int) and not trace.decides_layouts:
+        trace.undecided = True
+        raise _Unknown
+    truth = trace.decide(difference, relation, _WHY)
     if truth is None:
         raise _Unknown
     return truth
