@@ -356,7 +356,9 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
 def _item(x: Tracer, *at: Any) -> Any:
     if not at:
         return as_python_number(x.reshape(()))
-    return as_python_number(x[at[0] if len(at) == 1 and isinstance(at[0], tuple) else at])
+    if len(at) == 1 and not isinstance(at[0], tuple):
+        return as_python_number(x.reshape(-1)[at[0]])
+    return as_python_number(x[at[0] if len(at) == 1 else at])
 
 
 METHODS["astype"] = astype

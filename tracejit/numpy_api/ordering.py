@@ -11,7 +11,7 @@ from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis, normalize_axis
 from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import METHODS, captures
-from tracejit.trace.equations import apply, as_operand, atom_of, emit, is_weak
+from tracejit.trace.equations import apply, as_operand, atom_of, cast, emit, is_weak
 from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
@@ -52,6 +52,8 @@ METHODS["sort"] = _sort_inplace
 def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the middle of the sorted elements, or the mean of the two middle ones."""
     ordered, kept = _ordered(a, axis, "np.median")
+    if ordered.dtype.kind in "biu":
+        ordered = cast(ordered, np.float64)
     n = as_operand(ordered.dims[0])
     result = _or_nan((ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0, ordered)
     return np.reshape(result, kept) if keepdims else result

@@ -33,20 +33,22 @@ def reduce(op: str, a: Any, axis: Any, keepdims: bool = False) -> Tracer:
     return result
 
 
+def _widened(a: Tracer) -> Tracer:
+    """Return small integers and bools as NumPy adds and multiplies them: of 64 bits."""
+    if a.dtype.kind not in "biu":
+        return a
+    return cast(a, np.uint64 if a.dtype.kind == "u" else _WHOLE)
+
+
 def _fold(op: str) -> Any:
-    """A sum or product: small integers and bools are folded in int64, as NumPy does."""
+    """A sum or product."""
 
     def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
                  keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
         a = as_tracer(a)
         if where is not None and where is not True:
             a = np.where(where, a, 0 if op == "reduce_sum" else 1)
-        if dtype is not None:
-            a = cast(a, dtype)
-        elif a.dtype.kind in "bi" and a.dtype != _WHOLE:
-            a = cast(a, _WHOLE)
-        elif a.dtype.kind == "u" and a.dtype != np.uint64:
-            a = cast(a, np.uint64)
+        a = _widened(a) if dtype is None else cast(a, dtype)
         result = reduce(op, a, axis, bool(keepdims))
         if initial is not None:
             result = result + initial if op == "reduce_sum" else result * initial
@@ -267,10 +269,7 @@ captures(np.argmin, method="argmin")(_argument("argmin"))
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return running sums."""
     a = as_tracer(a)
-    if dtype is not None:
-        a = cast(a, dtype)
-    elif a.dtype.kind in "bi" and a.dtype != _WHOLE:
-        a = cast(a, _WHOLE)
+    a = _widened(a) if dtype is None else cast(a, dtype)
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = normalize_axis(axis, len(a.dims))
@@ -280,7 +279,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
 @captures(np.cumprod, method="cumprod")
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return running products, computed by a loop, whose derivative is right at zeros too."""
-    a = as_tracer(a) if dtype is None else cast(a, dtype)
+    a = _widened(as_tracer(a)) if dtype is None else cast(a, dtype)
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = normalize_axis(axis, len(a.dims))

@@ -88,7 +88,8 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
 
 def _sum(iterable: Any, start: Any = 0) -> Any:
     if isinstance(iterable, Tracer):
-        return start + FUNCTIONS[np.sum](iterable, axis=0)
+        dtype = iterable.dtype if iterable.dtype.kind in "iu" else None  # as adding them one by one
+        return start + FUNCTIONS[np.sum](iterable, axis=0, dtype=dtype)
     items = tuple(_items(iterable))
     if any(special_method(x, "__add__") for x in (start, *items)):
         return functools.reduce(functools.partial(binary, "Add"), items, start)
