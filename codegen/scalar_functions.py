@@ -48,6 +48,21 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
             y = y >> 1
         return result
 
+    def ishl(x, y):  # type: ignore[no-untyped-def]
+        """As NumPy: nothing is left after 64 places."""
+        return x << (y & 63) if 0 <= y < 64 else x * 0
+
+    def ishr(x, y):  # type: ignore[no-untyped-def]
+        """As NumPy: only the sign is left after 64 places."""
+        return x >> select(0 <= y < 64, y, y * 0 + 63)
+
+    def irem(x, y):  # type: ignore[no-untyped-def]
+        """The remainder with the sign of the dividend; 0 of a division by zero, as in NumPy."""
+        if y == 0:
+            return x * 0
+        rest = x % y
+        return rest - y if rest != 0 and (rest < 0) != (x < 0) else rest
+
     def argsort(x, order, work, start, n):  # type: ignore[no-untyped-def]
         """Stable merge sort of `x[start:start + n]`, NaN last; `order`, `work` have room for n."""
         for i in range(n):
@@ -76,4 +91,5 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
                 order[start + k] = work[start + k]
             width *= 2
 
-    return {fn.__name__: fn for fn in (floor_divide, remainder, ipow, argsort)}
+    return {fn.__name__: fn for fn in (
+        floor_divide, remainder, ipow, ishl, ishr, irem, argsort)}

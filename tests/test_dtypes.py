@@ -1,4 +1,4 @@
-"""What dtype everything has: statements on arrays of every dtype give the dtype that NumPy gives."""
+"""What dtype everything has: that of NumPy, for statements on arrays of every dtype."""
 
 from __future__ import annotations
 

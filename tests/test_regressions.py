@@ -958,3 +958,17 @@ def test_the_first_items_of_a_comprehension_are_those_around_it() -> None:
         assert slope(2.0) == 3.0
         WEIGHTS = np.array([1.0, 5.0])
         assert slope(2.0) == 6.0
+
+
+def test_kernels_shift_and_divide_ints_as_numpy_does() -> None:
+    """A shift by 64 places or more left the number as it was; `fmod` of ints did not compile."""
+    def f(a: Any, b: Any) -> Any:
+        return a << b, a >> b, np.fmod(a, b), np.heaviside(np.where(a > 0, np.nan, 0.0), 0.5)
+
+    a = np.array([7, -7, 7, -7, 3, -3, 2, 5], np.int32)
+    b = np.array([2, 2, -2, -3, 64, 70, 0, 33], np.int32)
+    with np.errstate(divide="ignore"):
+        expected = f(a, b)
+    for found, wanted in zip(tracejit.jit(f)(a, b), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == wanted.dtype

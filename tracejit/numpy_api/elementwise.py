@@ -81,7 +81,8 @@ COMPOSITES.update({
     np.rad2deg: lambda x: x * (180.0 / math.pi),
     np.degrees: lambda x: x * (180.0 / math.pi),
     np.logaddexp2: lambda x, y: np.logaddexp(x * math.log(2.0), y * math.log(2.0)) / math.log(2.0),
-    np.heaviside: lambda x, h: np.where(x < 0, 0.0, np.where(x > 0, 1.0, h)),
+    np.heaviside: lambda x, h: np.where(
+        x < 0, 0.0, np.where(x > 0, 1.0, np.where(x == 0, h, np.nan))),
     np.conjugate: _unary_if_real(lambda x: x),
     np.divmod: lambda x, y: (np.floor_divide(x, y), np.remainder(x, y)),
     np.modf: lambda x: (x - np.trunc(x), np.trunc(x)),

@@ -46,8 +46,8 @@ elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", integer="
 elementwise("remainder", np.remainder, "remainder({0}, {1})",
             lambda z, x, y: (1, -np.floor(x / y)), integer="imod({0}, {1})", cost=8.0, kinds="if",
             domain=(1.0, 3.0))
-elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -np.trunc(x / y)), cost=8.0,
-            domain=(1.0, 3.0))
+elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -np.trunc(x / y)),
+            integer="irem({0}, {1})", cost=8.0, kinds="if", domain=(1.0, 3.0))
 
 
 def _power_partials(z: Any, x: Any, y: Any) -> tuple[Any, Any]:
@@ -149,8 +149,10 @@ elementwise("bitwise_and", np.bitwise_and, "{0} & {1}", exact=True, kinds="bi")
 elementwise("bitwise_or", np.bitwise_or, "{0} | {1}", exact=True, kinds="bi")
 elementwise("bitwise_xor", np.bitwise_xor, "{0} ^ {1}", exact=True, kinds="bi")
 elementwise("invert", np.invert, "~{0}", exact=True, kinds="i")
-elementwise("left_shift", np.left_shift, "{0} << {1}", exact=True, kinds="i", domain=(0.0, 3.0))
-elementwise("right_shift", np.right_shift, "{0} >> {1}", exact=True, kinds="i", domain=(0.0, 3.0))
+elementwise("left_shift", np.left_shift, "ishl({0}, {1})", exact=True, kinds="i",
+            domain=(0.0, 3.0))
+elementwise("right_shift", np.right_shift, "ishr({0}, {1})", exact=True, kinds="i",
+            domain=(0.0, 3.0))
 
 # --- complex numbers; cotangents as in TensorFlow: dL/dx + i dL/dy --------------------------------
 
