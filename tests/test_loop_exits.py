@@ -71,6 +71,34 @@ def program(head: str, exit_: str, orelse: str) -> Callable[[Any, int], Any]:
     return f
 
 
+TRIES = {"continue": "if k == 'b': continue", "break": "if k == 'c': break",
+         "return": "if k == 'c': return s"}
+
+
+@pytest.mark.parametrize("jump", TRIES)
+def test_else_of_a_try_is_not_for_what_jumps(jump: str) -> None:
+    source = f"""def f(x):
+    table, s = {{"a": 2.0, "b": 1.5, "c": 3.0}}, 0.0
+    for k in ("a", "b", "c", "d"):
+        try:
+            {TRIES[jump]}
+            w = table[k]
+        except KeyError:
+            w = 0.5
+        else:
+            s += x[0] * w
+        s += x[1] * w
+    return s
+"""
+    namespace: dict[str, Any] = {}
+    file = f"<try {jump}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(source, file, "exec"), namespace)
+    x = np.array([0.7, -0.4])
+    with tracejit.config(disable_jit=True):
+        assert_same(tracejit.jit(namespace["f"])(x), namespace["f"](x))
+
+
 @pytest.mark.parametrize(("head", "exit_"), [*itertools.product(HEADS, EXITS)])
 def test_loops_are_left_as_in_python(head: str, exit_: str) -> None:
     for orelse in ELSES:

@@ -165,6 +165,10 @@ class _Lowerer:
             return [_new_if(s, self.block(s.body), self.block(s.orelse))]
         if isinstance(s, LOOPS):
             return self._loop(s)
+        if isinstance(s, ast.Try) and s.orelse:
+            flags = self._flags({j for t in s.body for j in _jumps(t)})
+            if flags:  # `else` is not for what jumps
+                s.orelse = [place(ast.If(negation(flags), s.orelse, []), s.orelse[0])]
         if isinstance(s, (ast.With, ast.Try, ast.Match)):
             for name in ("body", "orelse", "finalbody"):
                 if hasattr(s, name):
