@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,7 @@ MADE = {
         "A.transpose(0, 2, 1).reshape(2, 12)", "A.transpose(1, 0, 2).reshape(3, 8)",
         "A.swapaxes(0, 1).reshape(3, 2, 2, 2)", "A[0].reshape(12)", "A[:, 0].reshape(8)",
         "A[:, 0].reshape(2, 2, 2)", "A[..., 0].reshape(6)", "A[:, 1:, None].reshape(2, -1)"),
+    (3, 3, 4): ("A.transpose(2, 0, 1).reshape(1, 4, 1, 9).transpose(2, 3, 1, 0).reshape(-1)",),
     (1, 3): ("A.T.reshape(3)", "A.T.ravel()", "A.squeeze()", "A[:, ::2].ravel()"),
     (3, 1): ("A.T.reshape(3)", "A[:, 0].ravel()", "A[::2].reshape(2)"),
     (3, 3): ("A[:, 0].ravel()", "A[:, 0].reshape(3, 1)", "A[:1].T.reshape(-1)"),
@@ -111,6 +113,39 @@ def test_views_are_views_and_copies_are_copies(shape: tuple[int, ...]) -> None:
     outcomes = [outcome(f"B = {made}\n{write}\nreturn np.sum(A * 1.7) + np.sum(B)", shape)
                 for made in MADE[shape] for write in WRITES]
     assert outcomes.count("right") >= 0.8 * len(outcomes)
+
+
+def random_chain(seed: int) -> tuple[tuple[int, ...], str]:
+    """Return a shape of A, and views of views of it."""
+    choose = random.Random(seed)
+    shape = tuple(choose.choice((1, 2, 3, 4)) for _ in range(choose.randint(1, 3)))
+    view, text = np.zeros(shape), "A"
+
+    def another_shape() -> tuple[int, ...]:
+        sizes, rest = [], view.size
+        while rest > 1 and len(sizes) < 3:
+            sizes.append(choose.choice([d for d in range(1, rest + 1) if rest % d == 0]))
+            rest //= sizes[-1]
+        return (*sizes, rest)
+
+    for _ in range(choose.randint(0, 3)):
+        order = tuple(choose.sample(range(view.ndim), view.ndim))
+        at = [choose.choice((":", "::-1", "::2", "1:", ":-1", "0", ":1", "None, :"))
+              for _ in view.shape]
+        step = choose.choice((f".transpose({order})", f".reshape({another_shape()})",
+                              f"[{', '.join(at)}]"))
+        after = eval(f"view{step}", {"view": view})
+        if after.ndim and after.size:
+            view, text = after, text + step
+    return shape, text + choose.choice((f".reshape({another_shape()})", ".ravel()", ".reshape(-1)"))
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_random_chains_of_views(chunk: int) -> None:
+    for seed in range(60 * chunk, 60 * chunk + 60):
+        shape, made = random_chain(seed)
+        body = f"B = {made}\nB[0] = 7.0\nA[0] += 1.0\nreturn np.sum(A * 1.7) + np.sum(B)"
+        assert outcome(body, shape) == "right"
 
 
 @pytest.mark.parametrize("flat", FLAT)

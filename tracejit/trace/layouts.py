@@ -59,7 +59,7 @@ def contiguous(a: Tracer) -> Tracer:
 
 
 def _copied(copy: Tracer, a: Tracer, fits: bool | None) -> Tracer:
-    copy.cell.in_c_order = True
+    copy.cell.in_c_order = fits is not None
     if fits is None:
         copy.cell.stands_for([a.cell])
     return _noted(copy, a)
@@ -127,7 +127,7 @@ def _sources(eqn: Eqn) -> Iterator[tuple[Value, tuple[Atom, ...] | None]]:
 def _axes(x: Tracer) -> Axes:
     """Return sizes and strides of what a handle shows."""
     shape = x.cell.value.aval.shape
-    if len(shape) > 1 and not _cell_is_in_c_order(x.cell):
+    if x.cell.in_c_order is False or (len(shape) > 1 and not _cell_is_in_c_order(x.cell)):
         raise _Unknown
     axes = _row_major(shape)
     for step in x.steps:
