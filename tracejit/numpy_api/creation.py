@@ -132,6 +132,9 @@ def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
         result = _ordered(result, order) if not copy else lay_out(tracer_of(result.value), order)
     while len(result.dims) < ndmin:
         result = result[None]
+    if not result.is_array:
+        result = tracer_of(result.value)
+        result.cell.is_array = True
     return result
 
 
@@ -186,7 +189,9 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
 
 
 def _copy_method(a: Any, order: str = "C") -> Tracer:
-    return copy(a, order)
+    result = copy(a, order)
+    result.cell.is_array = a.is_array
+    return result
 
 
 METHODS["copy"] = _copy_method

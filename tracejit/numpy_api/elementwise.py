@@ -351,7 +351,8 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
     if not copy and x.dtype == dtype:
         return x
     result = cast(x, dtype)
-    return lay_out(result, order) if order in ("C", "F") else result
+    result.cell.is_array = isinstance(x, Tracer) and x.is_array
+    return lay_out(result, order) if order in ("C", "F") and result.is_array else result
 
 
 def _item(x: Tracer, *at: Any) -> Any:

@@ -29,8 +29,13 @@ def _reshape_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(avals[0].with_shape(params["shape"]))
 
 
+def _reshape_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+    shape = eqn.inputs[0].aval.shape
+    return [apply("reshape" if eqn.output.aval.shape else "full", ct, shape=shape)]
+
+
 linear("reshape", lambda x, shape: np.reshape(x, shape), _reshape_infer, Alias(),
-       lambda sweep, eqn, ct: [apply("reshape", ct, shape=eqn.inputs[0].aval.shape)],
+       _reshape_transpose,
        cost=0.0, exact=True,
        samples=lambda n: [((2 * n,), {"shape": (2, n)}), ((2, 1, n), {"shape": (2 * n,)})])
 

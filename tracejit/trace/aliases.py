@@ -211,7 +211,7 @@ def _surely_runs(tracer: Any) -> bool:
 def array_of(content: Any) -> Tracer | None:
     """Return the array that a name holds, also one that may be unset; None if it holds another."""
     content = content.content if isinstance(content, MaybeUnset) else content
-    return content if isinstance(content, Tracer) and content.dims else None
+    return content if isinstance(content, Tracer) and content.is_array else None
 
 
 def _behind(x: Tracer) -> list[Cell]:

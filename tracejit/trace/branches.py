@@ -250,7 +250,9 @@ class _Merger:
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
-            if isinstance(result, Tracer) and result.dims:
+            if all(isinstance(c, Tracer) and c.is_array for c in (x, y)):
+                result.cell.is_array = True
+            if isinstance(result, Tracer) and result.is_array:
                 self._join(result.cell, sources)
             return result
 

@@ -23,11 +23,13 @@ class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
     __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "in_c_order",
-                 "origins", "sources", "stale", "touched", "value")
+                 "is_array", "origins", "sources", "stale", "touched", "value")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
         self.depth = depth
+        self.is_array = bool(value.aval.shape)
+        """Whether it is NumPy's array, which may have no axes, and not a scalar."""
         self.in_c_order: bool | None = None
         """Whether NumPy's array lies in C order; None if its first value tells."""
         self.handles: list[weakref.ref[Any]] = []

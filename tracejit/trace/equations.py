@@ -295,7 +295,7 @@ def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
     """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
     if isinstance(target, Changing):
         return apply_operator(ufunc, target.read_value(), other)
-    if not target.dims and not target.steps:
+    if not target.is_array:
         return apply_operator(ufunc, target, other)
     result = apply_ufunc(ufunc, target, other)
     require_fits(ufunc, result, target)

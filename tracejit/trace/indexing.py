@@ -52,12 +52,17 @@ def get_item(x: Tracer, key: Any) -> Any:
     if any(map(is_advanced, parts)):
         return FUNCTIONS[ADVANCED_GET](x, parts)
     basic = basic_key(x.dims, parts)
-    if not basic.shape:
+    if not basic.shape and not _has_ellipsis(key):
         return tracer_of(view(x, IndexStep(basic.at)).value)
     result = x if basic.at == whole(x.dims) else view(x, IndexStep(basic.at))
     if basic.shape != basic.kept:
         result = view(result, ReshapeStep(basic.shape, basic.kept))
     return Tracer(result.cell, result.steps)
+
+
+def _has_ellipsis(key: Any) -> bool:
+    """Whether an index gives an array also where no axis is left."""
+    return key is Ellipsis or (isinstance(key, tuple) and any(k is Ellipsis for k in key))
 
 
 def set_item(x: Tracer, key: Any, value: Any) -> None:
@@ -77,6 +82,8 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
 
     def put(base: Value, at: At | None) -> Value:
         assert at is not None
+        if not base.aval.shape and not x.steps:
+            return part if isinstance(part, Value) else emit_value("full", [part], {"shape": ()})
         return emit_value("update", [base, part], {"at": at})
 
     write_cell(x, put, basic.at)

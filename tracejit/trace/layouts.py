@@ -71,7 +71,8 @@ def _noted(result: Tracer, a: Tracer) -> Tracer:
 
 
 def lay_out(result: Tracer, order: str | None, like: object = None) -> Tracer:
-    """Note in which order of axes NumPy lays out a new array; "K" is that of another one."""
+    """Note that something is an array, and its order of axes; "K" is that of another one."""
+    result.cell.is_array = True
     if len(result.dims) > 1:
         if order == "C":
             result.cell.in_c_order = True

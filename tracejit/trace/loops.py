@@ -60,6 +60,7 @@ class Number:
 
     aval: Aval
     weak: bool
+    is_array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def _first_guess(place: Place, content: Any, rebound: bool) -> Any:
         return UNSET
 
     def leaf(x: Any) -> Any:
-        if isinstance(x, Tracer) and x.dims and not rebound:
+        if isinstance(x, Tracer) and x.is_array and not rebound:
             return Fixed(x)
         return _number_guess(x) if is_number(x) else Fixed(x)
 
@@ -162,7 +163,7 @@ def _first_guess(place: Place, content: Any, rebound: bool) -> Any:
 def _number_guess(x: Any) -> Number:
     x = lift(x)
     if isinstance(x, Tracer):
-        return Number(Aval(x.dtype, x.dims), x.weak)
+        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array)
     dtype, weak = join_leaf(x, x)
     return Number(Aval(dtype), weak)
 
@@ -255,7 +256,12 @@ class _LoopTracer:
             return next(values)
 
         def leaf(g: Any) -> Any:
-            return g.content if isinstance(g, Fixed) else scalar_of(next(values), weak=g.weak)
+            if isinstance(g, Fixed):
+                return g.content
+            content = scalar_of(next(values), weak=g.weak)
+            if g.is_array:
+                content.cell.is_array = True
+            return content
 
         return map_content(leaf, guess)
 
@@ -470,9 +476,10 @@ def _joined(g: Number, x: Any, name: str) -> Number:
         raise refuse(f"{name!r} has shape {_shape(g.aval.shape)} before an iteration of this loop "
                      f"and {_shape(dims)} after it",
                      "Make it as large as it will get before the loop, and write to parts of it")
-    if dtype == g.aval.dtype and weak == g.weak:
+    is_array = g.is_array and isinstance(x, Tracer) and x.is_array
+    if dtype == g.aval.dtype and weak == g.weak and is_array == g.is_array:
         return g
-    return Number(Aval(dtype, g.aval.shape), weak)
+    return Number(Aval(dtype, g.aval.shape), weak, is_array)
 
 
 def _agree(a: Dim, b: Dim) -> bool:
@@ -511,5 +518,5 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             trace.record(c.place, c.place.depth)
         c.place.set(tracer._content(c.guess, values))
     names = [k for k, c in enumerate(tracer.carried) if array_of(c.place.get()) is not None
-             and any(not isinstance(g, _Cell) and g.aval.shape for g in _numbers(c.guess))]
+             and any(not isinstance(g, _Cell) and g.is_array for g in _numbers(c.guess))]
     settle_aliases(tracer, names, trips)

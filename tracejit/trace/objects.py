@@ -174,7 +174,7 @@ def type_of(x: Any) -> type:
         return int
     if not isinstance(x, Tracer):
         return type(x)
-    if x.dims:
+    if x.is_array:
         return np.ndarray
     plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
     return plain if x.weak else x.dtype.type

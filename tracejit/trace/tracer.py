@@ -150,6 +150,11 @@ class Tracer(Traced):
         return read_view(value, self.steps, _emit_one) if self.steps else value
 
     @property
+    def is_array(self) -> bool:
+        """Return whether it is an array, which can be written to, and not a scalar."""
+        return self.cell.is_array or bool(self.steps)
+
+    @property
     def aval(self) -> Aval:
         """Return dtype and shape."""
         return self.value.aval

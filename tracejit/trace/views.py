@@ -65,11 +65,14 @@ class ReshapeStep:
 
     def read(self, base: Value, emit: Emit) -> Value:
         """Return the elements."""
+        if not self.shape and base.aval.shape:  # of an array of one, whose sizes may be symbols
+            return emit(find_op("index"), (base,), {"at": (0,) * len(base.aval.shape)})
         return emit(find_op("reshape"), (base,), {"shape": self.shape})
 
     def write(self, base: Value, part: Value, emit: Emit) -> Value:
         """Return the base with its elements replaced."""
-        return emit(find_op("reshape"), (part,), {"shape": self.before})
+        op = find_op("reshape" if part.aval.shape else "full")  # an array of one, of any size 1
+        return emit(op, (part,), {"shape": self.before})
 
 
 @dataclass(frozen=True, slots=True)
