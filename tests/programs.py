@@ -208,7 +208,7 @@ class Writer:
         options = ["np.sum({})", "np.mean({})", "np.sum({} * 0.5)", "np.max({})", "np.min({})"]
         if len(type_) == 1:
             options += ["total({})", "first({}, 0.3)"]
-            options += ["halves({})"] if type_ == (N,) else []
+            options += ["halves(x * 0.7)"] if type_ == (N,) else []
             name = self.pick(self.of(type_)) if self.of(type_) else ""
             if name:
                 options += [f"np.dot({{}}, {name})"] * 2 + [f"{self.operand(whole)} @ {name}"]

@@ -215,7 +215,7 @@ def test_formulas_are_written_with_powers() -> None:
         "2*m*(n**2//3) + n**2//3")
 
 
-@pytest.mark.parametrize("seed", [*range(3), *range(5, 12), 13, 14])  # others are refused
+@pytest.mark.parametrize("seed", [*range(6), *range(7, 10), *range(11, 15)])  # others are refused
 def test_passes_add_no_flops(seed: int) -> None:
     names: dict[str, Any] = {"np": np}
     source = random_program(seed)

@@ -972,3 +972,18 @@ def test_kernels_shift_and_divide_ints_as_numpy_does() -> None:
     for found, wanted in zip(tracejit.jit(f)(a, b), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
         assert found.dtype == wanted.dtype
+
+
+def test_a_recursion_on_sizes_that_are_not_known_is_refused_at_once() -> None:
+    """The sizes of ever smaller arrays got longer, and comparing them took for ever."""
+    def halves(u: Any) -> Any:
+        if len(u) < 2:
+            return u[0] * 0.7
+        middle = len(u) // 2
+        return np.sin(halves(u[:middle])) + halves(u[middle:])
+
+    with pytest.raises(tracejit.Refusal, match="recursion"):
+        tracejit.grad(halves).trace(tracejit.spec("f64[n]"))
+    with tracejit.config(disable_jit=True):
+        value = tracejit.jit(halves)(np.arange(5.0))
+    assert value == pytest.approx(halves(np.arange(5.0)), rel=1e-14)

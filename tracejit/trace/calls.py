@@ -6,14 +6,15 @@ import builtins
 import functools
 import os
 import sys
-from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen
-from tracejit.trace.context import current, refuse
+from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
 from tracejit.trace.equations import COMPOSITES, cast, lift
@@ -22,7 +23,7 @@ from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.text import written
-from tracejit.trace.tracer import Traced
+from tracejit.trace.tracer import Traced, Tracer
 from tracejit.trace.unseen import with_stand_ins
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
@@ -72,9 +73,29 @@ def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
     """Call a Python function, captured if it is a user's and has a source."""
     new = convert(fn)
     code = getattr(new, "__code__", None)
-    if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
-        return new(*args, **kwargs)
-    return call_watched(new, args, kwargs, f"{fn.__name__}()")
+    with _recursion(fn.__code__, args):
+        if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
+            return new(*args, **kwargs)
+        return call_watched(new, args, kwargs, f"{fn.__name__}()")
+
+
+@contextmanager
+def _recursion(code: CodeType, args: tuple[Any, ...]) -> Iterator[None]:
+    """Raise `RecursionError` in a recursion of which every level is in a branch of its own.
+
+    Where sizes are not known, an array that gets smaller has sizes that get longer.
+    """
+    trace = current()
+    levels = trace.recursions.setdefault(code, [])
+    shrinks = levels and any(not isinstance(d, int) and bare_size(d) is None
+                             for x in args if isinstance(x, Tracer) for d in x.dims)
+    if len(levels) >= (3 if shrinks else 64) and len({*levels, trace.depth}) > len(levels):
+        raise RecursionError
+    levels.append(trace.depth)
+    try:
+        yield
+    finally:
+        levels.pop()
 
 
 def captured_function(fn: Any) -> Callable[..., Any] | None:

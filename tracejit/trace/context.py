@@ -199,6 +199,8 @@ class Trace:
         """The numbers that sizes and int arguments have in the call that started the capture."""
         self.permuted: set[Value] = set()
         """Values of arrays that lie in another order of axes than C's, or may."""
+        self.recursions: dict[Any, list[int]] = {}
+        """Per code of a function, in how many regions each of its running calls is."""
         self.decides_layouts = False
         """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
         self.undecided = False
