@@ -9,33 +9,37 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["random_alias_program"]
+__all__ = ["Writer", "random_alias_program"]
 
 
 def random_alias_program(seed: int, size: int) -> str:
     """Return the source of a program of about `size` statements, of which most have blocks."""
-    return _Writer(random.Random(seed), size).program()
+    return Writer(random.Random(seed), size).program()
 
 
-class _Writer:
+class Writer:
+    """Writes loops and branches around simple statements on names."""
+
     def __init__(self, choose: random.Random, size: int) -> None:
         self.choose, self.size = choose, size
         self.names = ["x", "y", "u", "v"]
         self.rebound = ["u", "v"]
+        self.weight = "np.sum({} * {})"
         self.count = 0
 
     def program(self) -> str:
-        start = [f"u = {self.pick('x * 0.5', 'x')}", f"v = {self.pick('y.copy()', 'y[::-1]')}"]
-        start += self.holder()
+        start = self.start()
         body = [line for _ in range(self.choose.randint(3, self.size))
                 for line in self.statement(0, "0", in_loop=False)]
         weighed = self.choose.sample(self.names, self.choose.randint(1, len(self.names)))
-        total = " + ".join(f"{k}.0 * np.sum({name} * {name})" for k, name in enumerate(weighed, 1))
+        total = " + ".join(f"{k}.0 * ({self.weight.format(name, name)})"
+                           for k, name in enumerate(weighed, 1))
         lines = [*start, *body, f"return {total}"]
         return "\n".join(["def f(x, y, c, n):", *(f"    {line}" for line in lines)]) + "\n"
 
-    def holder(self) -> list[str]:
-        """Return what makes something else that holds arrays."""
+    def start(self) -> list[str]:
+        """Return what binds the names, those of something that holds arrays among them."""
+        start = [f"u = {self.pick('x * 0.5', 'x')}", f"v = {self.pick('y.copy()', 'y[::-1]')}"]
         names, lines = self.pick(
             ((), []),
             (("d['a']", "d['b']"), ["d = {'a': u, 'b': v}"]),
@@ -45,7 +49,7 @@ class _Writer:
                       "        w = a", "    w[0] += 0.1"]))
         self.names += names
         self.rebound += names
-        return list(lines)
+        return [*start, *lines]
 
     def pick(self, *choices: object) -> object:
         return self.choose.choice(choices)
@@ -72,12 +76,17 @@ class _Writer:
             return self.loop(depth)
         if in_loop and q < 0.41:
             return [f"if {self.condition(i)}:", f"    {self.pick('break', 'continue')}"]
-        if q < 0.66:
+        return self.simple(i)
+
+    def simple(self, i: str) -> list[str]:
+        """Return a statement without a block."""
+        q = self.choose.random()
+        if q < 0.42:
             return [f"{self.choose.choice(self.rebound)} = {self.array(i)}"]
-        if q < 0.74:
+        if q < 0.56:
             a, b = self.choose.sample(self.rebound, 2)
             return [f"{a}, {b} = {b}, {a}"]
-        if "w" in self.names and q < 0.8:
+        if "w" in self.names and q < 0.66:
             return [f"bind({self.name()})"]
         k = self.choose.randrange(3)
         return [str(self.pick(f"{self.name()}[{i}] += 0.3", f"{self.name()}[:] *= 0.9",

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import gallery
 import numpy as np
+import programs
 import pytest
 from cuda_laws import LAWS, TEAMS
 from cuda_races import watching
-from gallery.program import PROGRAMS, Program
 from oracles import assert_same, random_like
+from programs.program import PROGRAMS, Program
 from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
 
 import tracejit
@@ -37,7 +37,7 @@ from tracejit.runtime.stages import Program as Captured
 from tracejit.runtime.stages import Traced
 from tracejit.tree import flatten
 
-for _module in pkgutil.iter_modules(gallery.__path__, "gallery."):
+for _module in pkgutil.iter_modules(programs.__path__, "programs."):
     importlib.import_module(_module.name)
 
 TOLERANCE = {np.dtype(np.float32): 2e-5}

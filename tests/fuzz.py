@@ -18,7 +18,7 @@ import traceback
 from typing import Any
 
 from program_laws import Mismatch, Program, Rejected, arguments, check_program
-from programs import random_program
+from random_programs import random_program
 
 TIME_LIMIT = 60.0
 """Seconds of CPU time that one program may take; beyond, it is reported."""

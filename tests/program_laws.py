@@ -78,6 +78,10 @@ class _ComplexNumPy:
     def arange(self, stop: int) -> Any:
         return np.arange(stop).astype(self.dtype)
 
+    def array(self, items: Any) -> Any:
+        made = np.array(items)
+        return made.astype(self.dtype) if made.dtype.kind == "f" else made
+
 
 def _holomorphic_abs(x: Any) -> Any:
     return np.where(np.asarray(x, complex) >= 0, x, -x)[()]

@@ -221,9 +221,9 @@ def test_a_loop_with_one_trip_less_on_its_way_back_is_caught(
 
 
 def test_a_silent_cast_to_int_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracejit.trace import loops
+    from tracejit.trace import guesses
 
-    monkeypatch.setattr(loops, "_joined", lambda g, x, name: g)
+    monkeypatch.setattr(guesses, "_joined", lambda g, x, name: g)
     with tracejit.config(disable_jit=True), pytest.raises((AssertionError, TypeError)):
         require_right(float_of_an_int)
 

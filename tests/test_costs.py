@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import random_program
+from random_programs import random_program
 
 import tracejit
 from tracejit.inspection.costs.counting import Costs, costs_of

@@ -10,16 +10,16 @@ import logging
 import pkgutil
 from typing import Any
 
-import gallery
 import numpy as np
+import programs
 import pytest
-from gallery.derivatives import derivative_along, direction_like, is_floating
-from gallery.program import PROGRAMS, Program
+from programs.derivatives import derivative_along, direction_like, is_floating
+from programs.program import PROGRAMS, Program
 
 import tracejit
 from tracejit.tree import flatten
 
-for _module in pkgutil.iter_modules(gallery.__path__, "gallery."):
+for _module in pkgutil.iter_modules(programs.__path__, "programs."):
     importlib.import_module(_module.name)
 
 TOLERANCE = 1e-9

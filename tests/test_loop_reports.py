@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from llvmlite.binding import ObjectFileRef
 from program_laws import Program, arguments
-from programs import random_program
+from random_programs import random_program
 from test_golden import NAMES, traced_of
 
 import tracejit

@@ -258,6 +258,8 @@ def test_structured_primitives_without_a_capture() -> None:
     (lambda: tracejit.jacrev(lambda x: "no")(POINT), TypeError, "has_aux=True"),
     (lambda: tracejit.hessian(lambda x: x)(POINT), TypeError, "scalar result"),
     (lambda: tracejit.hvp(lambda x: x[0], POINT, POINT), TypeError, "as two tuples"),
+    (lambda: tracejit.hvp(lambda x: x[0])(POINT, POINT), TypeError, "hvp takes .* as two tuples"),
+    (lambda: tracejit.jvp(lambda x: x[0])(POINT, POINT), TypeError, "jvp takes .* as two tuples"),
     (lambda: tracejit.jit(lambda x: tracejit.scan(lambda c, v: c, 0.0, x))(POINT), TypeError,
      "returns a pair"),
     (lambda: tracejit.scan(lambda c, x: (c, x), 0.0), ValueError, "as length"),

@@ -10,6 +10,7 @@ import random
 import time
 import traceback
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,14 @@ def appends(x: Any) -> Any:
     return found
 
 
+def chooses_an_object(x: Any) -> Any:
+    if x > 0.0:
+        chosen = Fraction(1, 2)
+    else:
+        chosen = Fraction(1, 3)
+    return x * chosen.numerator  # <-- here
+
+
 def differs(x: Any) -> Any:
     if x > 0.0:
         y = x
@@ -209,6 +218,10 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                           "its iterations one by one. Fill an array that is made before it, and "
                           "give "
                           "every name that it changes one kind of value"),
+    "objects by data": (chooses_an_object, (0.5,),
+                        "'chosen' is one of two things, each a Fraction, depending on data, at "
+                        "{file}:{line-2}. Use it within both branches, or choose between the "
+                        "numbers that are in them"),
     "kinds that differ": (differs, (0.5,),
                           "'y' is a number in one branch and None in the other, depending "
                           "on data, at {file}:{line-2}. Give it the same kind of value in both "

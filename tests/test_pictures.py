@@ -19,12 +19,12 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
-import gallery
 import numpy as np
+import programs
 import pytest
-from gallery.program import PROGRAMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs.program import PROGRAMS
 from test_golden import NAMES, traced_of
 
 import tracejit
@@ -39,7 +39,7 @@ from tracejit.ir.core import Block, Eqn, Graph, Value, param_dims
 from tracejit.ir.dims import dim_values
 from tracejit.ir.printer import format_head, format_type
 
-for _module in pkgutil.iter_modules(gallery.__path__, "gallery."):
+for _module in pkgutil.iter_modules(programs.__path__, "programs."):
     importlib.import_module(_module.name)
 
 SVG = "{http://www.w3.org/2000/svg}"

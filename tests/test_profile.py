@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from programs import random_program
+from random_programs import random_program
 from test_costs import branch, root, stencil
 
 import tracejit

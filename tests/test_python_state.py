@@ -384,6 +384,32 @@ def iterator_in_a_while(x: Any) -> Any:
 
 
 @program
+def comprehensions_made_in_a_while(x: Any) -> Any:
+    t, h, y, rejected = 0.0, 0.3, x.copy(), 0
+    rows = ((), (0.25,), (0.1, 0.2))
+    while t < 1.0:
+        stages: list[Any] = []
+        for row in rows:
+            terms = (a * k for a, k in zip(row, stages, strict=True))
+            stages.append(np.sin(y + h * sum(terms, np.zeros(len(y)))))
+        if abs(stages[2][0] - stages[1][0]) < 0.05:
+            t += h
+            y = y + h * stages[2]
+        else:
+            rejected += 1
+        h *= min(1.2, max(a * b for a, b in enumerate((t, 0.7 + t))))
+        pairs = [a * b for a, b in zip(y, y[::-1], strict=True)]
+        pairs.append(y[0])
+        pairs[0] = pairs[0] * t
+        table = {k: v * h for k, v in enumerate(y)}
+        table[0] = sum(pairs)
+        y = y + 0.01 * table[0] + 0.01 * table[1]
+        drawn = (v * h for v in y)
+        y[0] += 0.1 * next(drawn) * next(drawn)
+    return y.sum() + rejected
+
+
+@program
 def iterator_that_loops_share(x: Any) -> Any:
     weights = iter(range(20))
     s = 0.0

@@ -44,7 +44,7 @@ def go_back(trips: Any, snapshots: int, state: list[Any], cts: list[Any], saved:
     left = trips
     while left > 0:
         first = taken[top]
-        state = [buffer[top] for buffer in saved]
+        state = [buffer[top].copy() for buffer in saved]
         k = next_snapshot(first, left, snapshots - 1 - top)
         for i in range(first, k):
             state = advance(i, state)

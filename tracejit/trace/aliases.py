@@ -6,28 +6,49 @@ as it was. Where a write could be missed by another name for the array, the loop
 
 from __future__ import annotations
 
-import gc
 import itertools
-import sys
-from collections.abc import Iterator, Sequence
-from types import FrameType, FunctionType, ModuleType
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim
 from tracejit.trace.context import Cell, current, refuse
+from tracejit.trace.heap import held_by_program
 from tracejit.trace.places import MaybeUnset
-from tracejit.trace.source import rewritten_source
 from tracejit.trace.tracer import CellPlace, Tracer
 
-__all__ = ["array_of", "settle_aliases"]
-
-_OPAQUE = (FrameType, ModuleType, type)
-"""What is not looked into for arrays that a program holds."""
+__all__ = ["Begun", "Bound", "array_of", "settle_aliases", "surely_runs"]
 
 
-def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a name holds when an iteration begins: no handle, so that it counts as no use."""
+
+    cell: Cell
+    steps: Any
+    dims: tuple[Dim, ...]
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name that a loop binds to arrays, or an item of a list, tuple or dict in a name.
+
+    Its arrays before the loop, at both ends of an iteration, and now; None where it holds none.
+    """
+
+    name: str
+    start: Tracer | None
+    begun: Begun | None
+    ended: Tracer | None
+    now: Tracer | None
+
+
+def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: Any) -> None:
     """Give the arrays that names held before the loop what writes in the loop left in them.
 
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
@@ -36,11 +57,11 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
     for cell in tracer.outdated:
         if cell in tracer.read:  # in the next iteration, after it became stale
             cell.refuse_stale()
-    bindings = _Bindings(tracer, names)
+    bindings = _Bindings(tracer, bound)
     bindings.outdate_choices()
     for k in bindings.rotating:
         bindings.settle_rotation(k, trips)
-    for k in names:
+    for k in range(len(bound)):
         bindings.refuse_missed_writes(k)
         bindings.write_back(k)
         bindings.note_choices(k)
@@ -50,30 +71,30 @@ def settle_aliases(tracer: Any, names: Sequence[int], trips: Any) -> None:
 class _Bindings:
     """What the names of arrays held before a loop, at both ends of an iteration, and hold now.
 
-    Names are places in `tracer.carried`. `source[k]` is the name whose array name k ends an
+    Names are places in `bound`. `source[k]` is the name whose array name k ends an
     iteration with, as a whole; `steps[k]` are all whose array, or a view of it, it may be.
     """
 
-    def __init__(self, tracer: Any, names: Sequence[int]) -> None:
-        self.tracer, self.names = tracer, names
-        self.start, self.ended, self.now = (
-            {k: x for k in names if (x := array_of(contents[k])) is not None} for contents in (
-                [c.start for c in tracer.carried], tracer.ended,
-                [c.place.get() for c in tracer.carried]))
-        begun = {k: b for k in names if (b := tracer.begun[k]) is not None}
+    def __init__(self, tracer: Any, bound: Sequence[Bound]) -> None:
+        self.tracer, self.bound = tracer, bound
+        self.start = {k: b.start for k, b in enumerate(bound) if b.start is not None}
+        self.ended = {k: b.ended for k, b in enumerate(bound) if b.ended is not None}
+        self.now = {k: b.now for k, b in enumerate(bound) if b.now is not None}
+        begun = {k: b.begun for k, b in enumerate(bound) if b.begun is not None}
         self.written = {k for k, x in begun.items()
-                        if x.cell.value is not tracer.entered[k] or x.cell.touched}
+                        if x.cell.value is not x.value or x.cell.touched}
         holder = {begun[k].cell: k for k in begun}
         self.source = {k: holder.get(x.cell) if not x.steps else None
                        for k, x in self.ended.items()}
         self.steps = {k: [holder[c] for c in _behind(x) if c in holder]
                       for k, x in self.ended.items()}
         self.carried_cells = {c.place.key for c in tracer.carried}
-        self.rotating = {k: cycle for k in names if (cycle := self._cycle(k)) is not None}
+        self.rotating = {k: cycle for k in range(len(bound))
+                         if (cycle := self._cycle(k)) is not None}
         """The names that change places, each with those whose arrays it held, last first."""
 
     def _name(self, k: int) -> str:
-        return getattr(self.tracer.carried[k].place, "name", "an array")
+        return self.bound[k].name
 
     def _came_from(self, k: int) -> set[int]:
         """Return the names whose array a name may hold after some iterations, itself included."""
@@ -89,7 +110,7 @@ class _Bindings:
         """Return the names that change places with one, which held arrays of their own; or None."""
         cycle = [k]
         while (nxt := self.source.get(cycle[-1])) is not None and nxt != k and (
-                len(cycle) <= len(self.names)):
+                len(cycle) <= len(self.bound)):
             cycle.append(nxt)
         cells = {self.start[j].cell for j in cycle if j in self.start}
         return cycle if self.source.get(cycle[-1]) == k and len(cells) == len(cycle) else None
@@ -170,7 +191,7 @@ class _Bindings:
             return
         may_hold = set().union(*(self._came_from(j) for j in self.steps.get(k, ())))
         if k in self.start and k not in may_hold and (
-                current().frames or _held_by_others(self.start[k])) and not _surely_runs(
+                current().frames or _held_by_others(self.start[k])) and not surely_runs(
                     self.tracer):
             may_hold.add(k)
         begins = [self.start[j] for j in may_hold if j in self.start]
@@ -202,7 +223,7 @@ def _rebound(name: str) -> Refusal:
                   f"Copy it where it is bound: {name} = {name}.copy()")
 
 
-def _surely_runs(tracer: Any) -> bool:
+def surely_runs(tracer: Any) -> bool:
     """Whether a counted loop runs at least once in this call, which then is a guard."""
     return tracer.condition is None and current().decide(
         tracer.lo - tracer.hi, "<", "whether a loop runs decides which array a name holds") is True
@@ -231,27 +252,4 @@ def _has_other_handles(x: Tracer) -> bool:
     """Whether the array of a handle has another handle, or the handle is held by the program."""
     if x.cell.is_in_use(besides=x):
         return True
-    return any(v is x for v in _reachable())
-
-
-def _reachable() -> Iterator[Any]:
-    """Yield what the names of the captured functions that are running hold, in any depth."""
-    pending: list[Any] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if rewritten_source(frame.f_code) is not None:
-            names = frame.f_locals
-            pending += names.values()
-            if isinstance(names, dict):  # before Python 3.13 a copy that stays with the frame
-                names.clear()
-        frame = frame.f_back
-    seen: set[int] = set()
-    while pending:
-        v = pending.pop()
-        yield v
-        if id(v) in seen or not gc.is_tracked(v) or isinstance(v, _OPAQUE) or (
-                type(v).__module__.startswith("tracejit.")):
-            continue
-        seen.add(id(v))
-        pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]
-                    if isinstance(v, FunctionType) else gc.get_referents(v))
+    return any(v is x for v in held_by_program())

@@ -14,6 +14,13 @@ from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
+from tracejit.trace.container_aliases import (
+    Held,
+    containers,
+    link_branches,
+    snapshot,
+    with_joined,
+)
 from tracejit.trace.context import Cell, Place, current
 from tracejit.trace.dispatch import loop_dtypes
 from tracejit.trace.equations import (
@@ -28,7 +35,16 @@ from tracejit.trace.equations import (
     promotion_key,
     same_dim,
 )
-from tracejit.trace.places import UNSET, MaybeUnset, Poison, is_number, map_content, same_structure
+from tracejit.trace.places import (
+    UNSET,
+    MaybeUnset,
+    Poison,
+    are_equal_constants,
+    children,
+    is_number,
+    rebuild,
+    same_structure,
+)
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
@@ -60,10 +76,33 @@ class _Branch:
     """What tracing one branch left."""
 
     scope: Scope
-    contents: dict[object, Any]
     places: dict[object, Place]
     raised: bool = False
+    contents: dict[object, Any] = field(default_factory=dict)
+    copies: dict[object, Any] = field(default_factory=dict)
+    """The contents as they were when the branch ended: what changed in them is put back."""
+    originals: dict[int, Any] = field(default_factory=dict)
+    """What the lists, tuples and dicts in `copies` are copies of, by their ids."""
+    held: dict[object, Held] = field(default_factory=dict)
+    """The lists and dicts in the contents, with those that they may be."""
     outputs: list[Atom] = field(default_factory=list)
+
+    def note(self, key: object, content: Any) -> None:
+        """Note what a place holds at the end of the branch."""
+        self.contents[key] = content
+        self.copies[key] = snapshot(content, self.originals)
+        self.held[key] = with_joined(containers(content))
+
+    def note_kept(self, place: Place) -> None:
+        """Note a place that only the other branch changed; its content may have changed within."""
+        before = [(p, p.get()) for p in self.places.values()]
+        for p, _ in before:
+            p.set(self.contents[p.key])
+        try:
+            self.note(place.key, place.get())
+        finally:
+            for p, content in before:
+                p.set(content)
 
 
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
@@ -75,25 +114,29 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
         places.update(b.places)
     merger = _Merger(condition, traced)
     merged: list[tuple[Place, Callable[[], Any]]] = []
+    leave = [b for b in traced if not b.raised] or traced
     for key, p in places.items():
         before = p.get()
-        contents = [b.contents.get(key, before) for b in traced]
-        live = [c for c, b in zip(contents, traced, strict=True) if not b.raised]
-        if len(live) == 1:
-            contents = [live[0], live[0]]
-        name = getattr(p, "name", "")
-        if all(c is before for c in contents):
+        if all(b.contents.get(key, before) is before for b in leave):
             continue
-        elif isinstance(p, CellPlace):
-            merged.append((p, merger.value(*contents)))
+        for b in leave:
+            if key not in b.contents:
+                b.note_kept(p)
+        left = [b if not b.raised else leave[0] for b in traced]
+        if isinstance(p, CellPlace):
+            merged.append((p, merger.value(*(b.contents[key] for b in left))))
         else:
-            merged.append((p, merger.content(name, *contents)))
+            merged.append((p, merger.content(getattr(p, "name", ""),
+                                             *(b.copies[key] for b in left))))
     merger.close()
     trace = current()
     for p, content in merged:
         if p.depth is not None:
             trace.record(p, p.depth)
         p.set(content())
+    link_branches([getattr(p, "name", "a name") for p, _ in merged],
+                  [merger.made_for(p.get()) for p, _ in merged],
+                  [[b.held[p.key] for b in leave] for p, _ in merged])
     if all(b.raised for b in traced):
         raise BranchRaised
 
@@ -110,13 +153,13 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place]) -> _Branch:
                 raised = True
             except _ERRORS as e:
                 raised = _swallow(e)
-            places = {key: p for key, (p, _) in frame.written.items()}
-            contents = {key: p.get() for key, p in places.items()}
-            contents.update((p.key, p.get()) for p in names)
+            branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised)
+            for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
+                branch.note(p.key, p.get())
     finally:
         for p, content in before:
             p.set(content)
-    return _Branch(scope, contents, places, raised)
+    return branch
 
 
 _ERRORS = (NameError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
@@ -190,25 +233,44 @@ class _Merger:
             return lambda: poison
         if not same_structure(a, b):
             return self._poison(name, a, b)
-        problems: list[Any] = []
+        problems: list[tuple[Any, Any]] = []
+        make = self._node(a, b, problems)
+        return self._poison(name, *problems[0]) if problems else make
+
+    def _node(self, x: Any, y: Any, problems: list[tuple[Any, Any]]) -> Callable[[], Any]:
+        """Merge two contents of one structure; what has no merged content is a problem."""
         one_sided = any(branch.raised for branch in self.branches)
-
-        def leaf(x: Any, y: Any) -> Any:
-            if _is_same(x, y) and not (one_sided and is_number(x)):
-                return lambda: x
-            if not (is_number(x) and is_number(y)):
-                problems.append((x, y))
-                return None
+        original = self._original(x)
+        if original is not None and original is self._original(y) and not one_sided:
+            return lambda: original
+        items = children(x)
+        if items is not None:
+            made = [self._node(p, q, problems)
+                    for p, q in zip(items, children(y) or (), strict=True)]
+            return lambda: rebuild(x, [make() for make in made])
+        if _is_same(x, y) and not (one_sided and is_number(x)):
+            return lambda: x
+        if is_number(x) and is_number(y):
             return self._number(x, y)
+        problems.append((x, y))
+        return lambda: None
 
-        tree = map_content(leaf, a, b)
-        if problems:
-            return self._poison(name, *problems[0])
-        return lambda: map_content(lambda make: make(), tree)
+    def _original(self, x: Any) -> Any:
+        return next((b.originals[id(x)] for b in self.branches if id(x) in b.originals), None)
+
+    def made_for(self, content: Any) -> Held:
+        """Return the lists and dicts that were made for a merged content."""
+        before = {id(x) for b in self.branches for x in b.originals.values()}
+        return [x for x in containers(content) if id(x) not in before]
 
     def _poison(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
-        why = f"is {_describe(a)} in one branch and {_describe(b)} in the other, depending on data,"
-        poison = Poison(name, why, describe_line(find_site()))
+        one, other = _describe(a), _describe(b)
+        what, remedy = f"{one} in one branch and {other} in the other", (
+            "Give it the same kind of value in both branches")
+        if one == other:
+            what, remedy = f"one of two things, each {one}", (
+                "Use it within both branches, or choose between the numbers that are in them")
+        poison = Poison(name, f"is {what}, depending on data,", describe_line(find_site()), remedy)
         return lambda: poison
 
     def _maybe_unset(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
@@ -332,10 +394,7 @@ def _is_same(x: Any, y: Any) -> bool:
         return x.dim == y.dim
     if isinstance(x, (Tracer, SymInt, np.ndarray)) or isinstance(y, (Tracer, SymInt, np.ndarray)):
         return False
-    try:
-        return type(x) is type(y) and bool(x == y) and repr(x) == repr(y)
-    except Exception:
-        return False
+    return are_equal_constants(x, y) and repr(x) == repr(y)
 
 
 def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:

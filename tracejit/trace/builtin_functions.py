@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced
-from tracejit.trace.changes import note_made, read_unseen
+from tracejit.trace.changes import is_iterator, note_made, read_unseen
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import FUNCTIONS
@@ -63,7 +63,9 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        args = (_items(args[0]),) if len(args) == 1 else args
+        if len(args) == 1:
+            items = _items(args[0])
+            args = (tuple(items) if is_iterator(items) else items,)
         if kwargs.get("key") is not None or not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
         if len(args) == 1:

@@ -23,7 +23,7 @@ from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.text import written
-from tracejit.trace.tracer import Traced, Tracer
+from tracejit.trace.tracer import Traced, Tracer, need_int
 from tracejit.trace.unseen import with_stand_ins
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
@@ -81,16 +81,19 @@ def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 @contextmanager
 def _recursion(code: CodeType, args: tuple[Any, ...]) -> Iterator[None]:
-    """Raise `RecursionError` in a recursion of which every level is in a branch of its own.
+    """Bound a recursion of which every level is in a region of its own.
 
-    Where sizes are not known, an array that gets smaller has sizes that get longer.
+    Where sizes are not known, an array that gets smaller has sizes that get longer and longer: the
+    capture begins again with them as Python ints. Raises `RecursionError` where none are left.
     """
     trace = current()
     levels = trace.recursions.setdefault(code, [])
-    shrinks = levels and any(not isinstance(d, int) and bare_size(d) is None
-                             for x in args if isinstance(x, Tracer) for d in x.dims)
-    if len(levels) >= (3 if shrinks else 64) and len({*levels, trace.depth}) > len(levels):
-        raise RecursionError
+    if len({*levels, trace.depth}) > len(levels) >= 3:
+        for d in [d for x in args if isinstance(x, Tracer) for d in x.dims]:
+            if bare_size(d) is None:
+                need_int(d, "a recursion on a size")
+        if len(levels) >= 64:
+            raise RecursionError
     levels.append(trace.depth)
     try:
         yield

@@ -24,6 +24,7 @@ from tracejit.ir.walk import Env, copy_block, copy_dim, first_undefined
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
+from tracejit.trace.container_aliases import containers
 from tracejit.trace.context import Guard, NeedStatic, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.paths import Guarded, Holder, Leaf, Path
@@ -134,6 +135,8 @@ class _Attempt:
             trace.captured.own_bound(self.fn, Path({"self": self.fn}, "self"))
             tracers = self._argument_tracers()
             args, kwargs = unflatten(self.structure, iter(tracers))
+            if self.writes_back:
+                trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))}
             try:
                 result = call_function(self.fn, args, kwargs)
             except NeedStatic as need:

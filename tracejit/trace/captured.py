@@ -58,6 +58,8 @@ class Captures:
         """Variables and tape values with what stands for them, their paths and their inputs."""
         self.frozen: set[int] = set()
         self.functions: dict[int, Holder] = {}
+        self.passed: dict[int, Any] = {}
+        """The lists and dicts of the arguments that the caller would see change, by their ids."""
 
     def name(self, fn: FunctionType, name: str) -> Any:
         """Return what a function's outer name stands for; `NameError` if nothing."""
@@ -234,6 +236,9 @@ class Captures:
         if self.is_from_outside(x):
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
                          "Return the new value instead, or work on a copy made inside")
+        if id(x) in self.passed:
+            raise refuse(f"changing a {type(x).__name__} of the arguments, which jit gives back in "
+                         "arrays only", "Return the new value instead, or work on a copy")
 
 
 class FixedCaptures(Captures):

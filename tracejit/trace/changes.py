@@ -13,8 +13,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from tracejit.trace import loops
-from tracejit.trace.context import NotRepeatable, current, refuse
+from tracejit.trace.container_aliases import is_joined, refuse_joined_change
+from tracejit.trace.context import NotRepeatable, Unroll, current, refuse
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
 from tracejit.trace.tracer import Traced
@@ -50,7 +50,7 @@ def known_container(x: Any, what: str | None = None) -> int:
             elif what is not None:
                 raise NotRepeatable
         elif frame.kind == "loop" and what is not None:
-            raise loops.Unroll(f"{what} needs its iterations one by one")
+            raise Unroll(f"{what} needs its iterations one by one")
         elif frame.kind == "if" and what is not None:
             raise refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
         elif frame.kind == "map" and what is not None:
@@ -122,6 +122,7 @@ def before_change(x: Any, key: Any) -> None:
     """Note that an item or attribute is about to change."""
     trace = current()
     trace.captured.refuse_change(x)
+    refuse_joined_change(x)
     depth = known_container(x)
     place: Any = (ItemPlace if isinstance(x, _CONTAINERS) else AttributePlace)(x, key, depth)
     trace.record(place, depth)
@@ -136,6 +137,8 @@ def _is_from_around(x: Any) -> bool:
     if isinstance(x, Traced):
         return False
     trace = current()
+    if is_joined(x) or id(x) in trace.captured.passed:
+        return True
     if trace.frames:
         return id(x) not in trace.frames[-1].created
     return bool(trace.captured.is_from_outside(x))
@@ -147,6 +150,7 @@ def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> N
     if before.keys() - after.keys() or (
             isinstance(x, (*_SEQUENCES, set)) and before.keys() != after.keys()):
         current().captured.refuse_change(x)
+        refuse_joined_change(x)
         known_container(x, what)
     else:
         for key, content in after.items():

@@ -139,6 +139,8 @@ class Frame:
     """Each changed place with its content before the region."""
     created: dict[int, Any] = field(default_factory=dict)
     """Containers made inside the region, which it may change at will."""
+    stand_ins: list[Any] = field(default_factory=list)
+    """The lists and dicts that stand for those with which an iteration of a loop begins."""
     contents: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """In a trial run: containers that it changed, with copies to put back."""
     read: set[Cell] = field(default_factory=set)
@@ -181,6 +183,18 @@ class NotRepeatable(Restart):
         super().__init__()
 
 
+class Unroll(Exception):
+    """Internal: the loop needs its index, or what it carries, as Python values.
+
+    why     -- what needs them
+    refusal -- what to raise where only data decides how often the loop runs
+    """
+
+    def __init__(self, why: str, refusal: Refusal | None = None) -> None:
+        super().__init__(why)
+        self.why, self.refusal = why, refusal
+
+
 class Unify(Restart):
     """Two sizes of one capture turned out to be the same."""
 
@@ -207,6 +221,8 @@ class Trace:
         """Whether a view was not told from a copy for that."""
         self.laid_out: list[tuple[Cell, Cell]] = []
         """Cells whose layout decided what a reshape is, each with the cell of the result."""
+        self.joined: list[Any] = []
+        """The lists and dicts that may be others, depending on data."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.equal: dict[Value, Dim] = {}
@@ -230,12 +246,14 @@ class Trace:
     def region(self, kind: str, inputs: tuple[Value, ...] = ()) -> Iterator[tuple[Frame, Any]]:
         """Open a region; on leaving it, every place that it changed has its old content again."""
         frame = Frame(kind, self.depth + 1)
+        joined = len(self.joined)
         self.frames.append(frame)
         try:
             with self.builder.block(inputs) as scope:
                 yield frame, scope
         finally:
             self.frames.pop()
+            del self.joined[joined:]
             if self.frames:
                 self.frames[-1].read |= frame.read
             for place, before in frame.written.values():

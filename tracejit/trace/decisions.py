@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.trace.branches import trace_if
-from tracejit.trace.context import refuse
+from tracejit.trace.context import Unroll, current, refuse
 from tracejit.trace.objects import compare, negated, truth
 from tracejit.trace.places import NamePlace, Slot, name_places, present
 
@@ -31,8 +31,11 @@ class DecisionHooks:
         test = truth(x)
         if isinstance(test, bool):
             return test
-        raise refuse("the filter of a comprehension depends on data",
-                     "Write a loop with an `if`, or use np.where")
+        refusal = refuse("the filter of a comprehension depends on data",
+                         "Write a loop with an `if`, or use np.where")
+        if any(frame.kind == "loop" for frame in current().frames):  # it may be on the index
+            raise Unroll("the filter of a comprehension needs its iterations one by one", refusal)
+        raise refusal
 
     def binding(self, fn: FunctionType, names: tuple[str, ...]) -> Callable[[], Any]:
         """Return an operand that is evaluated later, if at all, and then binds some names."""

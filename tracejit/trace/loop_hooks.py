@@ -10,7 +10,7 @@ from tracejit.errors import Refusal
 from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, trace_if
 from tracejit.trace.changes import note_made
-from tracejit.trace.context import NotRepeatable, current, refuse
+from tracejit.trace.context import NotRepeatable, Unroll, current, refuse
 from tracejit.trace.decisions import DecisionHooks
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.objects import iterate, truth
@@ -23,10 +23,11 @@ MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
 
 
-def _refused_while(e: loops.Unroll) -> Refusal:
-    return refuse(f"this `while` on data cannot be captured: {e.why}",
-                  "Fill an array that is made before it, and give every name that it changes one "
-                  "kind of value")
+def _refused_while(e: Unroll) -> Refusal:
+    return e.refusal or refuse(
+        f"this `while` on data cannot be captured: {e.why}",
+        "Fill an array that is made before it, and give every name that it changes one kind of "
+        "value")
 
 
 class LoopHooks(DecisionHooks):
@@ -54,9 +55,9 @@ class LoopHooks(DecisionHooks):
                 loops.trace_loop(places, rebound, self._contents(written, rebound, body),
                                  lambda i: body(), lambda i: condition(), flags=flags)
                 return
-            except (loops.Unroll, Refusal) as e:
+            except (Unroll, Refusal) as e:
                 guards[before:] = rest
-                why = e.why if isinstance(e, loops.Unroll) else str(e)
+                why = e.why if isinstance(e, Unroll) else str(e)
                 current().note(f"this loop is unrolled: {why}", current().builder.find_site())
         while ahead != "data" and isinstance(test, bool):
             if not test:
@@ -67,7 +68,7 @@ class LoopHooks(DecisionHooks):
         try:
             loops.trace_loop(places, rebound, self._contents(written, rebound, body),
                              lambda i: body(), lambda i: condition(), flags=flags)
-        except loops.Unroll as e:
+        except Unroll as e:
             raise _refused_while(e) from None
 
     def _probe(self, condition: FunctionType) -> set[str]:
@@ -117,7 +118,7 @@ class LoopHooks(DecisionHooks):
             loops.trace_loop([*places, ended], [*rebound, ended.name],
                              self._contents(written, rebound, body), turn,
                              lambda _: self.not_(ended.get()), flags=flags)
-        except loops.Unroll as e:
+        except Unroll as e:
             raise _refused_while(e) from None
 
     def _look_ahead(self, condition: FunctionType, body: FunctionType,
@@ -156,7 +157,7 @@ class LoopHooks(DecisionHooks):
             try:
                 self._trace_for(items, body, changes, stop)
                 return
-            except loops.Unroll as e:
+            except Unroll as e:
                 current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
         elements: Any = iterable if items is None or isinstance(iterable, range) else items
         self._run(iterate(elements), body, stop, changes[0])

@@ -1,13 +1,13 @@
 """Tracing a loop: the body once per guess of what it carries, until the guess holds.
 
-A guess says, for each place that the body may change, what it holds when an iteration begins: a
-number or array of some dtype and shape, or something that no iteration changes. The body is traced
-on it; what it leaves either agrees, or gives a better guess (an int that became a float, a cell
-that was written to, a name that was not set before).
+A guess says, for each place that the body may change, what it holds when an iteration begins
+(`guesses.py`). The body is traced on it; what it leaves either agrees, or gives a better guess: an
+int that became a float, a cell that was written to, a name that was not set before.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,59 +15,47 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
-from tracejit.ir.types import Aval, scalar
-from tracejit.trace.aliases import array_of, settle_aliases
-from tracejit.trace.branches import BranchRaised, join_leaf
-from tracejit.trace.context import Cell, Frame, NeedStatic, Place, current, refuse
+from tracejit.ir.types import scalar
+from tracejit.trace.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
+from tracejit.trace.branches import BranchRaised
+from tracejit.trace.container_aliases import Turns, containers, with_joined
+from tracejit.trace.context import Cell, Frame, NeedStatic, Place, Unroll, current, refuse
 from tracejit.trace.equations import (
     atom_of,
     dims_of,
     dtype_of,
     emit,
     emit_value,
-    fit,
-    is_weak,
     lift,
-    same_dim,
+)
+from tracejit.trace.guesses import (
+    CellGuess,
+    Fixed,
+    Number,
+    better_guess,
+    blank,
+    content_of,
+    first_guess,
+    leaves_of,
+    made_for,
+    numbers_of,
+    parts_of,
+    yielded,
 )
 from tracejit.trace.places import (
     UNSET,
+    ItemPlace,
     MaybeUnset,
     NamePlace,
     Slot,
-    is_number,
     map_content,
-    same_structure,
 )
-from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, tracer_of
 
-__all__ = ["Unroll", "trace_list", "trace_loop"]
-
-
-class Unroll(Exception):
-    """Internal: the loop needs its index, or what it carries, as Python values."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A guess of a leaf: a number or array, as a carried value."""
-
-    aval: Aval
-    weak: bool
-    is_array: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """A guess of a leaf: the same object in every iteration."""
-
-    content: Any
+__all__ = ["trace_list", "trace_loop"]
 
 
 @dataclass(slots=True, eq=False)
@@ -96,10 +84,10 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
 
     Raises `Unroll` where only Python can run it.
     """
-    carried = [_Carried(p, p.get(), _first_guess(p, p.get(), p.name in rebound)) for p in places]
+    carried = [_Carried(p, p.get(), first_guess(p.get(), p.name in rebound)) for p in places]
     cells = {x.cell for x in written}
     for cell in sorted(cells, key=lambda c: c.value.uid):
-        carried.append(_Carried(CellPlace(cell), cell.value, _Cell(cell.value.aval)))
+        carried.append(_Carried(CellPlace(cell), cell.value, CellGuess(cell.value.aval)))
     tracer = _LoopTracer(carried, body, condition, lo, hi, flags)
     for _ in range(32):
         done = tracer.attempt()
@@ -147,36 +135,6 @@ def trace_list(items: Any, element: Callable[[Any], Any]) -> Tracer:
     return result
 
 
-def _first_guess(place: Place, content: Any, rebound: bool) -> Any:
-    """Guess from the content before the loop; arrays that are only written to stay themselves."""
-    if content is UNSET:
-        return UNSET
-
-    def leaf(x: Any) -> Any:
-        if isinstance(x, Tracer) and x.is_array and not rebound:
-            return Fixed(x)
-        return _number_guess(x) if is_number(x) else Fixed(x)
-
-    return map_content(leaf, content)
-
-
-def _number_guess(x: Any) -> Number:
-    x = lift(x)
-    if isinstance(x, Tracer):
-        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array)
-    dtype, weak = join_leaf(x, x)
-    return Number(Aval(dtype), weak)
-
-
-@dataclass(frozen=True, slots=True)
-class _Began:
-    """What a name holds when an iteration begins: no handle, so that it counts as no use."""
-
-    cell: Cell
-    steps: Any
-    dims: tuple[Dim, ...]
-
-
 @dataclass(slots=True)
 class _Done:
     """An attempt whose guess held."""
@@ -194,7 +152,7 @@ class _LoopTracer:
         self.given = tuple(carried)
         self.body, self.condition = body, condition
         self.lo, self.hi = lo, hi
-        self.demoted: list[_Carried] = []
+        self.demoted: set[tuple[_Carried, int]] = set()
 
     # --- one attempt ----------------------------------------------------------------------------
 
@@ -225,7 +183,7 @@ class _LoopTracer:
         trace = current()
         index = Value(scalar(np.int64), "i")
         self.inputs = (index, *(Value(g.aval, _name_of(c)) for c in self.carried
-                               for g in _numbers(c.guess)))
+                               for g in numbers_of(c.guess)))
         if self.condition is None:
             trace.builder.assume(index, self.lo, self.hi - 1)
         else:
@@ -240,30 +198,16 @@ class _LoopTracer:
     def _enter(self, frame: Frame) -> None:
         """Give every place the content that an iteration begins with."""
         values = iter(self.inputs[1:])
-        self.begun: list[_Began | None] = []
-        for c in self.carried:
-            content = self._content(c.guess, values)
+        self.begun: list[list[Begun | None]] = []
+        self.stand_ins: dict[int, tuple[int, Any]] = {}
+        for k, c in enumerate(self.carried):
+            content = content_of(c.guess, values)
+            self.stand_ins.update({id(x): (k, x) for x in made_for(c.guess, content)})
             frame.written[c.place.key] = (c.place, c.place.get())
+            frame.stand_ins += made_for(c.guess, content)
             c.place.set(content)
-            x = array_of(content)
-            self.begun.append(None if x is None else _Began(x.cell, x.steps, x.dims))
-        self.entered = [None if x is None else x.cell.value for x in self.begun]
-
-    def _content(self, guess: Any, values: Any) -> Any:
-        if guess is UNSET:
-            return UNSET
-        if isinstance(guess, _Cell):
-            return next(values)
-
-        def leaf(g: Any) -> Any:
-            if isinstance(g, Fixed):
-                return g.content
-            content = scalar_of(next(values), weak=g.weak)
-            if g.is_array:
-                content.cell.is_array = True
-            return content
-
-        return map_content(leaf, guess)
+            self.begun.append([None if x is None else Begun(x.cell, x.steps, x.dims, x.cell.value)
+                               for x in map(array_of, parts_of(c.guess, content))])
 
     def _run_condition(self, frame: Frame) -> list[Any] | None:
         known = {c.place.key for c in self.carried}
@@ -299,12 +243,13 @@ class _LoopTracer:
             raise frame.swallowed
         outputs: list[Any] = []
         self.ended = [c.place.get() for c in self.carried]
+        self.held = [with_joined(containers(x)) for x in self.ended]
         self.outdated = frame.outdated
         for c, end in zip(self.carried, self.ended, strict=True):
-            if isinstance(c.guess, _Cell):
+            if isinstance(c.guess, CellGuess):
                 outputs.append(end)
             elif c.guess is not UNSET:
-                map_content(lambda g, x: outputs.append(_yielded(g, x)), c.guess, end)
+                map_content(lambda g, x: outputs.append(yielded(g, x)), c.guess, end)
         return [a for a in outputs if a is not None]
 
     # --- better guesses -------------------------------------------------------------------------
@@ -317,14 +262,18 @@ class _LoopTracer:
         """
         known = {c.place.key for c in self.carried}
         new = [(p, content) for key, (p, content) in frame.written.items() if key not in known]
+        for p, _ in new:
+            if isinstance(p, ItemPlace) and id(p.container) in self.stand_ins:
+                k, x = self.stand_ins[id(p.container)]
+                raise _changed_and_bound(getattr(self.carried[k].place, "name", "this"), x)
         bound = [(p, content) for p, content in new if not isinstance(p, CellPlace)]
         if bound:
             new = bound
             self.carried = [c for c in self.carried
                             if c in self.given or not isinstance(c.place, CellPlace)]
         for p, content in new:
-            guess = _Cell(content.aval) if isinstance(p, CellPlace) else _first_guess(
-                p, content, True)
+            guess = CellGuess(content.aval) if isinstance(p, CellPlace) else first_guess(
+                content, True)
             self.carried.append(_Carried(p, content, guess))
         return bool(new)
 
@@ -332,38 +281,12 @@ class _LoopTracer:
         """Compare what the body left with the guess; adapt the guess where they disagree."""
         changed = False
         for c in self.carried:
-            if isinstance(c.guess, _Cell):
+            if isinstance(c.guess, CellGuess):
                 continue
-            better = self._better(c)
+            better = better_guess(c.guess, c.place, getattr(c.place, "name", "this"))
             if better is not c.guess:
                 c.guess, changed = better, True
         return changed
-
-    def _better(self, c: _Carried) -> Any:
-        end = c.place.get()
-        name = getattr(c.place, "name", "this")
-        if c.guess is UNSET:
-            if end is UNSET:
-                return UNSET
-            guess = _first_guess(c.place, end, True)
-            if isinstance(end, MaybeUnset):
-                return guess
-            return MaybeUnset(guess, Number(Aval(np.dtype(np.bool_)), False), name)
-        if isinstance(c.guess, MaybeUnset) and not isinstance(end, MaybeUnset):
-            end = MaybeUnset(end, True, name)
-            c.place.set(end)
-        if end is UNSET or not same_structure(c.guess, end):
-            raise Unroll(f"{name!r} changes its structure from one iteration to the next")
-        same = True
-
-        def leaf(g: Any, x: Any) -> Any:
-            nonlocal same
-            better = _better_leaf(g, x, name)
-            same = same and better is g
-            return better
-
-        guess = map_content(leaf, c.guess, end)
-        return c.guess if same else guess
 
     def keep_arrays(self) -> bool:
         """Guess that names keep their arrays which the body bound to what they held anyhow.
@@ -371,14 +294,24 @@ class _LoopTracer:
         Then other handles on those arrays see what the body writes. Each is guessed so once.
         """
         kept = False
-        for c, begun, ended in zip(self.carried, self.begun, self.ended, strict=True):
-            if begun is None or not isinstance(ended, Tracer) or begun.cell is not ended.cell or (
-                    begun.steps != ended.steps) or c in self.demoted:
+        for c, begun, end in zip(self.carried, self.begun, self.ended, strict=True):
+            leaves = leaves_of(c.guess)
+            if len(leaves) != len(begun):  # some may be unset
                 continue
-            if isinstance(c.guess, Number) and isinstance(c.start, Tracer) and (
-                    c.start.dims == begun.dims):
-                self.demoted.append(c)
-                c.guess, kept = Fixed(c.start), True
+            keeps = {}
+            starts, ends = parts_of(c.guess, c.start), parts_of(c.guess, end)
+            for k, (g, b, start, ended) in enumerate(zip(leaves, begun, starts, ends, strict=True)):
+                if b is None or not isinstance(ended, Tracer) or b.cell is not ended.cell or (
+                        b.steps != ended.steps) or (c, k) in self.demoted:
+                    continue
+                if isinstance(g, Number) and isinstance(start, Tracer) and start.dims == b.dims:
+                    keeps[k] = Fixed(start)
+            if keeps:
+                self.demoted.update((c, k) for k in keeps)
+                numbers = itertools.count()
+                c.guess = map_content(lambda g, keeps=keeps, numbers=numbers:
+                                      keeps.get(next(numbers), g), c.guess)
+                kept = True
         return kept
 
     # --- starting -------------------------------------------------------------------------------
@@ -387,35 +320,24 @@ class _LoopTracer:
         """Return what the carried values are before the loop."""
         starts: list[Any] = []
         for c in self.carried:
-            if isinstance(c.guess, _Cell):
+            if isinstance(c.guess, CellGuess):
                 starts.append(c.start)
             elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
                 content = c.guess.content if c.start is UNSET else c.start
                 unset = c.start is UNSET
                 map_content(lambda g, x, unset=unset: starts.append(
-                    _blank(g) if unset else _yielded(g, x)), c.guess.content, content)
+                    blank(g) if unset else yielded(g, x)), c.guess.content, content)
                 starts.append(atom_of(not unset))
             elif c.guess is not UNSET:
-                map_content(lambda g, x: starts.append(_yielded(g, x)), c.guess, c.start)
+                map_content(lambda g, x: starts.append(yielded(g, x)), c.guess, c.start)
         return [s for s in starts if s is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """The guess of a cell: it keeps its type."""
-
-    aval: Aval
-
-
-def _numbers(guess: Any) -> list[Any]:
-    """Return the leaves of a guess that are carried values."""
-    if guess is UNSET:
-        return []
-    if isinstance(guess, _Cell):
-        return [guess]
-    found: list[Any] = []
-    map_content(lambda g: found.append(g) if isinstance(g, Number) else None, guess)
-    return found
+def _changed_and_bound(name: str, x: Any) -> Refusal:
+    kind = type(x).__name__
+    return refuse(f"{name!r} is bound to one {kind} after another in this loop, and what it holds "
+                  "is changed as well",
+                  f"Do one of both, or copy it before it is changed: {name} = {kind}({name})")
 
 
 def _name_of(c: _Carried) -> str:
@@ -423,77 +345,6 @@ def _name_of(c: _Carried) -> str:
     if isinstance(c.place, NamePlace) and isinstance(c.guess, Number):
         return c.place.name
     return ""
-
-
-def _yielded(g: Any, x: Any) -> Any:
-    """Return a leaf as a carried value of the guessed type; None if it is not carried."""
-    return atom_of(fit(lift(x), g.aval.shape), g.aval.dtype) if isinstance(g, Number) else None
-
-
-def _blank(g: Any) -> Any:
-    """Return something of the guessed type, for a name that is not set before the loop."""
-    if not isinstance(g, Number):
-        return None
-    if not g.aval.shape:
-        return atom_of(g.aval.dtype.type(0))
-    return emit_value("empty", [], {"shape": g.aval.shape, "dtype": g.aval.dtype})
-
-
-def _better_leaf(g: Any, x: Any, name: str) -> Any:
-    if isinstance(g, Fixed):
-        if x is g.content:
-            return g
-        if isinstance(x, Tracer) and isinstance(g.content, Tracer):
-            if x.cell is g.content.cell and x.steps == g.content.steps:
-                return g
-            return _joined(_number_guess(g.content), x, name)
-        if is_number(x) and is_number(g.content):
-            return _joined(_number_guess(g.content), x, name)
-        try:
-            if type(x) is type(g.content) and bool(x == g.content):
-                return g
-        except Exception:
-            pass
-        raise Unroll(f"{name!r} is {_text(g.content)} before an iteration and {_text(x)} after it")
-    return _joined(g, x, name)
-
-
-def _text(x: Any) -> str:
-    return "None" if x is None else f"a {type(x).__name__}"
-
-
-def _joined(g: Number, x: Any, name: str) -> Number:
-    if not is_number(x):
-        raise Unroll(f"{name!r} is a number before an iteration and {_text(x)} after it")
-    x = lift(x)
-    start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
-    dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
-    dims = dims_of(x)
-    trace = current()
-    if len(dims) != len(g.aval.shape) or not all(
-            trace.canonical(a) == trace.canonical(b) or trace.unify(a, b) or _agree(a, b)
-            for a, b in zip(dims, g.aval.shape, strict=True)):
-        raise refuse(f"{name!r} has shape {_shape(g.aval.shape)} before an iteration of this loop "
-                     f"and {_shape(dims)} after it",
-                     "Make it as large as it will get before the loop, and write to parts of it")
-    is_array = g.is_array and isinstance(x, Tracer) and x.is_array
-    if dtype == g.aval.dtype and weak == g.weak and is_array == g.is_array:
-        return g
-    return Number(Aval(dtype, g.aval.shape), weak, is_array)
-
-
-def _agree(a: Dim, b: Dim) -> bool:
-    """Whether two sizes are known and equal in this call; they are checked in every other."""
-    trace = current()
-    return trace.is_known(a) and trace.is_known(b) and same_dim(a, b)
-
-
-def _same_kind(g: Number, x: Any) -> bool:
-    return dtype_of(x) == g.aval.dtype and is_weak(x) == g.weak
-
-
-def _shape(dims: Sequence[Dim]) -> str:
-    return f"({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''})"
 
 
 # --- afterwards ---------------------------------------------------------------------------------
@@ -516,7 +367,33 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             continue
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
-        c.place.set(tracer._content(c.guess, values))
-    names = [k for k, c in enumerate(tracer.carried) if array_of(c.place.get()) is not None
-             and any(not isinstance(g, _Cell) and g.is_array for g in _numbers(c.guess))]
-    settle_aliases(tracer, names, trips)
+        c.place.set(content_of(c.guess, values))
+    _link_containers(tracer)
+    settle_aliases(tracer, _bound(tracer), trips)
+
+
+def _bound(tracer: _LoopTracer) -> list[Bound]:
+    """Return the arrays that the loop binds to names anew, and to items of what they hold."""
+    found = []
+    for c, begun, end in zip(tracer.carried, tracer.begun, tracer.ended, strict=True):
+        leaves = zip(parts_of(c.guess, c.guess), parts_of(c.guess, c.start), begun,
+                     parts_of(c.guess, end), parts_of(c.guess, c.place.get()), strict=True)
+        for g, start, began, *ends in leaves:
+            ended, now = map(array_of, ends)
+            if isinstance(g, Number) and g.is_array and now is not None:
+                name = getattr(c.place, "name", "an array")
+                found.append(Bound(name, array_of(start), began, ended, now))
+    return found
+
+
+def _link_containers(tracer: _LoopTracer) -> None:
+    """Note which lists and dicts that names hold after the loop may be one, or others'."""
+    carried = tracer.carried
+    new = [made_for(c.guess, c.place.get()) for c in carried]
+    if not any(new):
+        return
+    turns = Turns([getattr(c.place, "name", "this") for c in carried],
+                  [with_joined(containers(c.start)) for c in carried],
+                  {k: place for k, (place, _) in tracer.stand_ins.items()}, tracer.held)
+    changed = {id(c.place.container) for c in carried if isinstance(c.place, ItemPlace)}
+    turns.link(new, changed, lambda: surely_runs(tracer))

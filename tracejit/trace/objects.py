@@ -25,10 +25,9 @@ from tracejit.trace.changes import (
     is_iterator,
     read_unseen,
 )
-from tracejit.trace.context import current, refuse
+from tracejit.trace.context import Unroll, current, refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.equations import lift
-from tracejit.trace.loops import Unroll
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -342,10 +341,19 @@ def set_item(container: Any, key: Any, content: Any) -> None:
     if isinstance(container, (list, dict)) and not isinstance(key, slice):
         if isinstance(container, list) or isinstance(key, SymInt):
             key = operator.index(key)
-        before_change(container, key)
-        container[key] = content
+        if not _holds(container, key, content):
+            before_change(container, key)
+            container[key] = content
         return
     call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
+
+
+def _holds(container: Any, key: Any, content: Any) -> bool:
+    """Whether an item is already what it is set to, as after `d[key] += 1` of an array."""
+    try:
+        return isinstance(content, Tracer) and container[key] is content
+    except LookupError:
+        return False
 
 
 def delete_item(container: Any, key: Any) -> None:

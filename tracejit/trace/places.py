@@ -19,8 +19,8 @@ from tracejit.trace.equations import emit
 from tracejit.trace.tracer import SymInt, Tracer
 
 __all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",
-           "SharedName", "Slot", "is_number", "map_content", "name_places", "present",
-           "same_structure"]
+           "SharedName", "Slot", "are_equal_constants", "children", "is_number", "map_content",
+           "name_places", "present", "rebuild", "same_node", "same_structure"]
 
 
 class _Unset:
@@ -59,11 +59,11 @@ class Poison:
     name: str
     why: str
     where: str
+    remedy: str
 
     def read(self, *_: Any) -> Any:
         """Refuse."""
-        raise refuse(f"{self.name!r} {self.why} at {self.where}",
-                     "Give it the same kind of value in both branches")
+        raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy)
 
 
 def present(content: Any, *why: Any) -> Any:
@@ -184,7 +184,7 @@ class Slot:
     """A place without a name, for what an expression or a hidden index holds."""
 
     __slots__ = ("content",)
-    name = "_tj_slot"
+    name = "this choice"
     depth: int | None = None
 
     def __init__(self) -> None:
@@ -210,6 +210,14 @@ class Slot:
 def is_number(x: Any) -> bool:
     """Return whether a leaf is a number or a tracer, which can become a value of the graph."""
     return isinstance(x, (Tracer, SymInt, bool, int, float, complex, np.generic, np.ndarray))
+
+
+def are_equal_constants(x: Any, y: Any) -> bool:
+    """Return whether two leaves are equal and can stay so: what can change has no hash."""
+    try:
+        return type(x) is type(y) and (isinstance(x, slice) or hash(x) == hash(y)) and bool(x == y)
+    except Exception:
+        return False
 
 
 def children(x: Any) -> Iterator[Any] | None:
@@ -244,13 +252,17 @@ def map_content(fn: Callable[..., Any], x: Any, *others: Any) -> Any:
     return rebuild(x, [map_content(fn, *parts) for parts in zip(items, *columns, strict=True)])
 
 
+def same_node(a: Any, b: Any) -> bool:
+    """Return whether two inner nodes are of one type and have as many items, or the same keys."""
+    if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
+        return False
+    return isinstance(a, MaybeUnset) or len(a) == len(b)
+
+
 def same_structure(a: Any, b: Any) -> bool:
     """Return whether two contents have the same inner nodes."""
     left, right = children(a), children(b)
     if left is None or right is None:
         return left is None and right is None
-    if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
-        return False
-    left_items, right_items = list(left), list(right)
-    return len(left_items) == len(right_items) and all(
-        same_structure(p, q) for p, q in zip(left_items, right_items, strict=True))
+    return same_node(a, b) and all(same_structure(p, q)
+                                   for p, q in zip(left, right, strict=True))

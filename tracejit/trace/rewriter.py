@@ -480,9 +480,6 @@ class _Rewriter(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> Any:
         return self._comprehension(node, "list_of")
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return self._plain_comprehension(node)  # lazy, but where it is an argument
-
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
@@ -512,9 +509,10 @@ class _Rewriter(ast.NodeTransformer):
                 setattr(node, field, self.visit(getattr(node, field)))
         self.unsure = unsure
         self.scopes.pop()
-        return node
+        return place(hook("made", node), node)
 
     visit_SetComp = visit_DictComp = _plain_comprehension
+    visit_GeneratorExp = _plain_comprehension  # lazy, but where it is the argument of a call
 
     def visit_Starred(self, node: ast.Starred) -> Any:
         if isinstance(node.ctx, ast.Load):

@@ -28,9 +28,10 @@ from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_a
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
-__all__ = ["Pullback", "Tangent", "tangents_like"]
+__all__ = ["Pullback", "Tangent", "pair_of"]
 
-
+_TWO_TUPLES = ("{name} takes the arguments and their tangents as two tuples: "
+               "{name}(f, (x, y), (x_dot, y_dot))")
 _NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray)
 
 
@@ -63,16 +64,17 @@ def _like(x: Any, t: Any) -> Any:
     return np.ascontiguousarray(t, dtype) if t.ndim else dtype.type(t)
 
 
-def tangents_like(primals: Any, tangents: Any) -> tuple[Any, ...]:
-    """Return tangents with the dtypes of their primals."""
+def pair_of(name: str, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the two tuples that `jvp` or `hvp` was given, tangents with their primals' dtypes."""
+    if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
+        raise TypeError(_TWO_TUPLES.format(name=name))
     leaves, structure = flatten(tuple(primals))
     dots, other = flatten(tuple(tangents))
     if structure != other:
         raise TypeError("primals and tangents have different structures")
-    result: tuple[Any, ...] = unflatten(structure, iter(
-        [_like(x, t) if isinstance(x, (float, complex, np.ndarray, np.inexact)) else t
-         for x, t in zip(leaves, dots, strict=True)]))
-    return result
+    dots = [_like(x, t) if isinstance(x, (float, complex, np.ndarray, np.inexact)) else t
+            for x, t in zip(leaves, dots, strict=True)]
+    return tuple(primals), tuple(unflatten(structure, iter(dots)))
 
 
 # --- backwards ----------------------------------------------------------------------------------
@@ -287,8 +289,7 @@ def _pair(structure: Structure) -> tuple[tuple[Structure, Structure], Structure]
     """Return the structures of primals and tangents of a call `f(primals, tangents)`."""
     args, kwargs = structure.parts
     if kwargs.parts or len(args.parts) != 2 or args.parts[0].kind not in (tuple, list):
-        raise TypeError("jvp takes the arguments and their tangents as two tuples: "
-                        "jvp(f)((x, y), (x_dot, y_dot))")
+        raise TypeError(_TWO_TUPLES.format(name="jvp"))
     primals, tangents = args.parts
     if primals.parts != tangents.parts:
         raise TypeError("primals and tangents have different structures")

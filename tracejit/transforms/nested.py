@@ -11,7 +11,7 @@ from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block
 from tracejit.trace.calls import call_function
-from tracejit.trace.context import current
+from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, unflatten
@@ -76,7 +76,8 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
                 raise TypeError("a function that is differentiated or computed again inside "
                                 f"another one assigns to {', '.join(variables)}. Return the new "
                                 "value, and assign it outside")
-            raise TypeError("a function that is differentiated inside another one writes to an "
-                            "array of that one. Return the new array instead")
+            raise refuse("a function that is differentiated or computed again inside another one "
+                         "changes an array, a list or an object of that one",
+                         "Return the new value instead")
         block = copy_block(scope.close(outputs), trace.renamed_sizes())
     return block, weak, out_structure, constants

@@ -148,29 +148,26 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     (0.0, 2.0)
     """
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
-        from tracejit.transforms.linear import tangents_like
+        from tracejit.transforms.linear import pair_of
 
         inner = _checked(f, lambda g: Deferred("jvp", "linear:Tangent", g, (), Options(fp, target)))
 
         @functools.wraps(f, updated=())
         @hiding_frames
         def value_and_tangent(primals: Any, tangents: Any) -> Any:
-            return inner(tuple(primals), tangents_like(primals, tangents))
+            return inner(*pair_of("jvp", primals, tangents))
 
         return value_and_tangent
 
-    return _at_once(fn, make, primals, tangents, "jvp")
+    return _at_once(fn, make, primals, tangents)
 
 
-def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any, name: str) -> Any:
+def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """Serve `transform(f)` and `transform(f, primals, tangents)`."""
     if fn is None:
         return make
     if primals is None:
         return make(fn)
-    if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
-        raise TypeError(f"{name} takes the arguments and their tangents as two tuples: "
-                        f"{name}(f, (x, y), (x_dot, y_dot))")
     return make(fn)(primals, tangents)
 
 
@@ -272,7 +269,7 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     array([4., 2.])
     """
     def make(f: Callable[..., Any]) -> Callable[..., Any]:
-        from tracejit.transforms.linear import tangents_like
+        from tracejit.transforms.linear import pair_of
 
         inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (),
                                                Options(fp, target)))
@@ -280,8 +277,8 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
         @functools.wraps(f, updated=())
         @hiding_frames
         def product(primals: Any, tangents: Any) -> Any:
-            return inner(tuple(primals), tangents_like(primals, tangents))
+            return inner(*pair_of("hvp", primals, tangents))
 
         return product
 
-    return _at_once(fn, make, primals, tangents, "hvp")
+    return _at_once(fn, make, primals, tangents)

@@ -174,24 +174,31 @@ class _Mirror:
         return strokes
 
 
-def _direction(box: Box) -> int:
+def _direction(root: Box) -> int:
     """Return how many more edges lead against the order of what they differentiate than along it.
 
     Those of gradients lead against it, those of tangents along it. Where the outermost block leaves
     it open, the regions decide.
     """
+    return _votes(root) or sum(map(_votes, _regions(root)))
+
+
+def _regions(box: Box) -> list[Box]:
+    inner = [item for item in box.items if isinstance(item, Box)]
+    return [*inner, *(region for item in inner for region in _regions(item))]
+
+
+def _votes(box: Box) -> int:
     number = {v: k for k, item in enumerate(box.items) for e in _eqns(item) for v in e.outputs}
     of = {}
     for item in box.items:
         known = [number[e.of] for e in _eqns(item) if e.of in number]
         for node in ([item] if isinstance(item, Node) else [*item.top, *item.bottom]):
             of[node] = known[0] if known else None
-    votes = 0
-    for edge in box.edges:
-        a, b = of.get(edge.source), of.get(edge.target)
-        if a is not None and b is not None:
-            votes += (a > b) - (a < b)
-    return votes or sum(_direction(item) for item in box.items if isinstance(item, Box))
+    known_edges = [(a, b) for edge in box.edges
+                   if (a := of.get(edge.source)) is not None
+                   and (b := of.get(edge.target)) is not None]
+    return sum((a > b) - (a < b) for a, b in known_edges)
 
 
 @dataclass(slots=True)

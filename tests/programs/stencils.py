@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 def grid(n, rng):
@@ -343,3 +343,14 @@ def shallow_water(h, hu, dt):
         h = h - dt * (mass[1:] - mass[:-1])
         hu = hu - dt * (momentum[1:] - momentum[:-1])
     return np.sum(h**2) + np.sum(hu**2)
+
+
+@program(lambda n, rng: (rng.normal(size=(n, n + 1)),), sizes=(2, 3), compilations=2)
+def mean_of_the_neighbours_there_are(u):
+    (n, m), v = u.shape, u.copy()
+    for i in range(n):
+        for j in range(m):
+            around = [v[i + di, j + dj] for di, dj in ((0, 1), (1, 0), (0, -1), (-1, 0))
+                      if 0 <= i + di < n and 0 <= j + dj < m]
+            v[i, j] = 0.5 * v[i, j] + 0.5 * sum(around) / len(around)
+    return np.sum(v * u)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 def lotka_volterra(y, p):

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, reject, seed, settings
 from hypothesis import strategies as st
 from program_laws import Mismatch, Program, Rejected, arguments, check_program
-from programs import programs
+from random_programs import programs
 
 SEED = int(os.environ.get("TRACEJIT_TEST_SEED", "0"))
 UNHURRIED = settings(

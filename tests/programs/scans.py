@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 @program(lambda n, rng: (rng.normal(size=n), rng.normal(size=n)), argnums=(0, 1))
@@ -302,3 +302,13 @@ def longest_rise_ends_early(x):
             best, where = j - i, i
         i = j + 1
     return x[where + best] / x[where] + np.sum(x)
+
+
+@program(lambda n, rng: (np.cumsum(rng.uniform(0.3, 1.0, n)), rng.normal(size=n), 0.7),
+         argnums=(0, 1, 2), sizes=(3, 5), compilations=2)
+def lagrange_polynomial(xs, ys, t):
+    """A filter on indices: the loop around it is unrolled, for every size by itself."""
+    total = 0.0
+    for i in range(len(xs)):
+        total += ys[i] * np.prod([(t - xs[j]) / (xs[i] - xs[j]) for j in range(len(xs)) if j != i])
+    return total

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 Linear = namedtuple("Linear", "f h q r")
 

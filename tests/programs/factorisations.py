@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 def positive(n, rng):
@@ -229,3 +229,15 @@ def jacobi_eigenvalues(a):
                 for k in range(n):
                     a[p, k], a[q, k] = c * a[p, k] - s * a[q, k], s * a[p, k] + c * a[q, k]
     return np.sum(np.log(np.diag(a)) ** 2)
+
+
+@program(lambda n, rng: (rng.normal(size=(n, n)),), sizes=(2, 3, 4), compilations=3)
+def determinant_by_cofactors(a):
+    """A recursion on a size in a loop: every size is captured by itself."""
+    if len(a) == 1:
+        return a[0, 0]
+    total = 0.0
+    for j in range(len(a)):
+        minor = np.concatenate([a[1:, :j], a[1:, j + 1:]], axis=1)
+        total += (-1) ** j * a[0, j] * determinant_by_cofactors(minor)
+    return total

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 @program(lambda n, rng: (100.0, 103.0, 0.05, 0.2, n), argnums=(0, 1, 2, 3))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from oracles import directional
 
-from gallery.program import Program
+from programs.program import Program
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["derivative_along", "direction_like", "is_floating"]

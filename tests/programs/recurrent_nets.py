@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 def sigmoid(x):

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from gallery.program import program
+from programs.program import program
 
 
 @program(lambda n, rng: (float(n), 1e-12))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gallery.factorisations import dominant, positive
-from gallery.program import program
+from programs.factorisations import dominant, positive
+from programs.program import program
 
 
 @program(lambda n, rng: (positive(n, rng), rng.normal(size=n)), argnums=(0, 1))
