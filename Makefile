@@ -14,7 +14,7 @@ help:
 	@echo 'make test       run the test suite                          (JOBS=$(JOBS))'
 	@echo 'make check      lint, types, packages and layers'
 	@echo 'make fuzz       random programs against differences         (COUNT=$(COUNT), SEED=...)'
-	@echo 'make bench      times beside hand-written, JAX, PyTorch, autograd'
+	@echo 'make bench      times beside hand-written, JAX, PyTorch, autograd; shown again by the pages'
 	@echo 'make golden     write golden sources and the pages of docs/ again; review the diff'
 	@echo 'make docs       the documentation as a site, in build/site'
 	@echo 'make notebooks  run the notebooks and write their outputs again; review the diff'
@@ -34,8 +34,10 @@ check: $(VENV)/dev.stamp
 fuzz: $(VENV)/dev.stamp
 	$(PY) tests/fuzz.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
-bench: $(VENV)/bench.stamp
+bench: $(VENV)/bench.stamp $(VENV)/dev.stamp
 	$(PY) -m benchmarks
+	$(PY) -m pytest -q -p no:randomly tests/test_docs.py tests/test_notebooks.py \
+	    -k 'figures or how_fast' --golden
 
 golden: $(VENV)/dev.stamp
 	$(PY) -m pytest -q -p no:randomly tests/test_golden.py tests/test_docs.py --golden
