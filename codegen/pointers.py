@@ -119,7 +119,12 @@ def ptr_setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def pointer(dtype: np.dtype) -> Any:
-    """Return the intrinsic `at(base, offset, scope)`: a typed pointer into bytes."""
+    """Return the intrinsic `at(base, offset, scope)`: a typed pointer into bytes.
+
+    LLVM is kept from seeing through an offset that is not a constant. It is the sum of the sizes of
+    all buffers before, and the analysis of loops takes such sums apart in every access: some ten
+    buffers doubled the time to compile, some hundred took more memory than there is.
+    """
     element = NUMBA_TYPES[dtype]
 
     @intrinsic(prefer_literal=True)
@@ -128,8 +133,14 @@ def pointer(dtype: np.dtype) -> Any:
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             moved = builder.gep(args[0], [args[1]])
+            if not isinstance(sig.args[1], types.Literal):
+                opaque = builder.module.declare_intrinsic(
+                    "llvm.strip.invariant.group", [moved.type],
+                    ir.FunctionType(moved.type, [moved.type]))
+                moved = builder.call(opaque, [moved])  # the same pointer; leaves no instruction
             return builder.bitcast(moved, context.get_value_type(result))
 
-        return result(base, i64, scope), generate
+        known = isinstance(offset, types.Literal)
+        return result(base, offset if known else i64, scope), generate
 
     return at

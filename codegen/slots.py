@@ -27,7 +27,11 @@ ZONE = 64
 
 @dataclass(slots=True)
 class Slot:
-    """One stretch of the arena, shared by buffers that are never needed at once."""
+    """One stretch of the arena, shared by buffers that are never needed at once.
+
+    offset -- where it begins: a number if it is known, else the name of one
+    next   -- the name of the next slot's offset, `end`, if that needs one
+    """
 
     number: int
     buffers: list[Buffer]
@@ -141,15 +145,20 @@ def arena_layout(kernel: Kernel) -> list[Slot]:
     """Return the slots in order, their offsets as source over the names of sizes."""
     numbers = sorted({b.number for b in kernel.arena})
     slots = []
-    offset = "0"
+    known, offset = 0, "0"
     for k, number in enumerate(numbers):
         buffers = [b for b in kernel.arena if b.number == number]
         size = buffers[0].size * buffers[0].dtype.itemsize + ALIGNMENT - 1 + _zone(kernel)
-        text = dim_source(size, kernel.scalar_names)
-        end = f"{offset} + idiv({text}, {ALIGNMENT}) * {ALIGNMENT}"
         following = f"o{k + 1}" if k + 1 < len(numbers) else None
-        slots.append(Slot(number, buffers, offset, end, following))
-        offset = following or ""
+        if isinstance(size, int) and offset.isdecimal():
+            known += size // ALIGNMENT * ALIGNMENT
+            slots.append(Slot(number, buffers, offset, "", None))
+            offset = str(known)
+        else:
+            text = dim_source(size, kernel.scalar_names)
+            end = f"{offset} + idiv({text}, {ALIGNMENT}) * {ALIGNMENT}"
+            slots.append(Slot(number, buffers, offset, end, following))
+            offset = following or ""
     return slots
 
 

@@ -305,7 +305,7 @@ def running_sums_are_done_by_teams() -> None:
             x = rng.normal(size=n)
             both(tracejit.jit, lambda x: np.cumsum(x), x)
             both(tracejit.value_and_grad, weighted, x)
-        both(tracejit.jit, along, rng.normal(size=(12, 20)))
+        both(tracejit.jit, along, rng.normal(size=(4, 20)))
         both(tracejit.grad, lambda x: np.sum(along(x)[0] ** 2 * along(x)[1]),
              rng.normal(size=(5, 9)))
         both(tracejit.jit, lambda k: np.cumsum(k), np.arange(90) % 5)

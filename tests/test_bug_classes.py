@@ -283,8 +283,17 @@ def _guarded(x: Any) -> Any:
     return total
 
 
+def _zeros_left_out_by_masks(x: Any) -> Any:
+    """Masks meet: each leaves out what the others do not, and a root of zero is behind all."""
+    r = np.sqrt((x[:, None] - x) ** 2)
+    apart = r > 0.0
+    r[apart] = 1.0 / np.sqrt(0.1 + r[apart])
+    nearer = np.where(apart, np.where(r > 1.2, r * r, np.sin(r)), 0.0)
+    return np.sum(np.triu(r * x, 1)) + np.sum(nearer * x)
+
+
 GAUNTLET = [_selected_by_where, _equal_to_its_maximum, _equal_to_an_element, _largest, _sorted,
-            _clipped, _guarded]
+            _clipped, _guarded, _zeros_left_out_by_masks]
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 33, 100])
@@ -302,3 +311,21 @@ def test_selections_survive_being_computed_again(f: Any, n: int) -> None:
         if abs(slopes[0] - slopes[1]) > 1e-4 * max(1.0, abs(slopes[0])):
             continue  # a kink lies between
         assert gradient @ v == pytest.approx(slopes[0], rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("side", [True, False])
+def test_sides_of_a_where_that_are_merged_the_wrong_way_are_caught(
+        side: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes from the two sides of one `where` is one selection, not two and their sum."""
+    x = np.array([0.3, -0.7, 1.1])
+
+    def slope() -> float:
+        return float(tracejit.grad(_zeros_left_out_by_masks)(x)[0])
+
+    h = np.array([1e-6, 0.0, 0.0])
+    expected = (_zeros_left_out_by_masks(x + h) - _zeros_left_out_by_masks(x - h)) / 2e-6
+    with tracejit.config(disable_jit=True):
+        assert slope() == pytest.approx(expected, rel=1e-6)
+        monkeypatch.setattr(cotangents, "_merge_sides",
+                            lambda a, b: (a if side else b).value)
+        assert slope() != pytest.approx(expected, rel=1e-3)

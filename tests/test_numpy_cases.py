@@ -360,6 +360,7 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                (lambda x: np.zeros(x.shape, np.float32), A)],
     np.ones: [(lambda x: np.ones((len(x), 2)) * x[:, None], V), (lambda x: np.ones(3, int), 1.0)],
     np.empty: [(lambda x: _filled(np.empty(5), x), V)],
+    np.ndarray: [(lambda x: _filled(np.ndarray((5,)), x), V)],
     np.full: [(lambda x: np.full((2, 3), x), 0.5), (lambda x: np.full(3, 7), 0.5),
               (lambda x: np.full((2, 5), x), V), (lambda x: np.full(2, 1, dtype=float), 0.5)],
     np.zeros_like: [(lambda x: np.zeros_like(x) + x, A), (lambda x: np.zeros_like(x), INTS),

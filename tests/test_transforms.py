@@ -7,6 +7,7 @@ import functools
 import logging
 import math
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -747,6 +748,42 @@ def test_staged_objects_show_each_stage() -> None:
     assert compiled.why() == traced.why()
     assert "define" in compiled.llvm
     assert ".text" in compiled.asm or "ret" in compiled.asm
+
+
+@pytest.mark.parametrize(("spec", "opaque"), [("f64[n]", True), ("f64[100]", False)])
+def test_llvm_does_not_look_into_where_buffers_begin(spec: str, opaque: bool) -> None:
+    """Else its analysis of loops takes the sum of all sizes apart in every access."""
+    def f(x: Any) -> Any:
+        y = np.cumsum(x)
+        z = np.cumsum(y[::-1] * x)
+        return np.sum(np.cumsum(z[::-1] * y) * z)
+
+    compiled = tracejit.grad(f).trace(tracejit.spec(spec)).lower().compile()
+    unknown = set(re.findall(r"_at\(arena, (o\d+)", compiled.source))
+    assert (len(unknown) > 2) == opaque
+    assert "_at(arena, 0, " in compiled.source
+    assert compiled.llvm.count("call ptr @llvm.strip.invariant.group") == len(unknown)
+
+
+def test_a_slice_of_one_broadcasts_in_one_program_for_all_sizes(compiles: Compiles) -> None:
+    """`x[:, 0:1]` has min(m, 1) columns: the program holds while that is 1."""
+    def f(x: Any) -> Any:
+        column = x[:, 0:1]
+        return np.sum(np.cos(column.T - column) * x[0:1, 0])
+
+    g = tracejit.grad(f)
+    for shape in ((4, 3), (2, 7), (5, 1), (1, 1)):
+        x = np.random.default_rng(0).normal(size=shape)
+        v = np.random.default_rng(1).normal(size=shape)
+        slope = (f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6
+        assert np.sum(g(x) * v) == pytest.approx(slope, rel=1e-6, abs=1e-9)
+    assert len(compiles.lines) == 1, compiles.lines
+    x = np.zeros((3, 0))
+    assert tracejit.jit(lambda x: np.sum(x[:, 0:1].T - x[:, 0:1].T * x[:, 0:1].T))(x) == 0.0
+    with pytest.raises(ValueError, match="broadcast"):
+        tracejit.jit(lambda x: x[:, 0:1].T - x[:, 0:1])(x)
+    with pytest.raises(ValueError, match="broadcast"):
+        (lambda x: x[:, 0:1].T - x[:, 0:1])(x)
 
 
 def test_specs_stand_for_arguments() -> None:

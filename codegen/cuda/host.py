@@ -115,7 +115,7 @@ class HostRenderer:
         return _host_text(size)
 
     def _extents(self, unit: Unit) -> str:
-        """Return how many iterations each axis has, x first; 0 where only the device knows.
+        """Return how many iterations each axis has, x first; -1 where only the device knows.
 
         Those that a team divides come before all.
         """
@@ -128,7 +128,7 @@ class HostRenderer:
         for text in reversed(texts):
             is_known = reads(text) <= self.known and not (
                 calls_in(text) - {"imax", "imin", "idiv", "imod"})
-            found.append(_host_text(text) if is_known else "0")
+            found.append(_host_text(text) if is_known else "-1")
         return f"({', '.join(found)},)"
 
 

@@ -70,6 +70,16 @@ def empty(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
     return lay_out(result, order)
 
 
+@creates(np.ndarray)
+def ndarray(shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0,
+            strides: Any = None, order: str | None = None) -> Tracer:
+    """Return an array to be written to, by the constructor."""
+    if buffer is not None or offset or strides is not None:
+        raise refuse("np.ndarray of memory that is there already cannot be captured",
+                     "Index or reshape the array instead")
+    return empty(shape, dtype, order or "C")
+
+
 @creates(np.full)
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Tracer:
     """Return an array filled with a value, which may be an array to broadcast."""

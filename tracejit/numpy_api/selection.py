@@ -288,8 +288,11 @@ def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
         elif isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims):
             raise refuse("x[mask] = v with an array v has a size that depends on data",
                          "Use x[...] = np.where(mask, v, x)")
-        spread = _spread_mask(x, mask)
-        x[...] = cast(np.where(spread, cast(value, x.dtype), x), x.dtype)
+        merged = cast(np.where(_spread_mask(x, mask), cast(value, x.dtype), x), x.dtype)
+        if x.steps or merged.aval != x.aval:
+            x[...] = merged
+        else:
+            write_cell(x, lambda elements, at: merged.value, None)
         return
     _scatter(x, parts, value, "scatter")
 

@@ -20,7 +20,7 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.ops.cotangents import Masked, Where, dense, unbroadcast
+from tracejit.ops.cotangents import Where, dense, narrow, unbroadcast
 from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
 from tracejit.trace.equations import VARIANTS, apply
 
@@ -65,9 +65,9 @@ elementwise("abs", np.absolute, "fabs({0})", lambda z, x: (np.sign(x),), exact=T
 elementwise("sign", np.sign, "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, {0}))",
             exact=True, kinds="if")
 elementwise("maximum", np.maximum, "maximum({0}, {1})",
-            lambda z, x, y: (Where(x >= y), Where(np.logical_not(x >= y))), exact=True, kinds="bif")
+            lambda z, x, y: (Where(x >= y), Where(x >= y, False)), exact=True, kinds="bif")
 elementwise("minimum", np.minimum, "minimum({0}, {1})",
-            lambda z, x, y: (Where(x <= y), Where(np.logical_not(x <= y))), exact=True, kinds="bif")
+            lambda z, x, y: (Where(x <= y), Where(x <= y, False)), exact=True, kinds="bif")
 elementwise("fmax", np.fmax, "select(({0} >= {1}) | ({1} != {1}), {0}, {1})",
             lambda z, x, y: (Where((x >= y) | (y != y)), Where((x < y) | (x != x))), exact=True)
 elementwise("fmin", np.fmin, "select(({0} <= {1}) | ({1} != {1}), {0}, {1})",
@@ -198,15 +198,9 @@ def _select_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block
 
 def _select_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     ct = cts[0]
-    mask = sweep.operand(eqn.inputs[0])
-    branches = []
-    for a, m in zip(eqn.inputs[1:], (mask, np.logical_not(mask)), strict=True):
-        if isinstance(ct, Masked):
-            masked = Masked(ct.mask & m, ct.value)
-        else:
-            masked = Masked(m, ct)
-        branches.append(unbroadcast(masked, a.aval) if sweep.wants(a) else None)
-    return [None, *branches]
+    condition = sweep.operand(eqn.inputs[0])
+    return [None, *(unbroadcast(narrow(ct, condition, side), a.aval) if sweep.wants(a) else None
+                    for a, side in zip(eqn.inputs[1:], (True, False), strict=True))]
 
 
 def _select_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:

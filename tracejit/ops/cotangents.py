@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,29 +15,47 @@ from tracejit.trace.equations import apply
 from tracejit.trace.tracer import Tracer
 
 __all__ = ["Cotangent", "Masked", "Scattered", "Where", "add_cotangents", "apply_derivative",
-           "dense", "scale", "sum_to", "unbroadcast", "zeros"]
+           "dense", "narrow", "scale", "sum_to", "unbroadcast", "zeros"]
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A derivative that is 1 where `mask` holds and 0 elsewhere, by selection, not by product."""
+    """A derivative that is 1 where `mask` holds, or does not, and 0 elsewhere, by selection."""
 
     mask: Any
+    holds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A cotangent that is `value` where `mask` holds and zero elsewhere.
+    """A cotangent that is `value` where all `conditions` hold and zero elsewhere.
 
-    What `where` sends to each branch. Rules multiply `value` and leave the mask, so that the
+    What `where` sends to each branch. Rules multiply `value` and leave the conditions, so that the
     infinity or NaN which an unselected branch has is never multiplied by a zero: 0 * inf is NaN.
+
+    conditions -- pairs of a mask and whether it shall hold, or not
+    is_zero    -- whether `value` is zero elsewhere by itself
     """
 
-    mask: Any
+    conditions: tuple[tuple[Any, bool], ...]
     value: Any
+    is_zero: bool = False
+
+    @property
+    def mask(self) -> Any:
+        """Return where it is not zero."""
+        return functools.reduce(np.logical_and, [
+            mask if holds else np.logical_not(mask) for mask, holds in self.conditions])
+
+    @property
+    def literals(self) -> list[tuple[Any, bool]]:
+        """Return the conditions so that they can be compared."""
+        return [(mask.value, holds) for mask, holds in self.conditions]
 
     def dense(self) -> Any:
         """Return it as an array."""
+        if self.is_zero:
+            return self.value
         return np.where(self.mask, self.value, np.zeros((), self.value.dtype)[()])
 
 
@@ -73,19 +92,35 @@ def add_cotangents(a: Any, b: Any) -> Any:
         return b.add_to(dense(a))
     if isinstance(a, Scattered):
         return a.add_to(dense(b))
-    if isinstance(a, Masked) and isinstance(b, Masked) and a.mask.value is b.mask.value:
-        return Masked(a.mask, a.value + b.value)
+    if isinstance(a, Masked) and isinstance(b, Masked):
+        if a.literals == b.literals:
+            return Masked(a.conditions, a.value + b.value)
+        if a.literals[:-1] == b.literals[:-1] and a.literals[-1][0] is b.literals[-1][0]:
+            return _merge_sides(a, b)
+        return Masked(((a.mask | b.mask, True),), a.dense() + b.dense(), is_zero=True)
     return dense(a) + dense(b)
+
+
+def _merge_sides(a: Masked, b: Masked) -> Any:
+    """Return the sum of what comes from the two sides of one `where`."""
+    *around, (mask, holds) = a.conditions
+    value = np.where(mask, *(a.value, b.value) if holds else (b.value, a.value))
+    return Masked(tuple(around), value) if around else value
+
+
+def narrow(ct: Any, mask: Any, holds: bool = True) -> Masked:
+    """Return a cotangent where a mask holds, or where it does not."""
+    if isinstance(ct, Masked):
+        return Masked((*ct.conditions, (mask, holds)), ct.value)
+    return Masked(((mask, holds),), ct)
 
 
 def scale(ct: Any, d: Any) -> Any:
     """Return a cotangent times the conjugate of a derivative."""
-    if isinstance(ct, Masked):
-        if isinstance(d, Where):
-            return Masked(ct.mask & d.mask, ct.value)
-        return Masked(ct.mask, scale(ct.value, d))
     if isinstance(d, Where):
-        return Masked(d.mask, ct)
+        return narrow(ct, d.mask, d.holds)
+    if isinstance(ct, Masked):
+        return Masked(ct.conditions, scale(ct.value, d), ct.is_zero and isinstance(d, (int, float)))
     if isinstance(d, (int, float)) and d in (1, -1):
         return ct if d == 1 else -ct
     if getattr(d, "dtype", np.dtype(float)).kind == "c":
@@ -96,7 +131,8 @@ def scale(ct: Any, d: Any) -> Any:
 def apply_derivative(d: Any, tangent: Any) -> Any:
     """Return a derivative times a tangent."""
     if isinstance(d, Where):
-        return np.where(d.mask, tangent, np.zeros((), tangent.dtype)[()])
+        sides = tangent, np.zeros((), tangent.dtype)[()]
+        return np.where(d.mask, *sides if d.holds else sides[::-1])
     if isinstance(d, (int, float)) and d in (1, -1):
         return tangent if d == 1 else -tangent
     return d * tangent

@@ -226,6 +226,8 @@ class Trace:
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.equal: dict[Value, Dim] = {}
+        self.ones: dict[Dim, Guard] = {}
+        """Sizes like min(n, 1) that are 1 while a guard holds."""
         self.guards: list[Guard] = []
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[object] = []
@@ -285,7 +287,7 @@ class Trace:
             if isinstance(d, int) or not any(v in self.equal for v in dim_values(d)):
                 break
             d = substitute(d, self.equal)
-        return d
+        return 1 if self.ones and self.ones.get(d) in self.guards else d
 
     def renamed_sizes(self) -> dict[Value, Dim]:
         """Return what each size that turned out equal to another has become."""
@@ -347,6 +349,11 @@ class Trace:
             return False
         self._guard(Guard(d, "==", True, f"{describe_line(find_site())}: {why}"))
         return True
+
+    def take_as_one(self, d: Dim, why: str) -> None:
+        """Leave a guard that a size, which is 1 in this call, is 1."""
+        self.ones[d] = Guard(d - 1, "==", True, f"{describe_line(find_site())}: {why}")
+        self._guard(self.ones[d])
 
     def _guard(self, guard: Guard) -> None:
         if guard not in self.guards:

@@ -191,18 +191,21 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
             if chosen == 1:
                 chosen = d
             elif not same_dim(chosen, d):
-                _stretch(chosen, d, shapes)
+                chosen = _stretched(chosen, d, shapes)
         result.append(trace.canonical(chosen))
     return tuple(result)
 
 
-def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> None:
-    """Two known sizes differ: one of them is 1 in this call, or NumPy would refuse too."""
-    trace = current()
-    for d in (a, b):
+def _stretched(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> Dim:
+    """Two known sizes differ: one is 1 in this call, return the other; or raise as NumPy does."""
+    trace, why = current(), "a size of 1 broadcasts here"
+    for d, other in ((a, b), (b, a)):
         if isinstance(d, Expr) and trace.is_known(d) and trace.number(d) == 1:
-            v = next(iter(v for m, _ in d.terms for v in m if isinstance(v, Value)))
-            raise NeedStatic(v, trace.builder.find_site(), "a size of 1 broadcasts here")
+            v = next((v for m, _ in d.terms for v in m if isinstance(v, Value)), None)
+            if v is not None:
+                raise NeedStatic(v, trace.builder.find_site(), why)
+            trace.take_as_one(d, why)
+            return other
     known = all(trace.is_known(d) for s in shapes for d in s)
     texts = " ".join(str(tuple(trace.number(d) if known else d for d in s)) for s in shapes)
     raise ValueError(f"operands could not be broadcast together with shapes {texts}")

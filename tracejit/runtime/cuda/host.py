@@ -150,17 +150,17 @@ class Host:
 
 def _geometry(extents: tuple[int, ...], limit: int,
               most: int = THREADS) -> tuple[Triple, Triple]:
-    """Return blocks and threads per axis for some iterations; 0 stands for an unknown number.
+    """Return blocks and threads per axis for some iterations; -1 stands for an unknown number.
 
     It depends on nothing else, so that sums are the same at every call.
     """
     threads, blocks = [1, 1, 1], [1, 1, 1]
     for axis, n in enumerate(extents):
-        wanted = 32 if n == 0 else 1 << max(0, int(n) - 1).bit_length()
+        wanted = 32 if n < 0 else 1 << max(0, int(n) - 1).bit_length()
         threads[axis] = min(most, wanted)
         most //= threads[axis]
     for axis in reversed(range(len(extents))):
-        n = extents[axis] or 64 * threads[axis]
+        n = extents[axis] if extents[axis] >= 0 else 64 * threads[axis]
         most_blocks = min(limit, 65535 if axis else limit)
         blocks[axis] = max(1, min(-(-int(n) // threads[axis]), most_blocks))
         limit = max(1, limit // blocks[axis])

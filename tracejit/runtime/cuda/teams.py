@@ -32,10 +32,10 @@ def _power_of_two(n: int) -> int:
 def row_geometry(extents: tuple[int, ...], limit: int) -> Geometry:
     """Return blocks and threads for rows along axis y, and z, whose elements are along axis x.
 
-    extents -- elements of a row, rows, and rows of further axes; 0 stands for an unknown number
+    extents -- elements of a row, rows, and rows of further axes; -1 stands for an unknown number
     limit   -- how many blocks there may be
     """
-    length, *rows = (n or 64 for n in extents)
+    length, *rows = (max(n, 1) if n >= 0 else 64 for n in extents)
     lanes = min(THREADS, _power_of_two(length))
     while lanes > WARP and prod(rows) * lanes > ENOUGH:
         lanes //= 2
@@ -50,7 +50,7 @@ def column_geometry(extents: tuple[int, ...], limit: int, *, is_split: bool = Fa
 
     is_split -- whether several blocks divide a column
     """
-    length, *columns = (n or 64 for n in extents)
+    length, *columns = (max(n, 1) if n >= 0 else 64 for n in extents)
     across = min(WARP, _power_of_two(columns[0]))
     lanes = min(THREADS // across, _power_of_two(length))
     outer = min(columns[1], limit, MAX_BLOCKS) if len(columns) > 1 else 1
