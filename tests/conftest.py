@@ -12,6 +12,12 @@ import pytest
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests, so that no process is left with one at the end."""
+    items.sort(key=lambda item: item.path.name != "test_cuda.py")
+
+
 def pytest_collection_finish() -> None:
     """Leave what has been imported out of every later search for garbage."""
     gc.collect()
