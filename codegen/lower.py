@@ -376,7 +376,7 @@ class _Lowerer(NestEmitter):
             return
         s = copy_statement(a, v, buffer, "it is an element's part of the result")
         s.index, s.shape = (index.dim, *s.index), shape
-        self._loops_of(s)
+        self.loops_of(s)
 
     def fail(self, condition: str, error: str, message: str, values: Sequence[str],
              eqn: Eqn) -> None:

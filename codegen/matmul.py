@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracejit.codegen.loop_ir import Do, If, Node
 from tracejit.codegen.products import WORTHWHILE, as_product, product_sizes
-from tracejit.codegen.schedule import Nest, as_nest
-from tracejit.codegen.statements import Statement, statements_of
+from tracejit.codegen.statements import statements_of
 from tracejit.ir.core import Eqn
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ def lower_product(self: _Lowerer, eqn: Eqn) -> None:
     loops: list[Node] = []
     with self.scope(loops, conditional=True, eqn=eqn):
         for statement in statements_of(eqn, self.elements, self.buffers):
-            nest = as_nest(statement, 0)
-            assert isinstance(nest, Nest) and isinstance(statement, Statement)
-            self.nest(nest)
+            self.loops_of(statement)
     factors = " * ".join(f"({x})" if " " in x else x for x in (m, n, k))
     self.nodes.append(If(f"{factors} >= {WORTHWHILE}", [call], loops))

@@ -179,9 +179,10 @@ class NestEmitter(StatementEmitter):
 
     def copy(self, source: Atom, target: Value, buffer: Buffer, why: str) -> None:
         """Copy an array to a buffer."""
-        self._loops_of(copy_statement(source, target, buffer, why))
+        self.loops_of(copy_statement(source, target, buffer, why))
 
-    def _loops_of(self, s: Statement) -> None:
+    def loops_of(self, s: Statement) -> None:
+        """Carry a statement out, in loops of its own."""
         step = as_nest(s, 0)
         if isinstance(step, Nest):
             self.nest(step)

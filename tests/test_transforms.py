@@ -778,12 +778,62 @@ def test_a_slice_of_one_broadcasts_in_one_program_for_all_sizes(compiles: Compil
         slope = (f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6
         assert np.sum(g(x) * v) == pytest.approx(slope, rel=1e-6, abs=1e-9)
     assert len(compiles.lines) == 1, compiles.lines
+    assert "%0: f64[n, 1] = index(%x)" in str(g.trace(np.ones((4, 3))).graph)
     x = np.zeros((3, 0))
-    assert tracejit.jit(lambda x: np.sum(x[:, 0:1].T - x[:, 0:1].T * x[:, 0:1].T))(x) == 0.0
     with pytest.raises(ValueError, match="broadcast"):
         tracejit.jit(lambda x: x[:, 0:1].T - x[:, 0:1])(x)
     with pytest.raises(ValueError, match="broadcast"):
         (lambda x: x[:, 0:1].T - x[:, 0:1])(x)
+
+
+def _column_that_a_loop_carries(x: Any) -> Any:
+    c = x[:, :1]
+    for _ in range(3):
+        c = c + np.sum(np.sin(c.T - c), axis=1, keepdims=True)
+    return np.sum(c ** 2)
+
+
+def _column_of_branches(x: Any) -> Any:
+    c = x[:, 1:2]
+    d = (c.T - c)[:, :1] if np.sum(c) > 1.0 else c * 2.0
+    return np.sum(d ** 2 * c)
+
+
+def _product_with_itself(x: Any) -> Any:
+    a = x[:2, :1]
+    return np.sum(a.T @ a) + np.sum(a - x[:2, 0])
+
+
+def _column_that_is_written_to(x: Any) -> Any:
+    y = x.copy()
+    c = y[:, 0:1]
+    c += 0.1 * np.sum(np.cos(c.T - 2.0 * c), axis=1, keepdims=True)
+    return np.sum(y ** 2)
+
+
+@pytest.mark.parametrize("f", [_column_that_a_loop_carries, _column_of_branches,
+                               _product_with_itself, _column_that_is_written_to])
+def test_columns_stay_columns(f: Any) -> None:
+    g = tracejit.value_and_grad(f)
+    for n in (4, 2, 6):
+        x = np.random.default_rng(n).uniform(0.2, 1.0, (n, n + 1))
+        v = np.random.default_rng(1).normal(size=x.shape)
+        value, slope = g(x)
+        assert value == pytest.approx(f(x), rel=1e-12)
+        difference = (f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6
+        assert np.sum(slope * v) == pytest.approx(difference, rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(-1, 1), (1, -1), (2, -1)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_of_sizes_some_of_which_are_one(shape: tuple[int, int], transposed: bool) -> None:
+    def f(x: Any) -> Any:
+        a = x.reshape(shape)
+        return np.sum((a.T @ a if transposed else a @ a.T) ** 2)
+
+    x = np.random.default_rng(0).normal(size=6)
+    a = x.reshape(shape)
+    np.testing.assert_allclose(tracejit.grad(f)(x), (4.0 * (a @ a.T) @ a).reshape(-1), rtol=1e-12)
 
 
 def test_specs_stand_for_arguments() -> None:

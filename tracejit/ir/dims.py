@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Union
 if TYPE_CHECKING:
     from tracejit.ir.core import Value
 
-__all__ = ["Call", "Dim", "Expr", "atom", "ceil_div", "dim_values", "evaluate", "floor_div",
-           "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum", "minimum", "mod",
-           "product", "substitute", "upper_bound"]
+__all__ = ["Call", "Dim", "Expr", "atom", "ceil_div", "clamps", "dim_values", "evaluate",
+           "floor_div", "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum", "minimum",
+           "mod", "product", "substitute", "upper_bound"]
 
 Dim = Union[int, "Expr"]
 Atom = Union["Value", "Call"]
@@ -186,6 +186,21 @@ def dim_values(d: Dim) -> Iterator[Value]:
                         yield from dim_values(arg)
                 else:
                     yield a
+
+
+def clamps(d: Dim) -> Iterator[tuple[Value, int]]:
+    """Yield values and numbers such that a `max` or `min` in a dim asks which is greater."""
+    for monomial, _ in d.terms if isinstance(d, Expr) else ():
+        for a in monomial:
+            if isinstance(a, Call):
+                left, right = a.args
+                if a.fn in ("max", "min") and isinstance(left, Expr) and isinstance(right, int):
+                    moved = left - left.const
+                    (*values,) = set(dim_values(moved))
+                    if len(values) == 1 and moved == atom(values[0]):
+                        yield values[0], right - left.const
+                for arg in a.args:
+                    yield from clamps(arg)
 
 
 _CALLS: dict[str, Callable[[Dim, Dim], Dim]] = {

@@ -25,7 +25,7 @@ from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
 from tracejit.trace.container_aliases import containers
-from tracejit.trace.context import Guard, NeedStatic, Trace, active
+from tracejit.trace.context import Guard, NeedLeast, NeedStatic, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.paths import Guarded, Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
@@ -93,15 +93,21 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     assigns     -- whether new values of variables are results too; else assigning is refused
     """
     pins: Pins = {}
+    leasts: Pins = {}
     decides_layouts = False
     for _ in range(256):
-        attempt = _Attempt(fn, specs, structure, actual, pins, name, writes_back, assigns, names)
+        attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
+                           names)
         attempt.trace.decides_layouts = decides_layouts
         try:
             return attempt.run()
         except NeedStatic as need:
             key, number = need.found()
-            pins[key] = (number, f"{describe_line(need.site)}: {need.why}")
+            why = f"{describe_line(need.site)}: {need.why}"
+            if isinstance(need, NeedLeast):
+                leasts[key] = (need.least, why)
+            else:
+                pins[key] = (number, why)
         except Refusal:
             if decides_layouts or not attempt.trace.undecided:
                 raise
@@ -113,10 +119,10 @@ class _Attempt:
     """One run of the function on tracers."""
 
     def __init__(self, fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
-                 actual: Sequence[Any] | None, pins: Pins, name: str | None,
+                 actual: Sequence[Any] | None, pins: Pins, leasts: Pins, name: str | None,
                  writes_back: bool, assigns: bool, names: Sequence[str] | None) -> None:
         self.fn, self.specs, self.structure, self.actual = fn, specs, structure, actual
-        self.pins, self.writes_back, self.assigns = pins, writes_back, assigns
+        self.pins, self.leasts, self.writes_back, self.assigns = pins, leasts, writes_back, assigns
         self.name = name or getattr(fn, "__name__", "f").replace("<lambda>", "_lambda")
         self.names = names
         self.trace = Trace()
@@ -228,7 +234,10 @@ class _Attempt:
             self.unnamed.add(v)
         self.sizes.append(v)
         self.origin[v] = (key, axis)
-        self.trace.builder.assume(v, 0, None)
+        least, why = self.leasts.get((key, axis), (0, ""))
+        self.trace.builder.assume(v, least, None)
+        if least:
+            self.trace.guards.append(Guard(least - v.dim, "<=", True, why))
         if content is not None:
             self.trace.actual[v] = content.shape[axis]
         return v.dim

@@ -15,7 +15,8 @@ from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
-__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedStatic", "NotRepeatable", "Place", "Trace",
+__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedLeast", "NeedStatic",
+           "NotRepeatable", "Place", "Trace",
            "Unify", "active", "current", "is_tracing", "refuse"]
 
 
@@ -176,6 +177,14 @@ class NeedStatic(Restart):
         return self.pin
 
 
+class NeedLeast(NeedStatic):
+    """A size is to be taken as no less than a number."""
+
+    def __init__(self, value: Value, least: int, site: Site | None, why: str) -> None:
+        super().__init__(value, site, why)
+        self.least = least
+
+
 class NotRepeatable(Restart):
     """A trial run would change what cannot be put back, an iterator say."""
 
@@ -226,8 +235,6 @@ class Trace:
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.equal: dict[Value, Dim] = {}
-        self.ones: dict[Dim, Guard] = {}
-        """Sizes like min(n, 1) that are 1 while a guard holds."""
         self.guards: list[Guard] = []
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[object] = []
@@ -287,7 +294,7 @@ class Trace:
             if isinstance(d, int) or not any(v in self.equal for v in dim_values(d)):
                 break
             d = substitute(d, self.equal)
-        return 1 if self.ones and self.ones.get(d) in self.guards else d
+        return d
 
     def renamed_sizes(self) -> dict[Value, Dim]:
         """Return what each size that turned out equal to another has become."""
@@ -349,11 +356,6 @@ class Trace:
             return False
         self._guard(Guard(d, "==", True, f"{describe_line(find_site())}: {why}"))
         return True
-
-    def take_as_one(self, d: Dim, why: str) -> None:
-        """Leave a guard that a size, which is 1 in this call, is 1."""
-        self.ones[d] = Guard(d - 1, "==", True, f"{describe_line(find_site())}: {why}")
-        self._guard(self.ones[d])
 
     def _guard(self, guard: Guard) -> None:
         if guard not in self.guards:

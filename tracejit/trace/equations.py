@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
-from tracejit.ir.dims import Dim, Expr
+from tracejit.ir.dims import Dim, Expr, clamps, dim_values
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
-from tracejit.trace.context import NeedStatic, current, refuse
+from tracejit.trace.context import NeedLeast, NeedStatic, current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
@@ -191,21 +191,22 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
             if chosen == 1:
                 chosen = d
             elif not same_dim(chosen, d):
-                chosen = _stretched(chosen, d, shapes)
+                _stretch(chosen, d, shapes)
         result.append(trace.canonical(chosen))
     return tuple(result)
 
 
-def _stretched(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> Dim:
-    """Two known sizes differ: one is 1 in this call, return the other; or raise as NumPy does."""
+def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> None:
+    """Two known sizes differ: one of them is 1 in this call, or NumPy would refuse too."""
     trace, why = current(), "a size of 1 broadcasts here"
-    for d, other in ((a, b), (b, a)):
+    for d in (a, b):
         if isinstance(d, Expr) and trace.is_known(d) and trace.number(d) == 1:
-            v = next((v for m, _ in d.terms for v in m if isinstance(v, Value)), None)
-            if v is not None:
-                raise NeedStatic(v, trace.builder.find_site(), why)
-            trace.take_as_one(d, why)
-            return other
+            site = trace.builder.find_site()
+            for v, least in clamps(d):
+                low, _ = trace.builder.known.get(v, (None, None))
+                if v.is_size and isinstance(low, int) and low < least <= trace.actual[v]:
+                    raise NeedLeast(v, least, site, why)  # x[:, 0:1] has min(m, 1) columns
+            raise NeedStatic(next(dim_values(d)), site, why)
     known = all(trace.is_known(d) for s in shapes for d in s)
     texts = " ".join(str(tuple(trace.number(d) if known else d for d in s)) for s in shapes)
     raise ValueError(f"operands could not be broadcast together with shapes {texts}")
