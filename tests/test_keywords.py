@@ -47,6 +47,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "nansum": (HOLES,), "nanmax": (HOLES,), "nanmin": (HOLES,), "nanmean": (HOLES,),
     "take_along_axis": (M, np.array([[0, 2, 1]])), "interp": (V, W, V), "searchsorted": (W, V),
     "xlogy": (W, W), "xlog1py": (W, W), "logit": (W / 4.0,), "entr": (W,), "logsumexp": (M,),
+    "tril_indices": (3,), "triu_indices": (3,), "diag_indices": (3,),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
 }
 """What a function is called with; `(M,)` where it is not here."""
@@ -57,7 +58,7 @@ VALUES: dict[str, list[Any]] = {
     "where": [M > 0.6, V > 0.6, HOLES > 2.0], "ddof": [1], "correction": [1],
     "mean": [np.mean(M, keepdims=True)], "order": ["F"], "copy": [True, False, None],
     "subok": [True], "shape": [(2, 3)], "device": ["cpu"], "like": [np.ones(2)],
-    "buffer": [b"0" * 24], "strides": [(16,)],
+    "m": [4], "ndim": [3], "buffer": [b"0" * 24], "strides": [(16,)],
     "decimals": [1, -1], "deg": [True], "nan": [7.0], "posinf": [8.0], "neginf": [9.0],
     "rtol": [0.5], "atol": [0.5], "equal_nan": [True], "a_min": [0.0], "a_max": [0.0],
     "min": [0.0], "max": [0.0], "ndmin": [3], "ndmax": [1], "casting": ["unsafe", "no"],

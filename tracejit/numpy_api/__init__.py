@@ -9,4 +9,5 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     reductions,
     selection,
     shapes,
+    triangles,
 )
