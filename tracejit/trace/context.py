@@ -15,9 +15,9 @@ from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
-__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedLeast", "NeedStatic",
-           "NotRepeatable", "Place", "Trace",
-           "Unify", "active", "current", "is_tracing", "refuse"]
+__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedLeast", "NeedStatic", "NotRepeatable",
+           "Place", "Trace", "Unify", "Unroll", "Widens", "active", "current", "is_tracing",
+           "refuse"]
 
 
 class Cell:
@@ -202,6 +202,19 @@ class Unroll(Exception):
     def __init__(self, why: str, refusal: Refusal | None = None) -> None:
         super().__init__(why)
         self.why, self.refusal = why, refusal
+
+
+class Widens(Refusal):
+    """What a loop carries gets more elements in an iteration, as broadcasting gives them.
+
+    A refusal, unless the first iteration can be carried out before the loop.
+    """
+
+    __module__, __qualname__ = Refusal.__module__, Refusal.__qualname__  # as users see it
+
+    def __init__(self, text: str, why: str) -> None:
+        super().__init__(text)
+        self.why = why
 
 
 class Unify(Restart):

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
 from tracejit.trace.branches import join_leaf
-from tracejit.trace.context import Place, Unroll, current, refuse
+from tracejit.trace.context import Place, Unroll, Widens, current, refuse
 from tracejit.trace.equations import (
     atom_of,
     dims_of,
@@ -234,13 +235,22 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     if len(dims) != len(g.aval.shape) or not all(
             trace.canonical(a) == trace.canonical(b) or trace.unify(a, b) or _agree(a, b)
             for a, b in zip(dims, g.aval.shape, strict=True)):
-        raise refuse(f"{name!r} has shape {_shape(g.aval.shape)} before an iteration of this loop "
-                     f"and {_shape(dims)} after it",
-                     "Make it as large as it will get before the loop, and write to parts of it")
+        raise _reshaped(name, g.aval.shape, dims)
     is_array = g.is_array and isinstance(x, Tracer) and x.is_array
     if dtype == g.aval.dtype and weak == g.weak and is_array == g.is_array:
         return g
     return Number(Aval(dtype, g.aval.shape), weak, is_array)
+
+
+def _reshaped(name: str, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Refusal:
+    what = f"{name!r} has shape {_shape(before)} before an iteration of this loop and "
+    refusal = refuse(what + f"{_shape(after)} after it",
+                     "Make it as large as it will get before the loop, and write to parts of it")
+    canonical = current().canonical
+    if len(before) <= len(after) and all(canonical(b) in (1, canonical(a)) for b, a in zip(
+            reversed(before), reversed(after), strict=False)):
+        return Widens(str(refusal), f"{name!r} has shape {_shape(before)} before it")
+    return refusal
 
 
 def _agree(a: Dim, b: Dim) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -48,6 +49,15 @@ class TracedIterable:
     def in_turn(self, k: Any) -> Any:
         """Return the item of iteration k, counted from 0."""
         return self.item(of_dim(self.hi - 1) - k if self.reverse else of_dim(self.lo) + k)
+
+    def without_first(self) -> TracedIterable:
+        """Return the items of all iterations but the first."""
+        rest = copy.copy(self)
+        if self.reverse:
+            rest.hi = self.hi - 1
+        else:
+            rest.lo = self.lo + 1
+        return rest
 
     def turn(self, i: Any) -> Any:
         """Return which iteration has the item of number i, counted from 0."""
