@@ -47,6 +47,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "nansum": (HOLES,), "nanmax": (HOLES,), "nanmin": (HOLES,), "nanmean": (HOLES,),
     "take_along_axis": (M, np.array([[0, 2, 1]])), "interp": (V, W, V), "searchsorted": (W, V),
     "xlogy": (W, W), "xlog1py": (W, W), "logit": (W / 4.0,), "entr": (W,), "logsumexp": (M,),
+    "convolve": (V, W), "correlate": (V, W), "polyder": (V,), "block": ([[M, P]],),
+    "dstack": ([M, P],), "vsplit": (M, 3), "hsplit": (M, 3), "dsplit": (M[None], 3),
+    "piecewise": (V, [V > 0.0], [np.sin, 2.0]), "unravel_index": (np.array([2, 3]), (2, 3)),
+    "multi_dot": ([M, P, M],), "matrix_power": (M, 3),
     "tril_indices": (3,), "triu_indices": (3,), "diag_indices": (3,),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
 }
@@ -113,7 +117,7 @@ def keywords(f: Any) -> Iterator[tuple[str, Any]]:
     count = len(ARGUMENTS.get(f.__name__, (M,)))
     for place, name in enumerate([*parameters, *(extra.keys() - parameters.keys())]):
         if (place < count and name not in ("shape", "a", "x")) or name in (
-                "kwargs", "operands", "arrays", "tup", "arys", "xi", "varargs"):
+                "args", "kw", "kwargs", "operands", "arrays", "tup", "arys", "xi", "varargs"):
             continue
         if name in WITHOUT_VALUES and name not in extra:
             continue

@@ -477,6 +477,36 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.triu_indices_from: [(lambda x: x[np.triu_indices_from(x)], A @ A.T)],
     np.diag_indices: [(lambda x: x[np.diag_indices(len(x))], A @ A.T)],
     np.diag_indices_from: [(lambda x: x[np.diag_indices_from(x)], A @ A.T)],
+    np.convolve: [(lambda x, m=m, v=v: np.convolve(x, v, m), V)
+                  for m in ("full", "same", "valid") for v in ([0.5, 2.0], np.ones(9), [1.5])] + [
+                  (lambda x: np.convolve(x[0], x[1, :3], "same"), A)],
+    np.correlate: [(lambda x, m=m, k=k: np.correlate(x[0], x[1, :k], m), A)
+                   for m in ("full", "same", "valid") for k in (1, 2, 3)] + [
+                   (lambda x: np.correlate(x[0, :2], x[1], "same"), A)],
+    np.polyder: [(np.polyder, V), (lambda x: np.polyder(x, 2), V)],
+    np.rot90: [(lambda x, k=k: np.rot90(x, k), A) for k in range(-1, 5)] + [
+               (lambda x: np.rot90(x[:, None] * x, 1, (2, 0)), A)],
+    np.block: [(lambda x: np.block([[x, x[:, :1]], [x[:1] * 2.0, 1.0]]), A),
+               (lambda x: np.block([x[0], x[1, :2]]), A), (np.block, A),
+               (lambda x: np.block([[x], [np.ones((2, 4))]]), A)],
+    np.dstack: [(lambda x: np.dstack([x, x * x]), A), (lambda x: np.dstack([x, 2.0 * x]), V)],
+    np.vsplit: [(lambda x: np.vsplit(x, 3)[1], A)],
+    np.dsplit: [(lambda x: np.dsplit(x[None], 2)[1], A)],
+    np.hsplit: [(lambda x: np.hsplit(x, 2)[1], A), (lambda x: np.hsplit(x, [1, 3])[1], V)],
+    np.piecewise: [(lambda x: np.piecewise(x, [x < -0.2, x > 0.4], [np.sin, lambda t: t**2, 1.5]),
+                    V),
+                   (lambda x: np.piecewise(x, [x < 0.0], [0.0, lambda t, a: t * a], 3.0), V)],
+    np.unravel_index: [(lambda x: x[np.unravel_index(np.argmax(x), x.shape)], A)],
+    np.linalg.matmul: [(lambda x: np.linalg.matmul(x, x.T), A)],
+    np.linalg.outer: [(lambda x: np.linalg.outer(x, x), V)],
+    np.linalg.tensordot: [(lambda x: np.linalg.tensordot(x, x, axes=1), A @ A.T)],
+    np.linalg.trace: [(lambda x: np.linalg.trace(x, offset=1), A)],
+    np.linalg.diagonal: [(lambda x: np.linalg.diagonal(x, offset=1), A)],
+    np.linalg.matrix_transpose: [(lambda x: np.linalg.matrix_transpose(x[:, None] * x), A)],
+    np.matrix_transpose: [(np.matrix_transpose, A)],
+    np.linalg.multi_dot: [(lambda x: np.linalg.multi_dot([x, x.T, x]), A)],
+    np.linalg.matrix_power: [(lambda x, n=n: np.linalg.matrix_power(x, n), A @ A.T + np.eye(3))
+                             for n in (0, 1, 2, 5, -2)],
     np.fill_diagonal: [(lambda x: _fill_diagonal(np.ones((4, 3)), x[:3]), V),
                        (lambda x: _fill_diagonal(x * x, x[0, 1]), A)],
     np.take_along_axis: [(lambda x: np.take_along_axis(x, np.argsort(x, axis=1), axis=1), A)],

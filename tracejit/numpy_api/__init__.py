@@ -1,6 +1,7 @@
 """NumPy's functions, methods and attributes, and `math`'s, on tracers: each in terms of ops."""
 
 from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    compositions,
     conditions,
     creation,
     elementwise,

@@ -1,0 +1,200 @@
+"""Functions that are others put together, with no rules of their own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import maximum, minimum
+from tracejit.numpy_api.creation import eye, iota
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.calls import call_function
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import captures
+from tracejit.trace.equations import apply, atom_of, cast, emit
+from tracejit.trace.loops import trace_loop
+from tracejit.trace.tracer import of_dim
+
+__all__ = ["convolve", "rot90"]
+
+
+# --- signals and polynomials --------------------------------------------------------------------
+
+
+@captures(np.convolve)
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """Return the sums of products of one array with the other, reversed and shifted."""
+    a, v = np.atleast_1d(as_tracer(a)), np.atleast_1d(as_tracer(v))
+    for x, name in ((a, "a"), (v, "v")):
+        if len(x.dims) > 1:
+            raise ValueError("object too deep for desired array")
+        if current().decide(x.dims[0], "==", "an array that is convolved is empty, or not"):
+            raise ValueError(f"{name} cannot be empty")
+    dtype = np.result_type(a.dtype, v.dtype)
+    a, v = cast(a, dtype), cast(v, dtype)
+    (n,), (m,), known = a.dims, v.dims, current().builder.known
+    whole = apply("full", dtype.type(0), shape=(n + m - 1,))
+
+    def body(k: Any) -> None:
+        whole[k:k + of_dim(n)] += v[k] * a
+
+    trace_loop([], [], [whole], body, None, 0, m)
+    longer, shorter = of_dim(maximum(n, m, known)), of_dim(minimum(n, m, known))
+    parts = {"full": (0, of_dim(n + m - 1)), "same": ((shorter - 1) // 2, longer),
+             "valid": (shorter - 1, longer - shorter + 1)}
+    if mode not in parts:
+        raise ValueError("mode must be one of 'full', 'same', or 'valid'")
+    start, count = parts[mode]
+    return whole[start:start + count]
+
+
+@captures(np.correlate)
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """Return the sums of products of one array with the other, shifted."""
+    a, v = np.atleast_1d(as_tracer(a)), np.atleast_1d(as_tracer(v))
+    longer = current().decide(a.dims[0] - v.dims[0], "<", "which of two arrays is longer")
+    if longer is None:
+        raise refuse("np.correlate of arrays of which only data knows which is longer",
+                     "Use np.convolve(a, np.conj(v[::-1]))")
+    if longer:
+        return np.conj(correlate(v, a, mode))[::-1]
+    return convolve(a, np.conj(v[::-1]), mode)
+
+
+@captures(np.polyder)
+def polyder(p: Any, m: int = 1) -> Any:
+    """Return a polynomial's derivative, the highest coefficient first."""
+    p = as_tracer(p)
+    for _ in range(m):
+        p = p[:-1] * iota(p.dims[0] - 1, 1)[::-1]
+    return p
+
+
+# --- parts put together and taken apart ---------------------------------------------------------
+
+
+@captures(np.rot90)
+def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+    """Return an array turned by right angles, from the first axis towards the second: a view."""
+    m, (first, second) = as_tracer(m), axes
+    if k % 4 == 0:
+        return m[:]
+    if k % 4 == 2:
+        return np.flip(np.flip(m, first), second)
+    if k % 4 == 1:
+        return np.swapaxes(np.flip(m, second), first, second)
+    return np.flip(np.swapaxes(m, first, second), second)
+
+
+@captures(np.block)
+def block(arrays: Any) -> Any:
+    """Return nested lists of blocks as one array."""
+    def depth(x: Any) -> int:
+        return 1 + max(map(depth, x)) if isinstance(x, list) else 0
+
+    def rank(x: Any) -> int:
+        return max(map(rank, x)) if isinstance(x, list) else len(as_tracer(x).dims)
+
+    ndim = max(depth(arrays), rank(arrays))
+
+    def joined(x: Any, level: int) -> Any:
+        if isinstance(x, list):
+            return np.concatenate([joined(y, level - 1) for y in x], axis=-level)
+        x = as_tracer(x)
+        return x.reshape((1,) * (ndim - len(x.dims)) + x.shape)
+
+    return joined(arrays, depth(arrays))
+
+
+@captures(np.dstack)
+def dstack(tup: Any) -> Any:
+    """Return arrays joined along the third axis."""
+    def deep(x: Any) -> Any:
+        x = np.atleast_2d(as_tracer(x))
+        return x if len(x.shape) > 2 else x[:, :, None]
+
+    return np.concatenate([deep(x) for x in tup], axis=2)
+
+
+def _along(axis: int) -> Any:
+    def function(ary: Any, indices_or_sections: Any) -> Any:
+        along = 0 if axis == 1 and len(ary.dims) == 1 else axis
+        return np.split(ary, indices_or_sections, axis=along)
+
+    return function
+
+
+captures(np.vsplit)(_along(0))
+captures(np.hsplit)(_along(1))
+captures(np.dsplit)(_along(2))
+
+
+# --- pieces and places --------------------------------------------------------------------------
+
+
+@captures(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Return what each function gives for the elements for which its condition holds."""
+    x = as_tracer(x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(np.logical_not(functools.reduce(np.logical_or, conditions)))
+    elif len(funclist) != len(conditions):
+        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or "
+                         f"{len(conditions) + 1} functions are expected")
+    result = np.zeros_like(x)
+    for condition, f in zip(conditions, funclist, strict=True):
+        result[condition] = call_function(f, (x[condition], *args), kw) if callable(f) else f
+    return result
+
+
+@captures(np.unravel_index)
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    """Return per axis where elements lie that are numbered through."""
+    if order != "C":
+        raise refuse(f"np.unravel_index with order={order!r} cannot be captured", "Leave it out")
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    found, rest = [], as_tracer(indices)
+    for d in reversed(shape):
+        found.append(rest % d)
+        rest = rest // d
+    emit("check", [atom_of(np.all(rest == 0))], {
+        "error": "ValueError", "message": "an index is out of bounds for the shape"})
+    return tuple(reversed(found))
+
+
+# --- linear algebra -----------------------------------------------------------------------------
+
+
+captures(np.linalg.matmul)(lambda x1, x2: np.matmul(x1, x2))
+captures(np.linalg.outer)(lambda x1, x2: np.outer(x1, x2))
+captures(np.linalg.tensordot)(lambda x1, x2, *, axes=2: np.tensordot(x1, x2, axes))
+captures(np.linalg.trace)(lambda x, *, offset=0: np.trace(x, offset, -2, -1))
+captures(np.linalg.diagonal)(lambda x, *, offset=0: np.diagonal(x, offset, -2, -1))
+captures(np.linalg.matrix_transpose)(lambda x: np.swapaxes(x, -1, -2))
+captures(np.matrix_transpose)(lambda x: np.swapaxes(x, -1, -2))
+
+
+@captures(np.linalg.multi_dot)
+def multi_dot(arrays: Any) -> Any:
+    """Return the product of several arrays, from the left to the right."""
+    return functools.reduce(np.dot, arrays)
+
+
+@captures(np.linalg.matrix_power)
+def matrix_power(a: Any, n: int) -> Any:
+    """Return a matrix times itself, by repeated squaring."""
+    if not isinstance(n, (int, np.integer)):
+        raise refuse("np.linalg.matrix_power with an exponent that is traced", "Use a loop")
+    if n < 0:
+        a, n = np.linalg.inv(a), -n
+    result = None
+    while n:
+        if n % 2:
+            result = a if result is None else result @ a
+        n //= 2
+        a = a @ a if n else a
+    return eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a) if result is None else result + 0
