@@ -130,6 +130,11 @@ class ItemPlace:
         self.container, self.item, self.depth = container, item, depth
 
     @property
+    def name(self) -> str:
+        """Return what messages call it."""
+        return f"item {self.item!r}"
+
+    @property
     def key(self) -> object:
         """Return container and item."""
         return (id(self.container), self.item)
