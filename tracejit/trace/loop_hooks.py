@@ -157,38 +157,47 @@ class LoopHooks(DecisionHooks):
             self._run(iterate(iterable), body, stop, changes[0])
             return
         try:
-            self._trace_or_run(items, iterable, body, changes, stop)
-        except Widens as e:
-            self._begin_before(items, body, changes, stop, e)
-
-    def _trace_or_run(self, items: TracedIterable, iterable: Any, body: FunctionType,
-                      changes: Any, stop: FunctionType | None) -> None:
-        try:
             self._trace_for(items, body, changes, stop)
+            return
+        except Widens as e:
+            refusal: Widens | None = e
         except Unroll as e:
+            refusal = None
             current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+        if refusal is not None:
+            self._begin_before(items, body, changes, stop, refusal)
+        else:
             elements: Any = iterable if isinstance(iterable, range) else items
             self._run(iterate(elements), body, stop, changes[0])
 
     def _begin_before(self, items: TracedIterable, body: FunctionType, changes: Any,
                       stop: FunctionType | None, refusal: Widens) -> None:
         """Carry out the first iteration before the loop: it makes an array of a number, say."""
-        what = f"the first iteration of this loop is carried out before it: {refusal.why}"
         has_first = current().decide(1 - items.count, "<=", "a loop has a first iteration")
         if has_first is None:
             raise refusal
         if not has_first:
             return
-        current().note(what, current().builder.find_site())
+        current().note("the first iteration of this loop is carried out before it: "
+                       f"{refusal.why}", current().builder.find_site())
         body(items.in_turn(0))
-        rest = items.without_first()
         test = False if stop is None else truth(stop())
+        if test is True:
+            return
+
+        def go_on() -> None:
+            rest = items.without_first()
+            try:
+                self._trace_for(rest, body, changes, stop)
+                return
+            except Unroll as e:
+                current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+            self._run(iterate(rest), body, stop, changes[0])
+
         if test is False:
-            self._trace_or_run(rest, rest, body, changes, stop)
-        elif test is not True:
-            trace_if(test, [lambda: None,
-                            lambda: self._trace_or_run(rest, rest, body, changes, stop)],
-                     name_places(changes[0], body))
+            go_on()
+        else:
+            trace_if(test, [lambda: None, go_on], name_places(changes[0], body))
 
     def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
              names: tuple[str, ...]) -> None:
