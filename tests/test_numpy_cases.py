@@ -1298,3 +1298,16 @@ COMPILED = [
 def test_kernels_compute_it_too(name: str) -> None:
     fn, args = LANGUAGE[name]
     check_case(fn, args, forward=False)
+
+
+@pytest.mark.parametrize("fn", [
+    lambda x: np.linalg.matrix_power(x, 2), lambda x: np.linalg.outer(x, x),
+    lambda x: np.convolve(x, x), lambda x: np.convolve(x[0], x[1], "most"),
+    lambda x: np.piecewise(x, [x > 0.0], [1.0, 2.0, 3.0]),
+    lambda x: x[np.unravel_index(12, (np.argmax(x) * 0 + 3, 4))]])
+def test_bad_arguments_are_numpys_errors(fn: Any) -> None:
+    with pytest.raises(ValueError) as theirs:
+        fn(A)
+    with tracejit.config(disable_jit=True), pytest.raises(ValueError) as ours:
+        tracejit.jit(fn)(A)
+    assert type(ours.value) is type(theirs.value)

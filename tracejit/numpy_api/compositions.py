@@ -14,11 +14,11 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures
-from tracejit.trace.equations import apply, atom_of, cast, emit
+from tracejit.trace.equations import apply, atom_of, cast, emit, same_dim
 from tracejit.trace.loops import trace_loop
 from tracejit.trace.tracer import of_dim
 
-__all__ = ["convolve", "rot90"]
+__all__: list[str] = []
 
 
 # --- signals and polynomials --------------------------------------------------------------------
@@ -121,6 +121,7 @@ def dstack(tup: Any) -> Any:
 
 def _along(axis: int) -> Any:
     def function(ary: Any, indices_or_sections: Any) -> Any:
+        ary = as_tracer(ary)
         along = 0 if axis == 1 and len(ary.dims) == 1 else axis
         return np.split(ary, indices_or_sections, axis=along)
 
@@ -170,12 +171,21 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 
 
 captures(np.linalg.matmul)(lambda x1, x2: np.matmul(x1, x2))
-captures(np.linalg.outer)(lambda x1, x2: np.outer(x1, x2))
 captures(np.linalg.tensordot)(lambda x1, x2, *, axes=2: np.tensordot(x1, x2, axes))
 captures(np.linalg.trace)(lambda x, *, offset=0: np.trace(x, offset, -2, -1))
 captures(np.linalg.diagonal)(lambda x, *, offset=0: np.diagonal(x, offset, -2, -1))
 captures(np.linalg.matrix_transpose)(lambda x: np.swapaxes(x, -1, -2))
 captures(np.matrix_transpose)(lambda x: np.swapaxes(x, -1, -2))
+
+
+@captures(np.linalg.outer)
+def outer(x1: Any, x2: Any) -> Any:
+    """Return all products of the elements of two vectors."""
+    ranks = [len(as_tracer(x).dims) for x in (x1, x2)]
+    if ranks != [1, 1]:
+        raise ValueError("Input arrays must be one-dimensional, but they are "
+                         f"x1.ndim={ranks[0]} and x2.ndim={ranks[1]}.")
+    return np.outer(x1, x2)
 
 
 @captures(np.linalg.multi_dot)
@@ -187,6 +197,9 @@ def multi_dot(arrays: Any) -> Any:
 @captures(np.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Any:
     """Return a matrix times itself, by repeated squaring."""
+    a = as_tracer(a)
+    if len(a.dims) < 2 or not same_dim(*a.dims[-2:]):
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if not isinstance(n, (int, np.integer)):
         raise refuse("np.linalg.matrix_power with an exponent that is traced", "Use a loop")
     if n < 0:

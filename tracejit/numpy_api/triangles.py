@@ -13,7 +13,7 @@ from tracejit.trace.dispatch import captures
 from tracejit.trace.equations import as_operand, cast, same_dim, to_dim
 from tracejit.trace.tracer import Tracer, need_int
 
-__all__ = ["tril_indices", "triu_indices"]
+__all__: list[str] = []
 
 
 @captures(np.tril_indices)

@@ -25,10 +25,11 @@ from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
 from tracejit.trace.container_aliases import containers
-from tracejit.trace.context import Guard, NeedLeast, NeedStatic, Trace, active
+from tracejit.trace.context import Guard, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.paths import Guarded, Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
+from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of

@@ -14,9 +14,10 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tracejit.trace.container_aliases import is_joined, refuse_joined_change
-from tracejit.trace.context import NotRepeatable, Unroll, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
+from tracejit.trace.restarts import NotRepeatable, Unroll
 from tracejit.trace.tracer import Traced
 
 __all__ = ["advance", "before_change", "call_watched", "is_iterator", "known_container",

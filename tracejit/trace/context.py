@@ -8,16 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tracejit.errors import Refusal, Restart, UncapturedError
+from tracejit.errors import Refusal, UncapturedError
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
-__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "NeedLeast", "NeedStatic", "NotRepeatable",
-           "Place", "Trace", "Unify", "Unroll", "Widens", "active", "current", "is_tracing",
-           "refuse"]
+__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "current",
+           "is_tracing", "refuse"]
 
 
 class Cell:
@@ -160,69 +159,6 @@ class Guard:
     relation: str
     truth: bool
     reason: str
-
-
-class NeedStatic(Restart):
-    """An integer is needed as a Python int: a size, an int argument or a loop index."""
-
-    def __init__(self, value: Value, site: Site | None, why: str) -> None:
-        super().__init__(value)
-        self.value, self.site, self.why = value, site, why
-        self.pin: tuple[Any, int] | None = None
-        """Which input it is, and its number in this call, once the capture has looked it up."""
-
-    def found(self) -> tuple[Any, int]:
-        """Return the pin, which has been looked up."""
-        assert self.pin is not None
-        return self.pin
-
-
-class NeedLeast(NeedStatic):
-    """A size is to be taken as no less than a number."""
-
-    def __init__(self, value: Value, least: int, site: Site | None, why: str) -> None:
-        super().__init__(value, site, why)
-        self.least = least
-
-
-class NotRepeatable(Restart):
-    """A trial run would change what cannot be put back, an iterator say."""
-
-    def __init__(self) -> None:
-        super().__init__()
-
-
-class Unroll(Exception):
-    """Internal: the loop needs its index, or what it carries, as Python values.
-
-    why     -- what needs them
-    refusal -- what to raise where only data decides how often the loop runs
-    """
-
-    def __init__(self, why: str, refusal: Refusal | None = None) -> None:
-        super().__init__(why)
-        self.why, self.refusal = why, refusal
-
-
-class Widens(Refusal):
-    """What a loop carries gets more elements in an iteration, as broadcasting gives them.
-
-    A refusal, unless the first iteration can be carried out before the loop.
-    """
-
-    __module__, __qualname__ = Refusal.__module__, Refusal.__qualname__  # as users see it
-
-    def __init__(self, text: str, why: str) -> None:
-        super().__init__(text)
-        self.why = why
-
-
-class Unify(Restart):
-    """Two sizes of one capture turned out to be the same."""
-
-    def __init__(self, value: Value, dim: Dim) -> None:
-        super().__init__(value, dim)
-        self.value, self.dim = value, dim
 
 
 class Trace:

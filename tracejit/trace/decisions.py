@@ -7,9 +7,10 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.trace.branches import trace_if
-from tracejit.trace.context import Unroll, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.objects import compare, negated, truth
 from tracejit.trace.places import NamePlace, Slot, name_places, present
+from tracejit.trace.restarts import Unroll
 
 __all__ = ["DecisionHooks"]
 

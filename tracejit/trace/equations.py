@@ -12,9 +12,10 @@ from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
 from tracejit.ir.dims import Dim, Expr, clamps, dim_values
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
-from tracejit.trace.context import NeedLeast, NeedStatic, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
+from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",

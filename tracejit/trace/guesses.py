@@ -18,7 +18,7 @@ from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
 from tracejit.trace.branches import join_leaf
-from tracejit.trace.context import Place, Unroll, Widens, current, refuse
+from tracejit.trace.context import Place, current, refuse
 from tracejit.trace.equations import (
     atom_of,
     dims_of,
@@ -39,6 +39,7 @@ from tracejit.trace.places import (
     rebuild,
     same_node,
 )
+from tracejit.trace.restarts import Unroll, Widens
 from tracejit.trace.tracer import Tracer, scalar_of
 
 __all__ = ["CellGuess", "Fixed", "Number", "better_guess", "blank", "content_of", "first_guess",

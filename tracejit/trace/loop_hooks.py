@@ -10,11 +10,12 @@ from tracejit.errors import Refusal
 from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, trace_if
 from tracejit.trace.changes import note_made
-from tracejit.trace.context import NotRepeatable, Unroll, Widens, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.decisions import DecisionHooks
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.objects import iterate, truth
 from tracejit.trace.places import NamePlace, Slot, name_places
+from tracejit.trace.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.tracer import Tracer, of_dim
 
 __all__ = ["LoopHooks"]
@@ -157,18 +158,23 @@ class LoopHooks(DecisionHooks):
             self._run(iterate(iterable), body, stop, changes[0])
             return
         try:
-            self._trace_for(items, body, changes, stop)
-            return
+            traced = self._is_traced(items, body, changes, stop)
         except Widens as e:
-            refusal: Widens | None = e
-        except Unroll as e:
-            refusal = None
-            current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
-        if refusal is not None:
-            self._begin_before(items, body, changes, stop, refusal)
-        else:
+            self._begin_before(items, body, changes, stop, e)
+            return
+        if not traced:
             elements: Any = iterable if isinstance(iterable, range) else items
             self._run(iterate(elements), body, stop, changes[0])
+
+    def _is_traced(self, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> bool:
+        """Trace a `for`; return False where only Python can run it."""
+        try:
+            self._trace_for(items, body, changes, stop)
+        except Unroll as e:
+            current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+            return False
+        return True
 
     def _begin_before(self, items: TracedIterable, body: FunctionType, changes: Any,
                       stop: FunctionType | None, refusal: Widens) -> None:
@@ -187,12 +193,8 @@ class LoopHooks(DecisionHooks):
 
         def go_on() -> None:
             rest = items.without_first()
-            try:
-                self._trace_for(rest, body, changes, stop)
-                return
-            except Unroll as e:
-                current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
-            self._run(iterate(rest), body, stop, changes[0])
+            if not self._is_traced(rest, body, changes, stop):
+                self._run(iterate(rest), body, stop, changes[0])
 
         if test is False:
             go_on()

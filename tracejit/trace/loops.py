@@ -22,7 +22,7 @@ from tracejit.ir.types import scalar
 from tracejit.trace.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.container_aliases import Turns, containers, with_joined
-from tracejit.trace.context import Cell, Frame, NeedStatic, Place, Unroll, current, refuse
+from tracejit.trace.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.equations import (
     atom_of,
     dims_of,
@@ -53,6 +53,7 @@ from tracejit.trace.places import (
     Slot,
     map_content,
 )
+from tracejit.trace.restarts import NeedStatic, Unroll
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, tracer_of
 
 __all__ = ["trace_list", "trace_loop"]

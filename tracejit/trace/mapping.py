@@ -14,7 +14,7 @@ from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 from tracejit.trace.branches import join_leaf
 from tracejit.trace.calls import call_function
-from tracejit.trace.context import NeedStatic, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
     atom_of,
     cast,
@@ -26,6 +26,7 @@ from tracejit.trace.equations import (
     to_dim,
 )
 from tracejit.trace.places import is_number
+from tracejit.trace.restarts import NeedStatic
 from tracejit.trace.tracer import SymInt, Tracer, of_dim, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 

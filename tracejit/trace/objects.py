@@ -25,7 +25,7 @@ from tracejit.trace.changes import (
     is_iterator,
     read_unseen,
 )
-from tracejit.trace.context import Unroll, current, refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.equations import lift
 from tracejit.trace.places import (
@@ -35,6 +35,7 @@ from tracejit.trace.places import (
     Slot,
     present,
 )
+from tracejit.trace.restarts import Unroll
 from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
 
 __all__ = ["ENDS_CAPTURES", "Managed", "any_of", "binary", "compare", "contains",

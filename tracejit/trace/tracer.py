@@ -19,8 +19,9 @@ from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.types import Aval
-from tracejit.trace.context import Cell, NeedStatic, current, is_tracing, refuse
+from tracejit.trace.context import Cell, current, is_tracing, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
+from tracejit.trace.restarts import NeedStatic
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.views import Step, read_view
 
