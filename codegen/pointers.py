@@ -123,7 +123,7 @@ def pointer(dtype: np.dtype) -> Any:
 
     LLVM is kept from seeing through an offset that is not a constant. It is the sum of the sizes of
     all buffers before, and loop strength reduction compares such sums for every access of every
-    loop: first calls with some ten buffers took 1.7 times as long, some hundred took all memory.
+    loop: that slows first calls with ten buffers, and takes all memory with hundreds.
     """
     element = NUMBA_TYPES[dtype]
 
