@@ -36,6 +36,7 @@ from numba.core.registry import cpu_target
 from tracejit.codegen import pointers
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
+from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
 from tracejit.codegen.machine import load_object, target_machine
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 
@@ -85,8 +86,15 @@ class _Lower(lowering.Lower):
 
     def init(self) -> None:
         super().init()
+        self.single_vectors = single_vector_loops(self.blocks)
         if self.flags.dbg_directives_only:
             self.debuginfo = LineTables(self.module, self.func_ir.loc.filename)
+
+    def post_block(self, block: Any) -> None:
+        super().post_block(block)
+        jump = block.body[-1]
+        if isinstance(jump, numba_ir.Jump) and block in self.single_vectors:
+            mark_single_vectors(self.module, self.builder.block.terminator)
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         value, given = inst.value, ty

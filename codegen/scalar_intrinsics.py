@@ -15,7 +15,7 @@ from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.codegen.vector_math import call_math
 from tracejit.ir.dtypes import DTYPES
 
-__all__ = ["scalar_names"]
+__all__ = ["QUICK", "scalar_names"]
 
 FAST_MATH = ("reassoc", "nsz")
 """The flags of the adds of reductions, and of nothing else."""
@@ -24,6 +24,11 @@ _VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin",
                  "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt",
                  "erf", "erfc")
 _VECTOR_NAMES2 = ("pow", "atan2", "hypot")
+
+QUICK = frozenset((
+    "select", "between", "maximum", "minimum", "imax", "imin", "inf", "nan", "sqrt", "fabs",
+    "floor", "ceil", "trunc", "rint", "copysign", "bool_", *DTYPES))
+"""The functions that take a few instructions."""
 
 i64 = types.int64
 
