@@ -118,14 +118,14 @@ class Emitter:
 
     def label(self, v: Value) -> str:
         """Return the name that a value's scalars get: after its number in the printed graph."""
-        text = self.labels.get(v, "t")
+        text = self.labels.get(v, v.name or "t")
         return f"v{text}" if text.isdigit() else text
 
     def comment(self, eqn: Eqn | None) -> str:
         """Return what stands behind a line: the equation and the user's line."""
-        if eqn is None or not eqn.outputs:
+        if eqn is None or not eqn.outputs or eqn.outputs[0] not in self.labels:
             return "" if eqn is None or eqn.site is None else str(eqn.site)
-        text = f"%{self.labels.get(eqn.outputs[0], '?')}"
+        text = f"%{self.labels[eqn.outputs[0]]}"
         return f"{text}  {eqn.site}" if eqn.site is not None else text
 
     # --- dims -----------------------------------------------------------------------------------

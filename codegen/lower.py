@@ -30,6 +30,7 @@ from tracejit.codegen.schedule import Apart, Nest, Single, Style, schedule_block
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
+from tracejit.codegen.unroll_and_jam import unroll_and_jam
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import (
@@ -45,6 +46,7 @@ from tracejit.ir.lowering import (
 )
 from tracejit.ir.printer import Names, format_block
 from tracejit.ir.types import LogType
+from tracejit.ir.walk import all_eqns
 
 __all__ = ["lower_graph"]
 
@@ -58,6 +60,15 @@ def label_values(graph: Graph) -> dict[Value, str]:
     return names.given
 
 
+def label_copies(graph: Graph, labels: dict[Value, str]) -> dict[Value, str]:
+    """Return the names of values and of their copies, which are those of what was copied."""
+    for eqn in all_eqns(graph.block):
+        for v in (*(v for r in eqn.regions for v in r.inputs), *eqn.outputs):
+            if v not in labels and v.origin in labels:
+                labels[v] = labels[v.origin]
+    return labels
+
+
 def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, for the CPU."""
     kernel = lower_with(_Lowerer, graph, checked=checked)
@@ -68,10 +79,11 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
 def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, as a lowerer for some target makes it."""
     given: dict[Value, str] = {}
-    elements = choose_storage(graph, given, lowerer.style.is_product)
-    live = Liveness(graph, elements)
-    buffers = Buffers(graph, elements, live)
-    kernel = lowerer(graph, elements, buffers).run()
+    carried_out = unroll_and_jam(graph) if lowerer.style.jams else graph
+    elements = choose_storage(carried_out, given, lowerer.style.is_product)
+    live = Liveness(carried_out, elements)
+    buffers = Buffers(carried_out, elements, live)
+    kernel = lowerer(graph, carried_out, elements, buffers).run()
     kernel.is_checked = checked
     drop_unread(kernel.nodes, {b.name for b in buffers.inner})
     kernel.nodes = inline_once(kernel.nodes)
@@ -84,9 +96,10 @@ class _Lowerer(NestEmitter):
 
     style = Style()
 
-    def __init__(self, graph: Graph, elements: Elements, buffers: Buffers) -> None:
-        super().__init__(elements, buffers, label_values(graph))
-        self.graph = graph
+    def __init__(self, graph: Graph, carried_out: Graph, elements: Elements,
+                 buffers: Buffers) -> None:
+        super().__init__(elements, buffers, label_copies(carried_out, label_values(graph)))
+        self.graph, self.carried_out = graph, carried_out
         self.logs: list[np.dtype] = []
         self.prints: list[Shown] = []
         self.log_groups = group_logs(graph.block)
@@ -102,7 +115,7 @@ class _Lowerer(NestEmitter):
         with self.scope(head):
             self._bind_inputs()
         with self.scope(nodes):
-            self.block(self.graph.block)
+            self.block(self.carried_out.block)
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,

@@ -121,12 +121,12 @@ def _binary(generate: Callable[[Any, Any, Any], Any]) -> Any:
     return function
 
 
-def _call_llvm(builder: Any, name: str, *args: Any) -> Any:
+def _call_llvm(builder: Any, name: str, *args: Any, flags: tuple[str, ...] = ()) -> Any:
     """Emit a call of an intrinsic of LLVM whose operands and result are of one type."""
     kind = args[0].type
     fn = builder.module.declare_intrinsic(f"llvm.{name}", [kind],
                                           ir.FunctionType(kind, [kind] * len(args)))
-    return builder.call(fn, args)
+    return builder.call(fn, args, fastmath=flags)
 
 
 def _llvm(name: str) -> Any:
@@ -191,14 +191,14 @@ def _reduction_add(flags: tuple[str, ...]) -> Any:
 
 
 def _extremum(name: str, signed: str) -> Any:
-    """NaN wins among floats."""
+    """NaN wins among floats; of two zeros it may be either, as in NumPy."""
 
     @intrinsic
     def function(typingctx: Any, a: Any, b: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             x, y = args
             if isinstance(a, types.Float):
-                return _call_llvm(builder, name, x, y)
+                return _call_llvm(builder, name, x, y, flags=("nsz",))
             compare = (builder.icmp_signed if isinstance(a, types.Integer) and a.signed
                        else builder.icmp_unsigned)
             return builder.select(compare(signed, x, y), x, y)

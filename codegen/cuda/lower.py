@@ -42,7 +42,8 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 class _DeviceLowerer(_Lowerer):
     """Lowers one graph for a device."""
 
-    style = Style(vectorises=False, in_registers=True, is_product=is_device_product)
+    style = Style(vectorises=False, in_registers=True, is_product=is_device_product,
+                  jams=False)
     strict = False
     free: frozenset[Value] = frozenset()
     """The loop variables of the open nest whose iterations are independent."""

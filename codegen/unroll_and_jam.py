@@ -1,0 +1,292 @@
+"""Two rows at a time: unroll-and-jam of nested loops whose inner iterations wait for one another.
+
+In a recurrence such as `r[i, j] = f(r[i - 1, j], r[i, j - 1])` an iteration begins when the one
+before has ended, and the processor idles meanwhile. An iteration of the next row, one column
+behind, can be carried out beside it:
+
+    for i in rows:                    for i in every second row:
+        for j in columns:                 for j in columns, and one more:
+            body(i, j)                        if j is a column: body(i, j)
+                                              if j - 1 is one: body(i + 1, j - 1)
+                                      for i in what is left:
+                                          for j in columns: body(i, j)
+
+That is done where every access to what is written is to one element, whose place is known, and
+where it is proven that iteration (i, j) shares none with the iterations (i + 1, j - 2) and before,
+which now precede it. The additions to one element may change places; every other operation is
+carried out on what it was carried out on before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tracejit.ir.builder import Builder
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
+from tracejit.ir.dims import Dim, Expr, dim_values, floor_div, maximum, substitute
+from tracejit.ir.lowering import Index, Pointwise, Region, View, Write
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import scalar
+from tracejit.ir.walk import Env, copy_eqn, copy_value, free_values, read_atom, replace_graph
+
+__all__ = ["unroll_and_jam"]
+
+LEAST_COST, MOST_EQNS = 15.0, 100
+"""What an iteration costs at least, in additions, and how many equations it has at most."""
+
+
+def unroll_and_jam(graph: Graph) -> Graph:
+    """Return a graph whose recurrences handle two rows at a time; copies know their origin."""
+    return replace_graph(graph, _in_block(graph.block))
+
+
+def _in_block(block: Block) -> Block:
+    eqns: list[Eqn] = []
+    for eqn in block.eqns:
+        rows = _rows_of(eqn)
+        if rows is not None and rows.can_be_jammed():
+            eqns += rows.jammed()
+        else:
+            regions = tuple(map(_in_block, eqn.regions))
+            same = all(a is b for a, b in zip(regions, eqn.regions, strict=True))
+            eqns.append(eqn if same else replace(eqn, regions=regions))
+    if len(eqns) == len(block.eqns) and all(
+            a is b for a, b in zip(eqns, block.eqns, strict=True)):
+        return block
+    return Block(block.inputs, tuple(eqns), block.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """A read or write of an element of what the loops carry, counted from the first."""
+
+    array: int
+    at: tuple[Dim, ...]
+    is_write: bool
+    is_add: bool
+
+    def moved(self, places: Mapping[Value, Dim]) -> _Access:
+        """Return the access of another iteration."""
+        return replace(self, at=tuple(substitute(i, places) for i in self.at))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Two nested loops that carry the same arrays, the inner one last in the outer one.
+
+    before, inside -- the accesses of the outer loop's own equations, and of the inner loop
+    """
+
+    outer: Eqn
+    inner: Eqn
+    before: Sequence[_Access]
+    inside: Sequence[_Access]
+
+    @property
+    def i(self) -> Value:
+        """Return the index of the outer loop."""
+        return self.outer.regions[0].inputs[0]
+
+    @property
+    def j(self) -> Value:
+        """Return the index of the inner loop."""
+        return self.inner.regions[0].inputs[0]
+
+    def can_be_jammed(self) -> bool:
+        """Return whether that is allowed, and worth it: where a row is a recurrence."""
+        return self._is_recurrence() and self._may_change_places()
+
+    def _is_recurrence(self) -> bool:
+        distance = Value(scalar(np.int64))
+        later = {self.j: self.j.dim + _direction(self.inner) * distance.dim}
+        return any(a.is_write and a.array == b.array
+                   and _must_meet(a.at, b.moved(later).at, distance)
+                   for a in self.inside for b in self.inside)
+
+    def _may_change_places(self) -> bool:
+        """Whether what now comes before the rest of the row before has nothing to do with that."""
+        distance = Value(scalar(np.int64))
+        next_row: dict[Value, Dim] = {self.i: self.i.dim + _direction(self.outer)}
+        further = {self.j: self.j.dim + _direction(self.inner) * distance.dim}
+        for a in self.inside:
+            for b in (b.moved(next_row) for b in self.inside):
+                if _conflict(a, b) and _may_meet(
+                        a.moved(further).at, b.at, distance, 2):
+                    return False
+            for b in (b.moved(next_row) for b in self.before):
+                if _conflict(a, b) and not any(_never(x - y) for x, y in zip(
+                        a.at, b.at, strict=True)):
+                    return False
+        return True
+
+    def jammed(self) -> Iterator[Eqn]:
+        """Yield the loop over pairs of rows and the one over what is left."""
+        outer, step = self.outer, _direction(self.outer)
+        lo, hi = outer.params["lo"], outer.params["hi"]
+        count = maximum(floor_div(hi - lo, 2), 0)
+        k = Value(scalar(np.int64), self.i.name)
+        first = (lo if step > 0 else hi - 1) + 2 * step * k.dim
+        before = outer.regions[0]
+        builder = Builder()
+        with builder.block((k, *(copy_value(v, {}) for v in before.inputs[1:]))) as scope:
+            arrays: Sequence[Atom] = scope.inputs[1:]
+            rows: list[Env] = []
+            for d, name in ((first, "row"), (first + step, "next_row")):
+                row: Env = dict(zip(before.inputs, (self._number(builder, d, name), *arrays),
+                                    strict=True))
+                for eqn in before.eqns[:-1]:
+                    builder.append(copy_eqn(eqn, row))
+                arrays = [read_atom(row, a) for a in self.inner.inputs]
+                rows.append(row)
+            builder.append(self._inner_of(rows, arrays, builder))
+            block = scope.close(scope.eqns[-1].outputs)
+        pairs = replace(outer, params={"lo": 0, "hi": count, "reversed": False}, regions=(block,),
+                        outputs=tuple(copy_value(v, {}) for v in outer.outputs))
+        yield pairs
+        rest = {"lo": lo + 2 * count if step > 0 else lo, "hi": hi if step > 0 else hi - 2 * count}
+        yield replace(outer, inputs=pairs.outputs, params={**outer.params, **rest})
+
+    def _number(self, builder: Builder, d: Dim, name: str) -> Atom:
+        """Return a dim as an operand."""
+        if isinstance(d, int):
+            return Literal(d, np.dtype(np.int64))
+        (v,) = builder.emit(find_op("size"), (), {"of": d}, site=self.inner.site)
+        v.name = name
+        return v
+
+    def _inner_of(self, rows: Sequence[Env], arrays: Sequence[Atom], builder: Builder) -> Eqn:
+        """Return the loop over columns, where the second row is one column behind the first."""
+        inner, step = self.inner, _direction(self.inner)
+        lo, hi = inner.params["lo"], inner.params["hi"]
+        begin, end = (lo, hi) if step > 0 else (hi - 1, lo - 1)
+        body = inner.regions[0]
+        limits = [self._number(builder, d, name) for d, name in ((end, "end"), (begin, "begin"))]
+        with builder.block(tuple(copy_value(v, {}) for v in body.inputs)) as scope:
+            column, *state = scope.inputs
+            places = (column.dim, column.dim - step)
+            for row, place, limit in zip(rows, places, limits, strict=True):
+                (inside,) = builder.emit(find_op("not_equal"), (column, limit), site=inner.site)
+                inside.name = "inside"
+                with builder.block() as branch:
+                    number = column if place == column.dim else self._number(
+                        builder, place, "column")
+                    env: Env = {**row, **dict(zip(body.inputs, (number, *state), strict=True))}
+                    for eqn in body.eqns:
+                        builder.append(copy_eqn(eqn, env))
+                    done = branch.close([read_atom(env, a) for a in body.outputs])
+                other = Block((), (), tuple(state))
+                branches = builder.emit(find_op("if_"), (inside,), {}, (done, other), inner.site)
+                for v, old in zip(branches, inner.outputs, strict=True):
+                    v.origin = old
+                state = list(branches)
+            block = scope.close(state)
+        limits_of = {"lo": lo, "hi": hi + 1} if step > 0 else {"lo": lo - 1, "hi": hi}
+        return replace(inner, inputs=tuple(arrays), params={**inner.params, **limits_of},
+                       outputs=tuple(copy_value(v, {}) for v in inner.outputs), regions=(block,))
+
+
+def _rows_of(outer: Eqn) -> _Rows | None:
+    """Return the nested loops that a loop is the outer one of, if it is known what they touch."""
+    if not _is_for(outer) or not outer.regions[0].eqns:
+        return None
+    body = outer.regions[0]
+    inner = body.eqns[-1]
+    if not _is_for(inner) or body.outputs != inner.outputs or not inner.inputs:
+        return None
+    own = {*body.inputs, *(v for e in body.eqns for v in e.outputs)}
+    if any(v in own for d in (inner.params["lo"], inner.params["hi"]) for v in dim_values(d)):
+        return None
+    columns = inner.regions[0]
+    places = {v: k for k, v in enumerate(body.inputs[1:])}
+    before = _accesses(body.eqns[:-1], places)
+    if before is None or not _in_order(inner.inputs, places):
+        return None
+    if any(v in places for v in free_values(columns)):  # what an array was before the row
+        return None
+    places.update((v, k) for k, v in enumerate(columns.inputs[1:]))
+    inside = _accesses(columns.eqns, places)
+    if inside is None or not _in_order(columns.outputs, places):
+        return None
+    cost = sum(e.op.cost for e in columns.eqns)
+    if cost < LEAST_COST or len(columns.eqns) > MOST_EQNS:
+        return None
+    return _Rows(outer, inner, before, inside)
+
+
+def _in_order(atoms: Sequence[Atom], places: Mapping[Value, int]) -> bool:
+    """Whether operands are versions of the carried arrays, each in its place."""
+    return [places.get(a) for a in atoms if isinstance(a, Value)] == list(range(len(atoms)))
+
+
+def _is_for(eqn: Eqn) -> bool:
+    """Whether an equation is a loop that carries arrays only."""
+    how = eqn.op.lowering
+    return isinstance(how, Region) and how.kind == "for" and not any(
+        v.is_log or not v.aval.shape for v in eqn.regions[0].inputs[1:])
+
+
+def _accesses(eqns: Iterable[Eqn], places: dict[Value, int]) -> list[_Access] | None:
+    """Return the accesses to arrays that are carried; None where some are not of single elements.
+
+    places -- which of the carried arrays a value is a version of; gets those that are made
+    """
+    found: list[_Access] = []
+    for eqn in eqns:
+        how = eqn.op.lowering
+        if eqn.op.effect or eqn.regions or len(eqn.outputs) != 1:
+            return None
+        at = eqn.params.get("at", ())
+        array = places.get(eqn.inputs[0]) if at else None  # type: ignore[arg-type]
+        is_element = bool(at) and all(isinstance(i, (int, Expr)) for i in at)
+        if is_element and isinstance(how, View):
+            if array is not None:
+                found.append(_Access(array, at, is_write=False, is_add=False))
+        elif is_element and isinstance(how, Write) and not how.gathered and array is not None:
+            places[eqn.output] = array
+            found.append(_Access(array, at, is_write=True, is_add=how.combine == "add"))
+        elif not isinstance(how, (Pointwise, Index)) or any(
+                a.aval.shape for a in (*eqn.inputs, eqn.output)):
+            return None
+    return found
+
+
+def _direction(loop: Eqn) -> int:
+    return -1 if loop.params["reversed"] else 1
+
+
+def _conflict(a: _Access, b: _Access) -> bool:
+    return a.array == b.array and (a.is_write or b.is_write) and not (a.is_add and b.is_add)
+
+
+def _never(difference: Dim) -> bool:
+    return isinstance(difference, int) and difference != 0
+
+
+EVERY = float("inf")
+"""Two indices that are equal at every distance."""
+
+
+def _may_meet(a: Sequence[Dim], b: Sequence[Dim], distance: Value, least: int) -> bool:
+    """Whether two accesses may be to one element, at least some distance apart."""
+    known = {_distance_of(x - y, distance) for x, y in zip(a, b, strict=True)} - {None, EVERY}
+    return len(known) < 2 and all(d >= least for d in known)  # type: ignore[operator]
+
+
+def _must_meet(a: Sequence[Dim], b: Sequence[Dim], distance: Value) -> bool:
+    """Whether two accesses are to one element at one distance of at least 1, and at no other."""
+    found = {_distance_of(x - y, distance) for x, y in zip(a, b, strict=True)} - {EVERY}
+    return len(found) == 1 and (found.pop() or 0) >= 1
+
+
+def _distance_of(difference: Dim, distance: Value) -> float | None:
+    """Return at which distance a difference is zero: 0 if at none, None if that is not known."""
+    if isinstance(difference, int):
+        return 0 if difference else EVERY
+    factor = difference.factor_of(distance)
+    rest = None if factor is None else difference - factor * distance.dim
+    if not factor or not isinstance(rest, int):
+        return None
+    return -rest // factor if rest % factor == 0 else 0
