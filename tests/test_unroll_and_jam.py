@@ -1,0 +1,155 @@
+"""Recurrences that handle two rows at a time compute what they did, and others are left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tracejit
+from program_laws import Program
+from tracejit.codegen.unroll_and_jam import unroll_and_jam
+from tracejit.ir.interpreter import interpret
+from tracejit.ir.verifier import verify_graph
+
+ROWS = {"down": "range(2, n + 2)", "up": "range(n + 1, 1, -1)"}
+COLUMNS = {"right": "range(2, m + 2)", "left": "range(m + 1, 1, -1)"}
+SIZES = [(0, 3), (1, 4), (2, 0), (2, 1), (3, 1), (3, 2), (4, 5), (5, 4)]
+
+Offset = tuple[int, int]
+
+
+def element(array: str, offset: Offset) -> str:
+    """Return the text of an element next to that of the iteration."""
+    i, j = (f"{name} + {d}".replace("+ -", "- ") for name, d in zip("ij", offset, strict=True))
+    return f"{array}[{i}, {j}]"
+
+
+def program(reads: list[str], writes: list[str], rows: str = "down", columns: str = "right",
+            before: str = "pass") -> str:
+    """Return a program whose iterations take long."""
+    total = " + ".join(f"{0.1 * (k + 1):.1f} * {read}" for k, read in enumerate(reads))
+    lines = ["def f(x, y):", "    n, m = x.shape", "    r = np.full((n + 4, m + 4), 0.3)",
+             "    s = np.full((n + 4, m + 4), 0.2)", "    w = np.full((n + 4, m + 4), 0.1)",
+             "    r[2:-2, 2:-2] = x", "    s[2:-2, 2:-2] = x * y", "    w[2:-2, 2:-2] = x + y",
+             f"    for i in {ROWS.get(rows, rows)}:", f"        {before}",
+             f"        for j in {COLUMNS.get(columns, columns)}:", f"            v = {total}",
+             "            v = np.sqrt(1.0 + v * v) / (2.0 + v * v) - v / np.sqrt(2.0 + v * v)"]
+    lines += [f"            {write}" for write in writes]
+    return "\n".join([*lines, "    return np.sum(r * w) + np.sum(s * s)", ""])
+
+
+def arguments(n: int, m: int) -> list[Any]:
+    """Return arrays of one shape."""
+    rng = np.random.default_rng([n, m])
+    return [rng.uniform(-1.0, 1.0, (n, m)) for _ in range(2)]
+
+
+def require_same(source: str) -> bool:
+    """Check a program and its gradient at several sizes; return whether its own loops changed."""
+    made = Program(source)
+    try:
+        value = tracejit.jit(made.function).trace(*arguments(3, 3)).graph
+        gradient = tracejit.value_and_grad(made.function, argnums=(0, 1)).trace(
+            *arguments(3, 3)).graph
+        for graph in (value, gradient):
+            changed = verify_graph(unroll_and_jam(graph))
+            if changed.block is graph.block:
+                continue
+            for n, m in SIZES:
+                args = arguments(n, m)
+                for new, old in zip(interpret(changed, *args), interpret(graph, *args),
+                                    strict=True):  # up to the order of additions to one element
+                    np.testing.assert_allclose(new, old, rtol=1e-12, atol=1e-13)
+        args = arguments(4, 5)
+        np.testing.assert_allclose(interpret(unroll_and_jam(value), *args)[0],
+                                   made.function(*args), rtol=1e-12)
+        return unroll_and_jam(value).block is not value.block
+    finally:
+        made.forget()
+
+
+BACK: Offset = (0, -1)
+STORE = "r[i, j] = v"
+
+TABLE = {
+    # the cells beside, above, and above to the left: warping, alignment, edit distance
+    "dynamic programming": (program([element("r", d) for d in ((-1, -1), (-1, 0), BACK)], [STORE]),
+                            True),
+    "Gauss-Seidel": (program([element("r", (i, j)) for i in (-1, 0, 1) for j in (-1, 0, 1)],
+                             [STORE]), True),
+    "upwards": (program([element("r", (1, 0)), element("r", BACK)], [STORE], rows="up"), True),
+    "leftwards": (program([element("r", (-1, 0)), element("r", (0, 1))], [STORE], columns="left"),
+                  True),
+    "rows of their own": (program([element("r", BACK)], [STORE]), True),
+    "two back": (program([element("r", (0, -2)), element("r", (-1, 1))], [STORE]), True),
+    "a second array": (program([element("r", BACK)], [STORE, "s[i, j] = v + 1.0"]), True),
+    "a sum over rows": (program([element("r", BACK)], [STORE, "s[0, j] += v"]), True),
+    "a beginning of each row": (program([element("r", BACK)], [STORE], before="r[i, 1] = 0.1 * i"),
+                                True),
+    "the next row, one behind": (program([element("r", BACK), element("r", (1, -1))], [STORE]),
+                                 True),
+    "from the index": (program([element("r", BACK), "w[i, j] * i", "0.1 * j"], [STORE]), True),
+    # what the next row needs is not there yet, or what this one needs is gone
+    "two columns on": (program([element("r", BACK), element("r", (-1, 2))], [STORE]), False),
+    "the next row, two behind": (program([element("r", BACK), element("r", (1, -2))], [STORE]),
+                                 False),
+    "written to the next row": (program([element("r", BACK)], [STORE, "r[i + 1, j - 2] = v"]),
+                                False),
+    "two columns on, leftwards": (program(
+        [element("r", (0, 1)), element("r", (-1, -2))], [STORE], columns="left"), False),
+    "the last of the row before": (program(
+        [element("r", BACK), "r[i - 1, m + 1]"], [STORE]), False),
+    "a beginning from the row before": (program(
+        [element("r", BACK)], [STORE], before="r[i, 1] = r[i - 1, 3]"), False),
+    "one cell for all": (program([element("r", BACK), "s[0, 0]"], [STORE, "s[0, 0] = v"]), False),
+    # nothing to gain, or not handled
+    "no recurrence": (program([element("r", (-1, 0))], [STORE]), False),
+    "triangular": (program([element("r", BACK)], [STORE], columns="range(2, i)"), False),
+    "whole rows": (program([element("r", BACK), "np.sum(w[i])"], [STORE]), False),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_two_rows_at_a_time_where_that_changes_nothing(name: str) -> None:
+    source, expected = TABLE[name]
+    assert require_same(source) is expected
+
+
+offsets = st.tuples(st.integers(-2, 2), st.integers(-2, 2))
+reads = st.builds(element, st.sampled_from("rrrsw"), offsets)
+writes = st.one_of(
+    st.just(STORE), st.just("r[i, j] += 0.1 * v"),
+    st.builds(lambda d: f"{element('s', d)} = v", offsets),
+    st.builds(lambda d: f"{element('s', d)} += v", offsets),
+    st.builds(lambda d: f"{element('r', d)} = 0.5 * v", offsets))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(reads, min_size=1, max_size=4), st.lists(writes, min_size=1, max_size=3),
+       st.sampled_from(sorted(ROWS)), st.sampled_from(sorted(COLUMNS)),
+       st.one_of(st.just("pass"), st.builds(lambda d, e: f"{element('r', d)} = 0.3".replace(
+           f"j + {d[1]}".replace("+ -", "- "), str(e)), offsets, st.integers(0, 4))))
+def test_any_two_loops_over_elements(read: list[str], write: list[str], rows: str, columns: str,
+                                     before: str) -> None:
+    require_same(program(read, write, rows, columns, before))
+
+
+@pytest.mark.parametrize("name", ["dynamic programming", "Gauss-Seidel", "leftwards"])
+@pytest.mark.parametrize("verify", [False, True])
+def test_kernels_of_two_rows_at_a_time(name: str, verify: bool) -> None:
+    made = Program(TABLE[name][0])
+    with tracejit.config(verify=verify):
+        gradient = tracejit.value_and_grad(made.function, argnums=(0, 1))
+        assert "next_row" in gradient.trace(*arguments(3, 3)).lower().source
+        for n, m in SIZES:
+            args = arguments(n, m)
+            value, grads = gradient(*args)
+            np.testing.assert_allclose(value, made.function(*args), rtol=1e-13)
+            graph = gradient.trace(*args).graph
+            for actual, expected in zip(grads, interpret(graph, *args)[1:], strict=True):
+                np.testing.assert_allclose(actual, expected, rtol=1e-11, atol=1e-13)
+    made.forget()
