@@ -11,6 +11,7 @@ from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.interrupts import poll_loops
+from tracejit.codegen.jamming import unroll_and_jam
 from tracejit.codegen.kernel import Kernel, Shown
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import group_logs, log_base, reserve
@@ -30,7 +31,6 @@ from tracejit.codegen.schedule import Apart, Nest, Single, Style, schedule_block
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
-from tracejit.codegen.unroll_and_jam import unroll_and_jam
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import (
@@ -79,12 +79,12 @@ def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
 def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, as a lowerer for some target makes it."""
     given: dict[Value, str] = {}
-    carried_out = unroll_and_jam(graph) if lowerer.style.jams else graph
+    carried_out, jammed = unroll_and_jam(graph) if lowerer.style.jams else (graph, [])
     elements = choose_storage(carried_out, given, lowerer.style.is_product)
     live = Liveness(carried_out, elements)
     buffers = Buffers(carried_out, elements, live)
     kernel = lowerer(graph, carried_out, elements, buffers).run()
-    kernel.is_checked = checked
+    kernel.is_checked, kernel.jammed = checked, jammed
     drop_unread(kernel.nodes, {b.name for b in buffers.inner})
     kernel.nodes = inline_once(kernel.nodes)
     assign_slots(kernel)
@@ -102,7 +102,7 @@ class _Lowerer(NestEmitter):
         self.graph, self.carried_out = graph, carried_out
         self.logs: list[np.dtype] = []
         self.prints: list[Shown] = []
-        self.log_groups = group_logs(graph.block)
+        self.log_groups = group_logs(carried_out.block)
         self.log_of: dict[Value, int] = {}
         """Per group of Logs that are the same memory, its number."""
         self.apart: list[Apart] = []
@@ -118,9 +118,9 @@ class _Lowerer(NestEmitter):
             self.block(self.carried_out.block)
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
-        return Kernel(self.graph, head, nodes, inputs, outputs, arena, self.logs, self.failures,
-                      self.labels, self.names, self.nests, self.apart, self.elements.stored,
-                      self.prints)
+        return Kernel(self.graph, self.carried_out, head, nodes, inputs, outputs, arena, self.logs,
+                      self.failures, self.labels, self.names, self.nests, self.apart,
+                      self.elements.stored, self.prints)
 
     # --- the frame ------------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ def enclosing_blocks(kernel: Kernel) -> dict[Buffer, set[int]]:
                 chains.update(dict.fromkeys(region.inputs, chain))
                 visit(region, (*chain, region))
 
-    visit(kernel.graph.block, ())
+    visit(kernel.carried_out.block, ())
     found = {}
     for buffer in kernel.arena:
         around = [{id(b) for b in chains.get(v, ())} for v in buffer.values]

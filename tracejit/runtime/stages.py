@@ -217,8 +217,10 @@ class Lowered(Displayed):
         return self.traced.graph
 
     def why(self) -> str:
-        """Return what `Traced.why` does, and each copy of an array in a loop, with its reason."""
-        return "\n".join([self.traced.why(), *self.kernel.copies()])
+        """Return what `Traced.why` does, each copy of an array in a loop, with its reason, and each
+        loop that handles two rows at a time.
+        """
+        return "\n".join([self.traced.why(), *self.kernel.copies(), *self.kernel.jams()])
 
     def compile(self) -> Compiled:
         """Return the compiled program."""

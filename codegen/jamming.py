@@ -38,25 +38,29 @@ LEAST_COST, MOST_EQNS = 15.0, 100
 """What an iteration costs at least, in additions, and how many equations it has at most."""
 
 
-def unroll_and_jam(graph: Graph) -> Graph:
-    """Return a graph whose recurrences handle two rows at a time; copies know their origin."""
-    return replace_graph(graph, _in_block(graph.block))
+def unroll_and_jam(graph: Graph) -> tuple[Graph, list[Eqn]]:
+    """Return a graph whose recurrences handle two rows at a time, and the loops along those rows.
+
+    What is copied has the copied value for its origin.
+    """
+    found: list[Eqn] = []
+    return replace_graph(graph, _in_block(graph.block, found)), found
 
 
-def _in_block(block: Block) -> Block:
+def _in_block(block: Block, found: list[Eqn]) -> Block:
+    """Return a block, the same one if nothing in it changes."""
+    before = len(found)
     eqns: list[Eqn] = []
     for eqn in block.eqns:
         rows = _rows_of(eqn)
         if rows is not None and rows.can_be_jammed():
+            found.append(rows.inner)
             eqns += rows.jammed()
-        else:
-            regions = tuple(map(_in_block, eqn.regions))
-            same = all(a is b for a, b in zip(regions, eqn.regions, strict=True))
-            eqns.append(eqn if same else replace(eqn, regions=regions))
-    if len(eqns) == len(block.eqns) and all(
-            a is b for a, b in zip(eqns, block.eqns, strict=True)):
-        return block
-    return Block(block.inputs, tuple(eqns), block.outputs)
+            continue
+        count = len(found)
+        regions = tuple(_in_block(r, found) for r in eqn.regions)
+        eqns.append(eqn if len(found) == count else replace(eqn, regions=regions))
+    return block if len(found) == before else Block(block.inputs, tuple(eqns), block.outputs)
 
 
 @dataclass(frozen=True, slots=True)
