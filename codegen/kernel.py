@@ -13,7 +13,7 @@ from tracejit.codegen.folds import COPIED
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart
-from tracejit.ir.core import Eqn, Graph, Value
+from tracejit.ir.core import Graph, Value
 
 __all__ = ["Kernel", "Shown"]
 
@@ -36,7 +36,7 @@ def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
 class Kernel:
     """A kernel before it is rendered.
 
-    carried_out     -- the graph, in which some loops may stand several times
+    carried_out     -- the graph, with some of its loops standing in it several times
     head            -- reads the scalar arguments
     inputs, outputs -- the buffers that the caller gives, in the order of the graph
     arena           -- the buffers that the kernel lays out in the workspace
@@ -45,7 +45,6 @@ class Kernel:
                        is dropped from `nodes` afterwards
     apart           -- which statements might have shared a loop and do not, with reasons
     prints          -- what it prints
-    jammed          -- the loops of the graph in which it handles two rows at a time
     """
 
     graph: Graph
@@ -66,17 +65,10 @@ class Kernel:
     prints: list[Shown] = field(default_factory=list)
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
-    jammed: list[Eqn] = field(default_factory=list)
 
     def copies(self) -> Iterator[str]:
         """Yield, for each copy of an array in a loop of the program: what, why and in which."""
         yield from dict.fromkeys(_copies(self.nodes, ""))
-
-    def jams(self) -> Iterator[str]:
-        """Yield, for each loop that is in the source three times, why."""
-        yield from dict.fromkeys(
-            f"{eqn.site}: two rows at a time: an iteration waits for the one before, and meanwhile "
-            "one of the next row is carried out" for eqn in self.jammed)
 
     @property
     def buffers(self) -> list[Buffer]:

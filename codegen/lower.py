@@ -11,7 +11,6 @@ from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.interrupts import poll_loops
-from tracejit.codegen.jamming import unroll_and_jam
 from tracejit.codegen.kernel import Kernel, Shown
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import group_logs, log_base, reserve
@@ -69,22 +68,26 @@ def label_copies(graph: Graph, labels: dict[Value, str]) -> dict[Value, str]:
     return labels
 
 
-def lower_graph(graph: Graph, *, checked: bool = False) -> Kernel:
-    """Return the kernel of a graph without calls, for the CPU."""
-    kernel = lower_with(_Lowerer, graph, checked=checked)
+def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
+                checked: bool = False) -> Kernel:
+    """Return the kernel of a graph without calls, for the CPU.
+
+    carried_out -- the graph with some of its loops standing in it several times
+    """
+    kernel = lower_with(_Lowerer, graph, carried_out or graph, checked=checked)
     kernel.nodes = poll_loops(kernel.nodes)
     return kernel
 
 
-def lower_with(lowerer: type[_Lowerer], graph: Graph, *, checked: bool = False) -> Kernel:
+def lower_with(lowerer: type[_Lowerer], graph: Graph, carried_out: Graph, *,
+               checked: bool = False) -> Kernel:
     """Return the kernel of a graph without calls, as a lowerer for some target makes it."""
     given: dict[Value, str] = {}
-    carried_out, jammed = unroll_and_jam(graph) if lowerer.style.jams else (graph, [])
     elements = choose_storage(carried_out, given, lowerer.style.is_product)
     live = Liveness(carried_out, elements)
     buffers = Buffers(carried_out, elements, live)
     kernel = lowerer(graph, carried_out, elements, buffers).run()
-    kernel.is_checked, kernel.jammed = checked, jammed
+    kernel.is_checked = checked
     drop_unread(kernel.nodes, {b.name for b in buffers.inner})
     kernel.nodes = inline_once(kernel.nodes)
     assign_slots(kernel)

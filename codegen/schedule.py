@@ -35,13 +35,11 @@ class Style:
     vectorises   -- whether calls are vectorised, in innermost loops only
     in_registers -- whether all folds are kept in registers
     is_product   -- which contractions are done as a whole
-    jams         -- whether recurrences handle two rows at a time
     """
 
     vectorises: bool = True
     in_registers: bool = False
     is_product: Callable[[Eqn], bool] = is_matrix_product
-    jams: bool = True
 
 
 @dataclass(eq=False, slots=True)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from program_laws import Program
 
 import tracejit
-from tracejit.codegen.jamming import unroll_and_jam
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.verifier import verify_graph
+from tracejit.passes.jamming import unroll_and_jam
 
 ROWS = {"down": "range(2, n + 2)", "up": "range(n + 1, 1, -1)"}
 COLUMNS = {"right": "range(2, m + 2)", "left": "range(m + 1, 1, -1)"}

@@ -36,14 +36,13 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
     strict -- whether floats are to be summed in the order of the program, which lets one thread do
               every sum, and every accumulation at indices that are data
     """
-    return lower_with(_StrictLowerer if strict else _DeviceLowerer, graph)
+    return lower_with(_StrictLowerer if strict else _DeviceLowerer, graph, graph)
 
 
 class _DeviceLowerer(_Lowerer):
     """Lowers one graph for a device."""
 
-    style = Style(vectorises=False, in_registers=True, is_product=is_device_product,
-                  jams=False)
+    style = Style(vectorises=False, in_registers=True, is_product=is_device_product)
     strict = False
     free: frozenset[Value] = frozenset()
     """The loop variables of the open nest whose iterations are independent."""

@@ -24,6 +24,7 @@ from tracejit.ir.core import Graph, type_dims
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.verifier import verify_graph
 from tracejit.ir.walk import all_eqns
+from tracejit.passes.jamming import unroll_and_jam
 from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.emitted import digest_of, load_source
 from tracejit.runtime.interface import Interface
@@ -185,6 +186,11 @@ def size_conditions(program: Program) -> list[tuple[Dim, str, bool]]:
     return conditions + [(a - b, "==", True) for a, b in program.capture.checks]
 
 
+TWO_ROWS = ("two rows at a time: an iteration waits for the one before, and meanwhile one of the "
+            "next row is carried out")
+"""Why a loop is in the source several times."""
+
+
 class Lowered(Displayed):
     """A program with its emitted source.
 
@@ -200,7 +206,8 @@ class Lowered(Displayed):
         _require_known_sizes(graph)
         start = perf_counter()
         with faults_of_ours(f"{graph.name} cannot be lowered"):
-            self.kernel = lower_graph(graph, checked=settings().verify)
+            carried_out, self.jammed = unroll_and_jam(graph)
+            self.kernel = lower_graph(graph, carried_out, checked=settings().verify)
             if change is not None:
                 change(self.kernel)
             self.source: str = render(self.kernel)
@@ -220,7 +227,8 @@ class Lowered(Displayed):
         """Return what `Traced.why` does, each copy of an array in a loop, with its reason, and each
         loop that handles two rows at a time.
         """
-        return "\n".join([self.traced.why(), *self.kernel.copies(), *self.kernel.jams()])
+        jams = dict.fromkeys(f"{loop.site}: {TWO_ROWS}" for loop in self.jammed)
+        return "\n".join([self.traced.why(), *self.kernel.copies(), *jams])
 
     def compile(self) -> Compiled:
         """Return the compiled program."""
