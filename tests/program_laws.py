@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 import tracejit
+from tracejit.ir.core import Graph
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.verifier import verify_graph
+from tracejit.passes.jamming import unroll_and_jam
 
 __all__ = ["Mismatch", "Program", "Rejected", "arguments", "check_program"]
 
@@ -254,6 +256,16 @@ class Program:
             with self._unless_rounding_decides(args, self.value(args)):
                 for b, a in zip(before, after, strict=True):
                     _require_close(a, b, "passes", "an output")
+        self.check_jamming(traced.graph, values, after)
+
+    def check_jamming(self, graph: Graph, values: Any, outputs: Any) -> None:
+        """Loops that handle two rows at a time compute what they did."""
+        with self._accepting("jamming"):
+            changed, loops = unroll_and_jam(graph)
+            if loops:
+                verify_graph(changed)
+                for a, b in zip(interpret(changed, *values), outputs, strict=True):
+                    _require_close(a, b, "jamming", "an output")
 
     def check_forward(self, args: Any, stage: str) -> None:
         """The tangent along v is the inner product of gradient and v."""
