@@ -15,6 +15,7 @@ import pytest
 from program_laws import Program, arguments
 
 import tracejit
+from tracejit.ir.interpreter import interpret
 
 PROGRAMS = {
     "a condition of a while changes what the body reads": """
@@ -987,3 +988,26 @@ def test_a_recursion_on_sizes_that_are_not_known_is_refused_at_once() -> None:
     with tracejit.config(disable_jit=True):
         value = tracejit.jit(halves)(np.arange(5.0))
     assert value == pytest.approx(halves(np.arange(5.0)), rel=1e-14)
+
+
+def test_a_slice_that_is_written_twice_is_written_once() -> None:
+    """Rules asked how often the new values were used, which was never counted."""
+    def twice(x: Any) -> Any:
+        y = np.zeros(x.shape)
+        y[1:] = np.sin(x[1:])
+        y[1:] = x[:-1] * 3.0
+        return y
+
+    def read_between(x: Any) -> Any:
+        y = np.zeros(x.shape)
+        y[1:] = np.sin(x[1:])
+        z = y[1:] * 2.0
+        y[1:] = x[:-1] * 3.0
+        return y, z
+
+    x = np.linspace(0.0, 1.0, 5)
+    for f, writes in ((lambda x: (twice(x),), 1), (read_between, 2)):
+        graph = tracejit.jit(f).trace(x).graph
+        assert [e.op.name for e in graph.block.eqns].count("update") == writes
+        for found, wanted in zip(interpret(graph, x), f(x), strict=True):
+            np.testing.assert_array_equal(found, wanted)

@@ -38,8 +38,14 @@ class Context:
         return eqn if eqn is not None and eqn.op.name == op else None
 
     def is_only_use(self, a: Atom) -> bool:
-        """Return whether an operand of the old equation is an operand nowhere else."""
+        """Return whether an operand of the equation is an operand nowhere else."""
         return isinstance(a, Value) and self.uses[a] == 1
+
+    def take_places(self, new: Sequence[Atom], old: Sequence[Value]) -> None:
+        """Let values, made now or there before, have the uses of those that they replace."""
+        for a, v in zip(new, old, strict=True):
+            if isinstance(a, Value) and a is not v:
+                self.uses[a] += self.uses[v]
 
     def emit(self, op: str, *inputs: Atom, **params: Any) -> Atom:
         """Emit an equation in place of the one being rewritten."""
@@ -47,6 +53,7 @@ class Context:
         (v,) = self.builder.emit(find_op(op), inputs, params, site=self.eqn.site)
         if v not in self.makers:
             self.makers[v] = self.builder.scope.eqns[-1]
+        self.uses.update(a for a in inputs if isinstance(a, Value))
         return v
 
     def constant(self, a: Atom) -> Any:
@@ -85,6 +92,7 @@ def _rewrite_block(block: Block, outer: Env, context: Context, rules: dict[str, 
     env = dict(outer)
     # the graph's own inputs stay, and those of regions, unless their sizes have become others
     inputs = [v if copy_type(v.aval, env) == v.aval else copy_value(v, env) for v in block.inputs]
+    context.take_places(inputs, block.inputs)
     with context.builder.block(inputs) as scope:
         for eqn in block.eqns:
             _rewrite_eqn(eqn, env, context, rules)
@@ -107,6 +115,8 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
         if result is not None:
             results = [result] if isinstance(result, (Value, Literal)) else list(result)
             _stand_in(results, eqn.outputs)
+            context.take_places(results, eqn.outputs)
+            context.uses.subtract(a for a in inputs if isinstance(a, Value))
             env.update(zip(eqn.outputs, results, strict=True))
             builder.of = builder.group = None
             return
@@ -121,6 +131,7 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
             new.name = new.name or old.name
         _stand_in(outputs, eqn.outputs)
         env.update(zip(eqn.outputs, outputs, strict=True))
+    context.take_places(outputs, eqn.outputs)
     if len(builder.scope.eqns) > before:
         made = builder.scope.eqns[-1]
         context.makers.update((v, made) for v in made.outputs)
