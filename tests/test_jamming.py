@@ -111,6 +111,8 @@ TABLE = {
     # nothing to gain, or not handled
     "no recurrence": (program([element("r", (-1, 0))], [STORE]), False),
     "triangular": (program([element("r", BACK)], [STORE], columns="range(2, i)"), False),
+    "additions alone": (program([element("r", BACK)], [STORE, "v = 0.0"]).replace(
+        "np.sqrt(1.0 + v * v) / (2.0 + v * v) - v / np.sqrt(2.0 + v * v)", "v * v"), False),
     "whole rows": (program([element("r", BACK), "np.sum(w[i])"], [STORE]), False),
 }
 

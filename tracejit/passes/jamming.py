@@ -34,8 +34,11 @@ from tracejit.ir.walk import Env, copy_eqn, copy_value, free_values, read_atom, 
 
 __all__ = ["unroll_and_jam"]
 
-LEAST_COST, MOST_EQNS = 15.0, 100
-"""What an iteration costs at least, in additions, and how many equations it has at most."""
+SLOW = 4.0
+"""What an equation costs, in additions, that is worth not waiting for: a division."""
+
+MOST_EQNS = 100
+"""How many equations an iteration has at most."""
 
 
 def unroll_and_jam(graph: Graph) -> tuple[Graph, list[Eqn]]:
@@ -214,8 +217,7 @@ def _rows_of(outer: Eqn) -> _Rows | None:
     inside = _accesses(columns.eqns, places)
     if inside is None or not _in_order(columns.outputs, places):
         return None
-    cost = sum(e.op.cost for e in columns.eqns)
-    if cost < LEAST_COST or len(columns.eqns) > MOST_EQNS:
+    if len(columns.eqns) > MOST_EQNS or all(e.op.cost < SLOW for e in columns.eqns):
         return None
     return _Rows(outer, inner, before, inside)
 
