@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from program_laws import Program
 
 import tracejit
+import tracejit.ops
 from tracejit.ir.interpreter import interpret
+from tracejit.ir.parser import parse_graph
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.jamming import unroll_and_jam
 
@@ -158,3 +160,33 @@ def test_kernels_of_two_rows_at_a_time(name: str, verify: bool) -> None:
             for actual, expected in zip(grads, interpret(graph, *args)[1:], strict=True):
                 np.testing.assert_allclose(actual, expected, rtol=1e-11, atol=1e-13)
     made.forget()
+
+
+COMPUTED = """
+graph f(%r: f64[n, m], %s: f64[n, m], %x: i64[n]) -> (f64[n, m], f64[n, m]) {
+  %0: f64[n, m], %1: f64[n, m] = for_(%r, %s) {lo=2, hi=n - 2, reversed=False} [
+    (%i: i64[], %2: f64[n, m], %3: f64[n, m]) {
+      %k: i64[] = index(%x) {at=(%i,)}
+      %4: f64[n, m], %5: f64[n, m] = for_(%2, %3) {lo=2, hi=m - 2, reversed=False} [
+        (%j: i64[], %6: f64[n, m], %7: f64[n, m]) {
+          %8: f64[] = index(%6) {at=(%i, %j - 1)}
+          %9: f64[] = index(%7) {at=(%i - 1, READ)}
+          %10: f64[] = div(%8, %9)
+          %11: f64[n, m] = update(%7, %9) {at=(%i, WRITTEN)}
+          %12: f64[n, m] = update(%6, %10) {at=(%i, %j)}
+          yield %12, %11
+        }
+      ]
+      yield %4, %5
+    }
+  ]
+  return %0, %1
+}
+"""
+
+
+def test_an_index_that_is_computed_may_be_anything() -> None:
+    """The k of one row may be the k + 1 of the next."""
+    for read, written, count in (("%j + 1", "%j", 1), ("1", "0", 1), ("%k + 1", "%k", 0)):
+        graph = parse_graph(COMPUTED.replace("READ", read).replace("WRITTEN", written))
+        assert len(unroll_and_jam(graph)[1]) == count

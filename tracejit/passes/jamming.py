@@ -19,7 +19,7 @@ carried out on what it was carried out on before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,16 +68,24 @@ def _in_block(block: Block, found: list[Eqn]) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """A read or write of an element of what the loops carry, counted from the first."""
+    """A read or write of an element of what the loops carry, counted from the first.
+
+    Where an index is computed in the loops, it is None.
+    """
 
     array: int
-    at: tuple[Dim, ...]
+    at: tuple[Dim | None, ...]
     is_write: bool
     is_add: bool
 
     def moved(self, places: Mapping[Value, Dim]) -> _Access:
         """Return the access of another iteration."""
-        return replace(self, at=tuple(substitute(i, places) for i in self.at))
+        return replace(self, at=tuple(i if i is None else substitute(i, places) for i in self.at))
+
+    def differences(self, other: _Access) -> Iterator[Dim | None]:
+        """Yield by how much the place is further along each axis, None where that is not known."""
+        for x, y in zip(self.at, other.at, strict=True):
+            yield None if x is None or y is None else x - y
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ class _Rows:
         distance = Value(scalar(np.int64))
         later = {self.j: self.j.dim + _direction(self.inner) * distance.dim}
         return any(a.is_write and a.array == b.array
-                   and _must_meet(a.at, b.moved(later).at, distance)
+                   and _must_meet(a, b.moved(later), distance)
                    for a in self.inside for b in self.inside)
 
     def _may_change_places(self) -> bool:
@@ -120,12 +128,10 @@ class _Rows:
         further = {self.j: self.j.dim + _direction(self.inner) * distance.dim}
         for a in self.inside:
             for b in (b.moved(next_row) for b in self.inside):
-                if _conflict(a, b) and _may_meet(
-                        a.moved(further).at, b.at, distance, 2):
+                if _conflict(a, b) and _may_meet(a.moved(further), b, distance, 2):
                     return False
             for b in (b.moved(next_row) for b in self.before):
-                if _conflict(a, b) and not any(_never(x - y) for x, y in zip(
-                        a.at, b.at, strict=True)):
+                if _conflict(a, b) and not any(map(_never, a.differences(b))):
                     return False
         return True
 
@@ -208,13 +214,14 @@ def _rows_of(outer: Eqn) -> _Rows | None:
         return None
     columns = inner.regions[0]
     places = {v: k for k, v in enumerate(body.inputs[1:])}
-    before = _accesses(body.eqns[:-1], places)
+    computed = {v for e in (*body.eqns, *columns.eqns) for v in e.outputs}
+    before = _accesses(body.eqns[:-1], places, computed)
     if before is None or not _in_order(inner.inputs, places):
         return None
     if any(v in places for v in free_values(columns)):  # what an array was before the row
         return None
     places.update((v, k) for k, v in enumerate(columns.inputs[1:]))
-    inside = _accesses(columns.eqns, places)
+    inside = _accesses(columns.eqns, places, computed)
     if inside is None or not _in_order(columns.outputs, places):
         return None
     if len(columns.eqns) > MOST_EQNS or all(e.op.cost < SLOW for e in columns.eqns):
@@ -234,10 +241,12 @@ def _is_for(eqn: Eqn) -> bool:
         v.is_log or not v.aval.shape for v in eqn.regions[0].inputs[1:])
 
 
-def _accesses(eqns: Iterable[Eqn], places: dict[Value, int]) -> list[_Access] | None:
+def _accesses(eqns: Iterable[Eqn], places: dict[Value, int],
+              computed: Set[Value]) -> list[_Access] | None:
     """Return the accesses to arrays that are carried; None where some are not of single elements.
 
-    places -- which of the carried arrays a value is a version of; gets those that are made
+    places   -- which of the carried arrays a value is a version of; gets those that are made
+    computed -- the values that are not the same in all iterations, beside the loops' own
     """
     found: list[_Access] = []
     for eqn in eqns:
@@ -247,12 +256,14 @@ def _accesses(eqns: Iterable[Eqn], places: dict[Value, int]) -> list[_Access] | 
         at = eqn.params.get("at", ())
         array = places.get(eqn.inputs[0]) if at else None  # type: ignore[arg-type]
         is_element = bool(at) and all(isinstance(i, (int, Expr)) for i in at)
+        known = tuple(None if any(v in computed for v in dim_values(i)) else i
+                      for i in at) if is_element else ()
         if is_element and isinstance(how, View):
             if array is not None:
-                found.append(_Access(array, at, is_write=False, is_add=False))
+                found.append(_Access(array, known, is_write=False, is_add=False))
         elif is_element and isinstance(how, Write) and not how.gathered and array is not None:
             places[eqn.output] = array
-            found.append(_Access(array, at, is_write=True, is_add=how.combine == "add"))
+            found.append(_Access(array, known, is_write=True, is_add=how.combine == "add"))
         elif not isinstance(how, (Pointwise, Index)) or any(
                 a.aval.shape for a in (*eqn.inputs, eqn.output)):
             return None
@@ -267,7 +278,7 @@ def _conflict(a: _Access, b: _Access) -> bool:
     return a.array == b.array and (a.is_write or b.is_write) and not (a.is_add and b.is_add)
 
 
-def _never(difference: Dim) -> bool:
+def _never(difference: Dim | None) -> bool:
     return isinstance(difference, int) and difference != 0
 
 
@@ -275,20 +286,22 @@ EVERY = float("inf")
 """Two indices that are equal at every distance."""
 
 
-def _may_meet(a: Sequence[Dim], b: Sequence[Dim], distance: Value, least: int) -> bool:
+def _may_meet(a: _Access, b: _Access, distance: Value, least: int) -> bool:
     """Whether two accesses may be to one element, at least some distance apart."""
-    known = {_distance_of(x - y, distance) for x, y in zip(a, b, strict=True)} - {None, EVERY}
+    known = {_distance_of(d, distance) for d in a.differences(b)} - {None, EVERY}
     return len(known) < 2 and all(d >= least for d in known)  # type: ignore[operator]
 
 
-def _must_meet(a: Sequence[Dim], b: Sequence[Dim], distance: Value) -> bool:
+def _must_meet(a: _Access, b: _Access, distance: Value) -> bool:
     """Whether two accesses are to one element at one distance of at least 1, and at no other."""
-    found = {_distance_of(x - y, distance) for x, y in zip(a, b, strict=True)} - {EVERY}
+    found = {_distance_of(d, distance) for d in a.differences(b)} - {EVERY}
     return len(found) == 1 and (found.pop() or 0) >= 1
 
 
-def _distance_of(difference: Dim, distance: Value) -> float | None:
+def _distance_of(difference: Dim | None, distance: Value) -> float | None:
     """Return at which distance a difference is zero: 0 if at none, None if that is not known."""
+    if difference is None:
+        return None
     if isinstance(difference, int):
         return 0 if difference else EVERY
     factor = difference.factor_of(distance)
