@@ -8,6 +8,7 @@ combine elements takes one vector at a time.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,12 +24,13 @@ def single_vector_loops(blocks: Mapping[int, Any]) -> set[Any]:
     """Return the blocks of Numba's IR at the ends of loops that take single vectors."""
     loops = [(block.body[-1].target, label) for label, block in blocks.items()
              if isinstance(block.body[-1], numba_ir.Jump) and block.body[-1].target <= label]
+    labels = sorted(blocks)
     found = set()
     for head, last in loops:
         around = any(h < head and last < end for h, end in loops)
         inside = any(head < h and end <= last for h, end in loops)
-        body = [blocks[label] for label in sorted(blocks) if head <= label <= last]
-        if around and not inside and not _carries_or_calls(body):
+        body = labels[bisect_left(labels, head):bisect_right(labels, last)]
+        if around and not inside and not _carries_or_calls([blocks[label] for label in body]):
             found.add(blocks[last])
     return found
 
