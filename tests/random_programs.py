@@ -437,9 +437,15 @@ class Writer:
         self.scope.flags.append(name)
 
     def unpack(self) -> None:
-        """s, (t, w) = ..., (..., ...)"""
+        """s, (t, w) = ..., (..., ...), the names all different.
+
+        CPython 3.11.2 makes `s, s, s = 1, 2, 3` of it that s is 1: no oracle for equal ones.
+        """
         values = [self.number(1) for _ in range(3)]
-        names = [self.target((), "s") for _ in range(3)]
+        names: list[str] = []
+        for _ in range(3):
+            name = self.target((), "s")
+            names.append(self.fresh("s") if name in names else name)
         shape = self.pick(("{}, {}, {}", "{}, ({}, {})"))
         self.emit(f"{shape.format(*names)} = {shape.format(*values)}")
         self.scope.names.update(dict.fromkeys(names, ()))
