@@ -610,6 +610,21 @@ def test_warmup_leaves_nothing_to_compile(made: list[str]) -> None:
 SHIFT = np.array([1.0, 2.0, 3.0])
 
 
+def test_a_snapshot_whose_archive_is_damaged_is_refused(tmp_path: Path) -> None:
+    """Flags and methods in the headers of its files: NotImplementedError got through."""
+    path = tracejit.jit(lambda x: x + 1.0).trace(X).lower().compile().save(tmp_path / "f.tracejit")
+    data = path.read_bytes()
+    for match in re.finditer(b"PK\x01\x02|PK\x03\x04", data):
+        for k in range(match.start() + 4, match.start() + 14):
+            for bit in (1, 4, 64):
+                path.write_bytes(bytes([*data[:k], data[k] ^ bit, *data[k + 1:]]))
+                tracejit.artifacts.loading._LOADED.clear()
+                try:
+                    np.testing.assert_array_equal(tracejit.load(path)(X), X + 1.0)
+                except tracejit.errors.SnapshotError:
+                    continue
+
+
 def test_a_snapshot_needs_no_source(project: Project, tmp_path: Path) -> None:
     def f(x: Any, k: Any) -> Any:
         return np.sum((x + SHIFT) ** 2) * k

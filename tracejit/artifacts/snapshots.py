@@ -8,7 +8,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,8 +138,7 @@ def load(path: str | Path) -> Snapshot:
     """
     data = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            files = {name: archive.read(name) for name in archive.namelist()}
+        files = _unpacked(data)
         if digest(files["manifest.json"]).encode() != files["digest"]:
             raise BadObject("its manifest is damaged")
         m = json.loads(files["manifest.json"])
@@ -152,12 +153,22 @@ def load(path: str | Path) -> Snapshot:
         runner = load_runner(m, files.__getitem__, interface)
         specs = [ArgSpec(kind, np.dtype(dtype), ndim) for kind, dtype, ndim in m["arguments"]]
         structure = structure_of_text(m["structure"])
-    except (zipfile.BadZipFile, BadObject, Missing, KeyError, ValueError, EOFError) as e:
+    except (BadObject, Missing, KeyError, ValueError, EOFError) as e:
         raise SnapshotError(
             f"{path} cannot be loaded: {e}. Save it again from the function") from None
     held = Specialisation(interface, runner, specs, structure, not_here)
     return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode(),
                     getattr(runner, "program", None))
+
+
+def _unpacked(data: bytes) -> dict[str, bytes]:
+    """Return the files of an archive; `BadObject` where it is damaged, whatever that looks like."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except (zipfile.BadZipFile, RuntimeError, ValueError, EOFError, OSError, struct.error,
+            zlib.error) as e:  # RuntimeError: it seems encrypted, or packed in an unknown way
+        raise BadObject(f"the archive is damaged ({e})") from None
 
 
 def _as_kind(x: np.ndarray, kind: str) -> Any:
