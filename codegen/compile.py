@@ -92,8 +92,7 @@ class _Lower(lowering.Lower):
 
     def post_block(self, block: Any) -> None:
         super().post_block(block)
-        jump = block.body[-1]
-        if isinstance(jump, numba_ir.Jump) and block in self.single_vectors:
+        if block in self.single_vectors:
             mark_single_vectors(self.module, self.builder.block.terminator)
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:

@@ -18,7 +18,7 @@ from tracejit.ir.dtypes import DTYPES
 __all__ = ["QUICK", "scalar_names"]
 
 FAST_MATH = ("reassoc", "nsz")
-"""The flags of the adds of reductions, and of nothing else."""
+"""The flags of the adds of reductions; of others, only extrema carry one, `nsz`."""
 
 _VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
                  "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt",

@@ -32,7 +32,7 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import Env, copy_eqn, copy_value, free_values, read_atom, replace_graph
 
-__all__ = ["unroll_and_jam"]
+__all__ = ["describe_jam", "unroll_and_jam"]
 
 SLOW = 4.0
 """What an equation costs, in additions, that is worth not waiting for: a division."""
@@ -48,6 +48,12 @@ def unroll_and_jam(graph: Graph) -> tuple[Graph, list[Eqn]]:
     """
     found: list[Eqn] = []
     return replace_graph(graph, _in_block(graph.block, found)), found
+
+
+def describe_jam(loop: Eqn) -> str:
+    """Return why a loop is in the emitted source several times."""
+    return (f"{loop.site}: two rows at a time: an iteration waits for the one before, and "
+            "meanwhile one of the next row is carried out")
 
 
 def _in_block(block: Block, found: list[Eqn]) -> Block:
@@ -128,7 +134,7 @@ class _Rows:
         further = {self.j: self.j.dim + _direction(self.inner) * distance.dim}
         for a in self.inside:
             for b in (b.moved(next_row) for b in self.inside):
-                if _conflict(a, b) and _may_meet(a.moved(further), b, distance, 2):
+                if _conflict(a, b) and _may_meet(a.moved(further), b, distance):
                     return False
             for b in (b.moved(next_row) for b in self.before):
                 if _conflict(a, b) and not any(map(_never, a.differences(b))):
@@ -286,10 +292,10 @@ EVERY = float("inf")
 """Two indices that are equal at every distance."""
 
 
-def _may_meet(a: _Access, b: _Access, distance: Value, least: int) -> bool:
-    """Whether two accesses may be to one element, at least some distance apart."""
+def _may_meet(a: _Access, b: _Access, distance: Value) -> bool:
+    """Whether two accesses may be to one element, two columns apart or further."""
     known = {_distance_of(d, distance) for d in a.differences(b)} - {None, EVERY}
-    return len(known) < 2 and all(d >= least for d in known)  # type: ignore[operator]
+    return len(known) < 2 and all(d > 1 for d in known)  # type: ignore[operator]
 
 
 def _must_meet(a: _Access, b: _Access, distance: Value) -> bool:

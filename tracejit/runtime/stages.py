@@ -24,7 +24,7 @@ from tracejit.ir.core import Graph, type_dims
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.verifier import verify_graph
 from tracejit.ir.walk import all_eqns
-from tracejit.passes.jamming import unroll_and_jam
+from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.emitted import digest_of, load_source
 from tracejit.runtime.interface import Interface
@@ -186,11 +186,6 @@ def size_conditions(program: Program) -> list[tuple[Dim, str, bool]]:
     return conditions + [(a - b, "==", True) for a, b in program.capture.checks]
 
 
-TWO_ROWS = ("two rows at a time: an iteration waits for the one before, and meanwhile one of the "
-            "next row is carried out")
-"""Why a loop is in the source several times."""
-
-
 class Lowered(Displayed):
     """A program with its emitted source.
 
@@ -227,7 +222,7 @@ class Lowered(Displayed):
         """Return what `Traced.why` does, each copy of an array in a loop, with its reason, and each
         loop that handles two rows at a time.
         """
-        jams = dict.fromkeys(f"{loop.site}: {TWO_ROWS}" for loop in self.jammed)
+        jams = dict.fromkeys(map(describe_jam, self.jammed))
         return "\n".join([self.traced.why(), *self.kernel.copies(), *jams])
 
     def compile(self) -> Compiled:
