@@ -12,6 +12,7 @@ from tracejit.codegen.cleanup import drop_unread, inline_once
 from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.interrupts import poll_loops
 from tracejit.codegen.kernel import Kernel, Shown
+from tracejit.codegen.labels import label_copies, label_values
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import group_logs, log_base, reserve
 from tracejit.codegen.loop_ir import (
@@ -43,29 +44,9 @@ from tracejit.ir.lowering import (
     Region,
     View,
 )
-from tracejit.ir.printer import Names, format_block
 from tracejit.ir.types import LogType
-from tracejit.ir.walk import all_eqns
 
 __all__ = ["lower_graph"]
-
-
-def label_values(graph: Graph) -> dict[Value, str]:
-    """Return the names that values have in the printed graph."""
-    names = Names()
-    for v in (*graph.sizes, *graph.inputs):
-        names.of(v)
-    format_block(graph.block, names, "", "return")
-    return names.given
-
-
-def label_copies(graph: Graph, labels: dict[Value, str]) -> dict[Value, str]:
-    """Return the names of values and of their copies, which are those of what was copied."""
-    for eqn in all_eqns(graph.block):
-        for v in (*(v for r in eqn.regions for v in r.inputs), *eqn.outputs):
-            if v not in labels and v.origin in labels:
-                labels[v] = labels[v.origin]
-    return labels
 
 
 def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
