@@ -7,11 +7,12 @@ PY     := $(VENV)/bin/python
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 COUNT  ?= 5000
 
-.PHONY: help demo test check fuzz bench golden docs notebooks
+.PHONY: help demo test test-full check fuzz bench golden docs notebooks
 
 help:
 	@echo 'make demo       fit three models with compiled gradients; print fits, errors, times, source'
 	@echo 'make test       run the test suite                          (JOBS=$(JOBS))'
+	@echo 'make test-full  the same with all cases of tests/gauntlet, not a sample by the day'
 	@echo 'make check      lint, types, packages and layers'
 	@echo 'make fuzz       random programs against differences         (COUNT=$(COUNT), SEED=...)'
 	@echo 'make bench      times beside hand-written, JAX, PyTorch, autograd; shown again by the pages'
@@ -25,6 +26,9 @@ demo: $(VENV)/demo.stamp
 
 test: $(VENV)/dev.stamp
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -q
+
+test-full: $(VENV)/dev.stamp
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -q --full
 
 check: $(VENV)/dev.stamp
 	$(PY) -m ruff check

@@ -1,9 +1,12 @@
-"""What tests share: files of expected text, compared, or with `--golden` written again."""
+"""Options of all tests: expected text (`--golden`), how much of the gauntlet runs (`--full`)."""
 
 from __future__ import annotations
 
+import datetime
 import gc
 import os
+import random
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +15,51 @@ import pytest
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
 
 
+SAMPLE = 12
+"""How many cases of one parametrised test of the gauntlet `make test` runs."""
+
+
+def _sample_seed() -> str:
+    """Return the seed by which cases of the gauntlet are drawn: another one every day."""
+    return os.environ.setdefault("TRACEJIT_SAMPLE_SEED", datetime.date.today().isoformat())
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Print how much of the gauntlet runs, and the seed that draws the same cases again."""
+    if config.getoption("full"):
+        return "gauntlet: all cases"
+    return f"gauntlet: {SAMPLE} cases of each test, TRACEJIT_SAMPLE_SEED={_sample_seed()}"
+
+
+def _sampled(items: list[pytest.Item]) -> set[str]:
+    """Return the identifiers of the gauntlet's tests that are not drawn today."""
+    families: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        if "gauntlet" in item.path.parts and "[" in item.nodeid:
+            families[item.nodeid.partition("[")[0]].append(item.nodeid)
+    dropped: set[str] = set()
+    for family, cases in sorted(families.items()):
+        draw = random.Random(f"{_sample_seed()} {family}")
+        dropped |= set(cases) - set(draw.sample(sorted(cases), min(SAMPLE, len(cases))))
+    return dropped
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests, so that no process is left with one at the end."""
-    items.sort(key=lambda item: item.path.name != "test_cuda.py")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Draw a sample of the gauntlet; begin with the longest tests, so that none is left at the end.
+
+    A case that is named on the command line runs whatever the sample is.
+    """
+    named = any("[" in argument for argument in config.args)
+    dropped = set() if config.getoption("full") or named else _sampled(items)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
+    items[:] = sorted((item for item in items if item.nodeid not in dropped),
+                      key=lambda item: item.path.name != "test_cuda.py")
+
+
+def pytest_configure() -> None:
+    """Fix the sample's seed before processes are started, so that all draw the same cases."""
+    _sample_seed()
 
 
 def pytest_collection_finish() -> None:
@@ -25,7 +69,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--golden`."""
+    """Add `--golden` and `--full`."""
+    parser.addoption("--full", action="store_true", help="run all cases of tests/gauntlet")
     parser.addoption("--golden", action="store_true",
                      help="write the files of expected text again instead of comparing with them")
 
