@@ -123,29 +123,41 @@ def realloc(builder: Any, ctx: Any, block: Any, old_bytes: Any, new_bytes: Any) 
 def _log_growth(reallocate: Reallocate) -> Any:
     @intrinsic(prefer_literal=True)
     def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> Any:
-        """Double a Log's room until it is enough; nonzero if there is no memory."""
+        """Double a Log's room where it is not enough; nonzero if there is no memory.
+
+        A loop that runs again finds the room that its last run has left, and need not grow it.
+        """
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             word = ir.IntType(64)
-            byte = ir.IntType(8).as_pointer()
             place = _word(builder, args[0], LOGS + 2 * number.literal_value)
             room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
+            result = cgutils.alloca_once_value(builder, word(0))
+            lacks = builder.icmp_unsigned("<", builder.load(room), args[2])
+            with builder.if_then(lacks):
+                failed = _grown(builder, args[0], place, room, args[2], size.literal_value)
+                builder.store(builder.zext(failed, word), result)
+            return builder.load(result)
+
+        def _grown(builder: Any, ctx: Any, place: Any, room: Any, needed: Any,
+                   itemsize: int) -> Any:
+            word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
             before = builder.load(room)
             doubled = builder.mul(before, word(2))
-            enough = builder.icmp_signed(">", doubled, args[2])
-            capacity = builder.select(enough, doubled, builder.mul(args[2], word(2)))
+            enough = builder.icmp_signed(">", doubled, needed)
+            capacity = builder.select(enough, doubled, builder.mul(needed, word(2)))
             least = word(1024)
             capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
             old = builder.inttoptr(builder.load(place), byte)
-            itemsize = word(size.literal_value)
-            absurd = builder.icmp_unsigned(">", args[2], word(LARGEST_LOG))
-            wanted = builder.select(absurd, word(-1), builder.mul(capacity, itemsize))
-            new = reallocate(builder, args[0], old, builder.mul(before, itemsize), wanted)
+            size = word(itemsize)
+            absurd = builder.icmp_unsigned(">", needed, word(LARGEST_LOG))
+            wanted = builder.select(absurd, word(-1), builder.mul(capacity, size))
+            new = reallocate(builder, ctx, old, builder.mul(before, size), wanted)
             failed = builder.icmp_unsigned("==", new, ir.Constant(byte, None))
             with builder.if_then(builder.not_(failed)):
                 builder.store(builder.ptrtoint(new, word), place)
                 builder.store(capacity, room)
-            return builder.zext(failed, word)
+            return failed
 
         return i64(ctx, number, i64, size), generate
 

@@ -1,0 +1,116 @@
+"""Memory that programs hold: Logs of loops that run again, arenas, and how it is given back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+ROOT = Path(__file__).parents[2]
+
+
+def squared(w: Any) -> Any:
+    while w < 1000.0:
+        w = w * w
+    return w
+
+
+def halved_in_nests(w: Any) -> Any:
+    while w > 1.0:
+        v = w
+        while v > 0.5:
+            v = 0.5 * v
+        w = 0.5 * w + 0.1 * v
+    return w
+
+
+def of_arrays(w: Any) -> Any:
+    v = np.array([w, 2.0 * w, 3.0])
+    while v[0] < 1000.0:
+        v = v * v
+    return np.sum(v)
+
+
+def descends(f: Any, n: int) -> Any:
+    def once(w: Any) -> Any:
+        for _ in range(n):
+            w = w - 1e-10 * tracejit.grad(f)(w)
+        return w
+
+    return tracejit.jit(once)
+
+
+def descends_in_nests(f: Any, n: int) -> Any:
+    def twice(w: Any) -> Any:
+        for _ in range(4):
+            for _ in range(n // 4):
+                w = w - 1e-10 * tracejit.grad(f)(w)
+        return w
+
+    return tracejit.jit(twice)
+
+
+def spread(n: int) -> Any:
+    return np.linspace(1.0, 1.2, n)
+
+
+REPEATED: dict[str, Callable[[Any, int], Callable[[Any], Any]]] = {
+    "a loop": descends, "a loop in a loop": descends_in_nests,
+    "vmap": lambda f, n: lambda w: tracejit.vmap(tracejit.grad(f))(spread(n) * w),
+    "map": lambda f, n: tracejit.jit(lambda w: tracejit.map(tracejit.grad(f), spread(n) * w)),
+    "jacobian": lambda f, n: lambda w: tracejit.jacobian(
+        lambda x: tracejit.map(f, x))(spread(n) * w).diagonal(),
+    "a second gradient": lambda f, n: tracejit.grad(lambda w: np.sum(
+        tracejit.map(tracejit.grad(f), spread(n) * w))),
+}
+"""By the way of doing it, n reverse passes through one `while`."""
+
+
+@pytest.mark.parametrize("f", [squared, halved_in_nests, of_arrays])
+@pytest.mark.parametrize("way", REPEATED)
+@pytest.mark.parametrize("count", [24, 200])
+def test_a_while_can_be_gone_back_through_any_number_of_times(
+        way: str, count: int, f: Callable[[Any], Any]) -> None:
+    found = REPEATED[way](f, count)(1.1)
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(found, REPEATED[way](f, count)(1.1), rtol=1e-9)
+
+
+BOUNDED = """
+import resource
+import numpy as np, tracejit
+
+def squared(w):
+    while w < 1000.0:
+        w = w * w
+    return w
+
+def descend(w, n):
+    for _ in range(n):
+        w = w - 1e-12 * tracejit.grad(squared)(w)
+    return w
+
+slopes, descend = tracejit.vmap(tracejit.grad(squared)), tracejit.jit(descend)
+slopes(np.full(2, 1.1)), descend(1.1, 2)
+used = 1024 * int(next(x.split()[1] for x in open("/proc/self/status") if x.startswith("VmSize")))
+resource.setrlimit(resource.RLIMIT_AS, (used + (16 << 20),) * 2)
+slopes(np.full(5000, 1.1)), descend(1.1, 5000)
+print("bounded")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's here")
+def test_what_repeated_passes_store_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "bounded.py").write_text(BOUNDED)
+    done = subprocess.run([sys.executable, "bounded.py"], capture_output=True, text=True,
+                          timeout=120, check=False, cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout == "bounded\n", done.stderr
