@@ -22,9 +22,10 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 
 # What each part of tracejit may import, besides itself, in the order in which data flows.
-BASE = {"errors", "configuration", "display", "tree"}
+BASE = {"errors", "configuration", "display", "exact", "tree"}
 LAYERS = {
     **{part: set[str]() for part in BASE},
+    "tree": {"exact"},
     "ir": BASE,
     "trace": BASE | {"ir"},
     "ops": BASE | {"ir", "trace"},

@@ -7,16 +7,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tracejit.exact import same, token
+
 __all__ = ["LEAF", "Structure", "flatten", "leaf_names", "unflatten"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Structure:
-    """The shape of a nest: a kind of node, what makes two of that kind equal, and the parts."""
+    """The shape of a nest: a kind of node, what makes two of that kind equal, and the parts.
+
+    aux -- the keys of a dict, the names of fields
+    """
 
     kind: type | None
     aux: Any = None
     parts: tuple[Structure, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Structure) and self.kind is other.kind
+            and same(self.aux, other.aux) and self.parts == other.parts)
+
+    def __hash__(self) -> int:
+        return hash((id(self.kind), token(self.aux), self.parts))
 
     @property
     def count(self) -> int:

@@ -31,7 +31,8 @@ from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
-from tracejit.trace.paths import Guarded, Leaf, Same, Shape
+from tracejit.trace.guards import Guarded, Same, Shape, guards_of_function
+from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class _Reader:
             elif known[0] == "shape":
                 kept = Shape(KINDS[known[1]], known[2] if isinstance(known[2], int)
                              else tuple(known[2]))
-                good = type(content) is kept.type and Shape.of(content) == kept
+                good = kept.holds(content)
             else:
                 good = fingerprint(content) == known[1]
             if not good:
@@ -226,6 +227,8 @@ class _Reader:
 
     def interface(self) -> Interface:
         """Return the interface; guards and captured state have been checked."""
+        for where in self.manifest["captured"]:
+            self.guards += guards_of_function(self.function(where))
         return InterfaceReader(self.manifest["interface"], self.leaves, self.guards,
                                self.function).interface()
 

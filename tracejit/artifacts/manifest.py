@@ -11,7 +11,8 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.runtime.interface import Interface, Kind
-from tracejit.trace.paths import Guarded, Leaf
+from tracejit.trace.guards import Guarded
+from tracejit.trace.paths import Leaf
 
 __all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
 

@@ -12,6 +12,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from tracejit.artifacts.fingerprints import Unstorable, functions_in
+from tracejit.exact import copied, same
 from tracejit.trace.paths import Path
 
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named"]
@@ -25,7 +26,7 @@ class PlaceWriter:
     """Writes paths: knows by which of some functions a cell can be found."""
 
     def __init__(self, fn: Any, guarded: Sequence[Any], arguments: Sequence[Any]) -> None:
-        self.arguments = arguments
+        self.fn, self.arguments = fn, arguments
         self.cells: dict[int, list[Any]] = {}
         """By the id of a cell, the function that has it."""
         for owner, x in (("function", fn), *enumerate(guarded)):
@@ -54,8 +55,10 @@ class PlaceWriter:
                 return ["module", module]
             if path.name == "self" and "self" in root:
                 for k, x in enumerate(self.arguments):
-                    if x is root["self"]:
+                    if same(x, root["self"]):
                         return ["argument", k]
+                if root["self"] is self.fn:
+                    return ["function"]
         raise Unstorable(f"{path} is read from where no name leads to")
 
 
@@ -81,7 +84,9 @@ class PlaceReader:
                 raise Missing(f"module {root[1]} is not imported")
             return vars(module)
         if root[0] == "argument":
-            return {"self": self.arguments[root[1]]}
+            return {"self": copied(self.arguments[root[1]])}
+        if root[0] == "function":
+            return {"self": self.fn}
         _, owner, k, name = root
         if owner not in self._functions:
             self._functions[owner] = functions_in(

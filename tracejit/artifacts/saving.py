@@ -29,7 +29,8 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.paths import Content, Guarded, Leaf, Same, Shape
+from tracejit.trace.guards import Content, Guarded, Same, Shape
+from tracejit.trace.paths import FunctionRoot, Leaf
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class _Writer:
     def __init__(self, fn: Any, interface: Interface, leaves: Sequence[Any],
                  dependencies: Dependencies) -> None:
         self.fn, self.interface = fn, interface
-        self.guards = interface.guards
+        self.guards = [g for g in interface.guards if not isinstance(g.path.root, FunctionRoot)]
         contents = [g.content for g in self.guards]
         self.places = PlaceWriter(fn, contents, leaves)
         self.leaves = [s for s in interface.sources if isinstance(s, Leaf)]
@@ -115,7 +116,7 @@ class _Writer:
                 "guards": [[self.places.text(g.path), self._guard(g)] for g in self.guards],
                 "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
                            for x in self.leaves],
-                "functions": self.named,
+                "functions": self.named, "captured": self._captured(),
                 "builtins": {k: sorted(names) for k, names in self.builtins.items()},
                 "interface": interface_text(self.interface, self.leaves, self.known.get)}
 
@@ -141,6 +142,10 @@ class _Writer:
             inner |= set(_codes_in(f.__code__))
             named.append([name, fingerprint(found)])
         return named
+
+    def _captured(self) -> list[Any]:
+        """Return how the functions are found whose code and defaults calls have to look at."""
+        return [self.known[f.__code__] for f in self.captured if f.__code__ in self.known]
 
     def _guard(self, guard: Guarded) -> Any:
         x = guard.content

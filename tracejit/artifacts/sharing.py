@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.artifacts.fingerprints import describe, digest, functions_in
-from tracejit.trace.paths import Same, Shape
+from tracejit.trace.guards import Condition
 
 __all__ = ["alike", "chains"]
 
@@ -24,7 +24,7 @@ def alike(objects: Sequence[Any]) -> list[int]:
 
 
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), np.generic, np.ndarray,
-             Same, Shape)
+             Condition)
 
 
 def chains(objects: Sequence[Any]) -> list[list[str]]:

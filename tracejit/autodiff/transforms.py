@@ -14,7 +14,7 @@ from tracejit.ir.walk import block_uses, without_prints
 from tracejit.trace.captured import FixedCaptures
 from tracejit.trace.context import Trace, active, current
 from tracejit.trace.equations import apply
-from tracejit.trace.paths import Guarded
+from tracejit.trace.guards import Guarded
 
 __all__ = ["adjoint_graph", "after_capture", "cut_block", "gradient_block", "gradient_graph",
            "pullback_block", "pullback_graph", "tangent_graph"]

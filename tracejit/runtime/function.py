@@ -16,6 +16,7 @@ from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
+from tracejit.exact import token
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.active import is_tracing
@@ -325,13 +326,7 @@ def _spec_key(spec: ArgSpec) -> Any:
     """Return what two leaves must agree in to share specialisations."""
     if spec.kind != "static":
         return (spec.kind, spec.dtype, spec.ndim)
-    if type(spec.content) is set:
-        return ("static", set, frozenset(spec.content))
-    try:
-        hash(spec.content)
-    except TypeError:
-        return ("static", id(spec.content))
-    return ("static", type(spec.content), spec.content)
+    return ("static", token(spec.content))
 
 
 def make_function(transform: Any) -> Function:

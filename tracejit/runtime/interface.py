@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.paths import Guarded, Leaf, Path
+from tracejit.trace.guards import Guarded
+from tracejit.trace.paths import Leaf, Path
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 
 __all__ = ["ARRAY_DATA", "ARRAY_DESCR", "ARRAY_DIMS", "ARRAY_FLAGS", "ARRAY_NDIM", "CELL_CONTENT",
            "NUMPY_NEW_FROM_DESCR", "NUMPY_SCALAR", "OBJECT_TYPE", "SCALAR_VALUE",
-           "is_known_layout", "numpy_function"]
+           "function_fields", "is_known_layout", "numpy_function"]
 
 OBJECT_TYPE = 8
 ARRAY_DATA, ARRAY_NDIM, ARRAY_DIMS, ARRAY_DESCR, ARRAY_FLAGS = 16, 24, 32, 56, 64
@@ -49,7 +49,8 @@ def is_known_layout() -> bool:
     if getattr(sys, "_is_gil_enabled", lambda: True)() is False:
         return False
     try:
-        return _check_array() and _check_scalars() and _check_cell()
+        return (_check_array() and _check_scalars() and _check_cell()
+                and len(function_fields()) == 3)
     except Exception:
         return False
 
@@ -70,6 +71,18 @@ def _check_scalars() -> bool:
     x, y = 1.25, np.float64(2.5)
     values = [ctypes.c_double.from_address(id(v) + SCALAR_VALUE).value for v in (x, y)]
     return values == [1.25, 2.5]
+
+
+@functools.cache
+def function_fields() -> dict[str, int]:
+    """Return where a function has its code and defaults: 0 there stands for None."""
+    def probe(x: Any = 1, *, y: Any = 2) -> Any:
+        return x, y
+
+    words = {_word(id(probe) + 8 * k): 8 * k for k in range(2, 12)}
+    found = {name: words.get(id(getattr(probe, name)))
+             for name in ("__code__", "__defaults__", "__kwdefaults__")}
+    return {name: offset for name, offset in found.items() if offset is not None}
 
 
 def _check_cell() -> bool:

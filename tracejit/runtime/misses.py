@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracejit.artifacts.loading import describe_misses
 from tracejit.configuration import settings
+from tracejit.exact import same
 from tracejit.runtime.specialisation import Specialisation
-from tracejit.trace.paths import Same, is_same_object
+from tracejit.trace.guards import shown
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import leaf_names
 
@@ -55,16 +56,9 @@ def reason_for(call: Request) -> str:
 def _why_not(s: Specialisation, call: Request) -> str:
     """Return why a program for such arguments does not serve."""
     for guard in s.interface.guards:
-        old = guard.content
-        try:
-            new = guard.path.read()
-        except (LookupError, AttributeError, ValueError):
-            return f"{guard.path} is not there any more"
-        if isinstance(old, Same):
-            if old.path.read() is not new:
-                return f"{guard.path} and {old.path} are no longer one array"
-        elif not is_same_object(old, new):
-            return f"{guard.path} has changed from {_shown(old)} to {_shown(new)}"
+        reason = guard.why_not()
+        if reason is not None:
+            return reason
     if call.is_actual and s.values(call.leaves) is None:
         return "what the function reads from outside is of another dtype or rank"
     given = [f"{name} {'has the shape ' + str(x.shape) if spec.ndim else f'is {x}'}"
@@ -79,8 +73,8 @@ def _differences(names: Sequence[str], old: Sequence[ArgSpec],
     for name, a, b in zip(names, old, new, strict=True):
         if (a.kind, a.dtype, a.ndim) != (b.kind, b.dtype, b.ndim):
             yield f"{name} is {_kind(b)} and was {_kind(a)}"
-        elif a.kind == "static" and (type(a.content), a.content) != (type(b.content), b.content):
-            yield f"{name} is {_shown(b.content)} and was {_shown(a.content)}"
+        elif a.kind == "static" and not same(a.content, b.content):
+            yield f"{name} is {shown(b.content)} and was {shown(a.content)}"
 
 
 def _kind(s: ArgSpec) -> str:
@@ -105,7 +99,3 @@ def _names(call: Request) -> list[str]:
         names += leaf_names(part, key)
     return names
 
-
-def _shown(x: Any) -> str:
-    text = repr(x)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -22,12 +22,13 @@ from tracejit.codegen.plan import plan_dims
 from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
+from tracejit.exact import same
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
 from tracejit.runtime.interface import not_contiguous
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.stages import Compiled, Program, Traced
-from tracejit.trace.paths import Leaf, Same, is_same_object
+from tracejit.trace.paths import READING_FAILS, Leaf
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
@@ -163,21 +164,10 @@ def _require_pure(program: Program) -> None:
 def _is_current(program: Program) -> bool:
     """Return whether what was frozen is as it was: else the next caller gets a program anew."""
     try:
-        return all(_is_same(g.content, g.path.read()) for g in program.capture.guards) and all(
-            _is_same_leaf(s.content, s.path.read()) for s in program.sources
-            if isinstance(s, Leaf))
-    except (LookupError, AttributeError, ValueError):
+        return all(g.holds() for g in program.capture.guards) and all(
+            same(s.content, s.path.read()) for s in program.sources if isinstance(s, Leaf))
+    except READING_FAILS:
         return False
-
-
-def _is_same(old: Any, new: Any) -> bool:
-    return old.path.read() is new if isinstance(old, Same) else is_same_object(old, new)
-
-
-def _is_same_leaf(old: Any, new: Any) -> bool:
-    if old is new or type(old) is not type(new) or isinstance(old, np.ndarray):
-        return old is new
-    return np.asarray(old).tobytes() == np.asarray(new).tobytes()
 
 
 def _frozen(leaf: Leaf) -> np.generic | np.ndarray:

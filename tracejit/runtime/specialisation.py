@@ -9,11 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.exact import copied, is_compared_by_content
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
 from tracejit.runtime.interface import Interface, not_contiguous
 from tracejit.runtime.invocation import Invocation
-from tracejit.trace.paths import Content, Guarded, Same, Shape, is_same_object
+from tracejit.trace.guards import ABSENT, Condition, Guarded
+from tracejit.trace.paths import READING_FAILS, FunctionRoot
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
@@ -70,33 +72,24 @@ class Specialisation:
                 values.append(leaves[source])
                 continue
             try:
-                content = source.path.read()
-            except (LookupError, AttributeError, ValueError):
+                values.append(source.read())
+            except READING_FAILS:
                 return None
-            if not _is_same_kind(source.content, content):
-                return None
-            values.append(content)
         return values
 
     def guards_hold(self) -> bool:
         """Return whether everything that the capture depended on is as it was."""
         for k, guard in enumerate(self.interface.guards):
-            try:
-                content = guard.path.read()
-            except (LookupError, AttributeError, ValueError):
+            if not guard.holds():
                 return False
-            old = guard.content
-            if isinstance(old, Same):
-                if old.path.read() is not content:
-                    return False
-            elif not is_same_object(old, content):
-                return False
-            elif content is not old and self.entry is not None:
-                self._renew(k, guard, content)
+            if self.entry is not None and not isinstance(guard.content, Condition):
+                self._renew(k, guard, guard.path.read())
         return True
 
     def _renew(self, k: int, guard: Guarded, content: Any) -> None:
         """Let the fast entry know an equal object in place of the old one."""
+        if content is guard.content:
+            return
         guard.content = content
         self.words[Words.HEAD + k * Words.RECORD + Words.EXPECTED] = id(content)
 
@@ -134,7 +127,7 @@ class Specialisation:
             path.read()._accept(outputs[output])
         aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
         rest = iter([x for k, x in enumerate(outputs) if k not in aside])
-        result = [next(rest) if c is None else c[0] for c in self.interface.constants]
+        result = [next(rest) if c is None else copied(c[0]) for c in self.interface.constants]
         return unflatten(self.interface.structure, result)
 
     def _outputs(self, values: Sequence[Any]) -> list[Any]:
@@ -164,7 +157,8 @@ class Specialisation:
     def _direct_words(self, runner: Invocation, slow: Callable[..., Any]) -> np.ndarray | None:
         """Return the table for an entry that takes the call as it is; None where it cannot."""
         args, kwargs = self.structure.parts
-        flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts
+        flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts and not any(
+            is_compared_by_content(s.content) for s in self.specs if not s.is_traced)
         grouping = _grouping(self.interface)
         if not flat or grouping is None or self.interface.written or self.interface.assigned:
             return None
@@ -218,6 +212,10 @@ class Specialisation:
         return id(x)
 
     def _source(self, path: Any) -> tuple[int, int, int] | None:
+        if isinstance(path.root, FunctionRoot) and len(path.steps) == 1:
+            offset = layout.function_fields()[path.steps[0][1]]
+            fn = self._hold(path.root.content)
+            return (Words.FROM_CELL, fn + offset - layout.CELL_CONTENT, 0)
         if path.steps:
             return None
         if isinstance(path.root, CellType):
@@ -228,9 +226,12 @@ class Specialisation:
 
     def _guard_record(self, guard: Guarded) -> tuple[int, ...] | None:
         source = self._source(guard.path)
-        if source is None or isinstance(guard.content, (Content, Same, Shape)):
+        if source is None or (isinstance(guard.content, Condition) and guard.content is not ABSENT):
             return None
-        return (*source, Words.IS_OBJECT, self._hold(guard.content), 0)
+        content = guard.content
+        nothing = content is ABSENT or (content is None and source[0] == Words.FROM_CELL and (
+            isinstance(guard.path.root, FunctionRoot)))
+        return (*source, Words.IS_OBJECT, 0 if nothing else self._hold(content), 0)
 
     def _leaf_record(self, source: tuple[int, int, int] | None,
                      spec: ArgSpec) -> tuple[int, ...] | None:
@@ -272,13 +273,6 @@ def _write(target: Any, values: Any) -> None:
 
 def _is_on_device(x: Any) -> bool:
     return not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__cuda_array_interface__")
-
-
-def _is_same_kind(old: Any, new: Any) -> bool:
-    """Whether captured state is still a float, or an array of the dtype and rank that it was."""
-    if type(old) is not type(new):
-        return False
-    return not isinstance(old, np.ndarray) or (old.dtype == new.dtype and old.ndim == new.ndim)
 
 
 def _grouping(interface: Interface) -> int | None:

@@ -6,7 +6,8 @@ import builtins
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, ValuesView
 from contextlib import contextmanager
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
@@ -43,6 +44,8 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if replacement is not None:
         return _call_replacement(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
+    if traced and (capture is not None or isinstance(fn, np.ufunc)):
+        args = tuple([list(x) if isinstance(x, _LIKE_LISTS) else x for x in args])
     if capture is not None and (traced or fn in CREATES):
         return capture(*args, **kwargs)
     if isinstance(fn, np.ufunc):
@@ -62,9 +65,13 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return _call_object(fn, args, kwargs)
 
 
+_LIKE_LISTS = (deque, ValuesView)
+"""What NumPy takes for lists, besides lists and tuples."""
+
+
 def holds_traced(x: Any) -> bool:
     """Return whether an argument is traced or is a list or tuple with something traced in it."""
-    if isinstance(x, (list, tuple)):
+    if isinstance(x, (list, tuple, *_LIKE_LISTS)):
         return any(map(holds_traced, x))
     return isinstance(x, (Traced, TracedIterable))
 
@@ -149,6 +156,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
         return with_stand_ins(fn, call_function)
     note_function(fn)
+    current().captured.code(fn)
     if fn.__defaults__ or fn.__kwdefaults__:
         rewritten.__defaults__, rewritten.__kwdefaults__ = current().captured.defaults(fn)
     return rewritten

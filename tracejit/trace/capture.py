@@ -16,6 +16,7 @@ import numpy as np
 
 import tracejit.trace.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
+from tracejit.exact import copied
 from tracejit.ir.core import Atom, Block, Graph, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
@@ -27,7 +28,8 @@ from tracejit.trace.captured import Captures
 from tracejit.trace.container_aliases import containers
 from tracejit.trace.context import Guard, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
-from tracejit.trace.paths import Guarded, Holder, Leaf, Path
+from tracejit.trace.guards import Guarded
+from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.source import describe_line, line_of_error
@@ -139,13 +141,13 @@ class _Attempt:
         """Run the function and close the graph."""
         trace = self.trace
         with active(trace):
-            trace.captured.own_bound(self.fn, Path({"self": self.fn}, "self"))
+            fn = trace.captured.static(self.fn)
             tracers = self._argument_tracers()
             args, kwargs = unflatten(self.structure, iter(tracers))
             if self.writes_back:
                 trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))}
             try:
-                result = call_function(self.fn, args, kwargs)
+                result = call_function(fn, args, kwargs)
             except NeedStatic as need:
                 if need.value not in self.origin:
                     raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that "
@@ -180,8 +182,7 @@ class _Attempt:
             if spec.is_traced:
                 tracers.append(self._input(spec, content, ("arg", k), name, self.inputs))
             else:
-                self.trace.captured.own(spec.content, Path({"self": spec.content}, "self"))
-                tracers.append(spec.content)
+                tracers.append(self.trace.captured.static(copied(spec.content)))
         return tracers
 
     def _leaf_names(self) -> list[str]:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.eager import Recorded, State
+from tracejit.trace.guards import Content, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.modules import is_standard
-from tracejit.trace.paths import Content, Guarded, Holder, Leaf, Path, Same, Shape
+from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.tracer import Traced, Tracer
 
 __all__ = ["Captures", "FixedCaptures", "is_fixed"]
@@ -37,10 +39,36 @@ _DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.gener
 _CODE = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 
 
+_PLAIN = {bool, int, float, complex, str, bytes, type(None)}
+
+
+def is_number(x: Any) -> bool:
+    """Return whether something is a number that is read at every call, and nothing besides."""
+    return type(x) in (float, complex) or (
+        isinstance(x, np.inexact) and type(x).__module__ == "numpy")
+
+
 def is_fixed(module: str | None) -> bool:
     """Return whether what a module holds never changes."""
     top = (module or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
+
+
+def _copy_of_set(x: Any) -> Any:
+    """Return a copy of a set that goes through the items in the same order."""
+    copy = x.copy() if isinstance(x, set) else x
+    return copy if [*copy] == [*x] else x
+
+
+_CONTAINERS = (list, tuple, dict, OrderedDict, defaultdict, deque, set, frozenset, MappingProxyType)
+"""The containers of which the items are captured one by one."""
+_VIEWS: dict[type, Callable[[Any], Any]] = {
+    type({}.keys()): lambda x: x.keys(), type({}.values()): lambda x: x.values(),
+    type({}.items()): lambda x: x.items(), type(OrderedDict().keys()): lambda x: x.keys(),
+    type(OrderedDict().values()): lambda x: x.values(),
+    type(OrderedDict().items()): lambda x: x.items(),
+}
+"""Views of dicts, and how one is taken of a captured dict."""
 
 
 class Captures:
@@ -57,7 +85,7 @@ class Captures:
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with what stands for them, their paths and their inputs."""
         self.frozen: set[int] = set()
-        self.functions: dict[int, Holder] = {}
+        self.functions: dict[int, Path] = {}
         self.passed: dict[int, Any] = {}
         """The lists and dicts of the arguments that the caller would see change, by their ids."""
 
@@ -92,35 +120,58 @@ class Captures:
             return self.recorded_value(content, path)
         if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
             return self._array(path, content)
-        if type(content) in (float, complex) or isinstance(content, np.inexact):
+        if is_number(content):
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
             return tracer
-        if type(content) is set:
-            self.guards.append(Guarded(path, Shape.of(content)))
-            return set(content)
-        if type(content) in (list, tuple, dict, OrderedDict, defaultdict) or (
+        if type(content) in _CONTAINERS or (
                 isinstance(content, tuple) and hasattr(content, "_fields")):
             return self._container(path, content)
+        if type(content) in _VIEWS:
+            return _VIEWS[type(content)](self.read(path.step("attr", "mapping")))
         self.guards.append(Guarded(path, content))
-        if not isinstance(content, (int, str, bytes, type(None))) and not (
+        if type(content) is functools.partial:
+            return self._partial(path, content)
+        if type(content) is BuiltinFunctionType and type(content.__self__) in _CONTAINERS:
+            return getattr(self.read(path.step("attr", "__self__")), content.__name__)
+        if type(content) not in _PLAIN and not (
                 isinstance(content, (type, FunctionType)) and is_fixed(content.__module__)):
             self.paths[id(content)] = (content, path)
             self.own_bound(content, path)
         return content
 
+    def code(self, fn: FunctionType) -> None:
+        """Guard the code and the default values of a function that is captured."""
+        if id(fn) in self.functions:
+            return
+        found = guards_of_function(fn)
+        self.guards += found
+        self.functions[id(fn)] = Path(found[0].path.root, fn.__name__)
+
     def defaults(self, fn: FunctionType) -> tuple[Any, Any]:
         """Return a function's default values; lists, dicts and objects as captured state."""
-        holder = self.functions.setdefault(id(fn), Holder(fn))
+        path = self.functions[id(fn)]
 
         def captured(x: Any, kind: str, key: Any) -> Any:
             if isinstance(x, (*_DATA, *_CODE)):
                 return x
-            return self.read(Path(holder, fn.__name__, (("attr", kind), ("item", key))))
+            return self.read(path.step("attr", kind).step("item", key))
 
         plain = tuple(captured(x, "__defaults__", k) for k, x in enumerate(fn.__defaults__ or ()))
         named = {k: captured(x, "__kwdefaults__", k) for k, x in (fn.__kwdefaults__ or {}).items()}
         return plain or None, named or None
+
+    def static(self, x: Any) -> Any:
+        """Return what captured code gets for an argument that is no data, or for what is called.
+
+        What is read of it later is captured state.
+        """
+        path = Path({"self": x}, "self")
+        if type(x) in _CONTAINERS or isinstance(x, functools.partial) or (
+                isinstance(x, BuiltinFunctionType) and type(x.__self__) in _CONTAINERS):
+            return self.read(path)
+        self.own_bound(x, path)
+        return x
 
     def own_bound(self, content: Any, path: Path) -> None:
         """Note the objects that calls of something reach without a name: a method's, a partial's.
@@ -138,7 +189,7 @@ class Captures:
                 self.own_bound(x, path.step("attr", "keywords").step("item", name))
         elif "__wrapped__" in getattr(content, "__dict__", ()):
             self.own_bound(content.__wrapped__, path.step("attr", "__wrapped__"))
-        elif not isinstance(content, (*_DATA, *_CODE)):
+        elif type(content) not in _PLAIN and not isinstance(content, _CODE[1:]):
             self.own(content, path)
 
     def _array(self, path: Path, content: np.ndarray) -> Tracer:
@@ -185,14 +236,27 @@ class Captures:
 
     def _container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))
-        if isinstance(content, dict):
-            copy: Any = content.copy()  # of its kind
+        copy: Any
+        if isinstance(content, (set, frozenset)):
+            copy = _copy_of_set(content)
+        elif isinstance(content, MappingProxyType):
+            copy = MappingProxyType({k: self.read(path.step("item", k)) for k in content})
+        elif isinstance(content, dict):
+            copy = content.copy()  # of its kind
             copy.update({k: self.read(path.step("item", k)) for k in content})
         else:
             items = [self.read(path.step("item", k)) for k in range(len(content))]
-            copy = type(content)(*items) if hasattr(content, "_fields") else type(content)(items)
+            copy = deque(items, content.maxlen) if isinstance(content, deque) else (
+                type(content)(*items) if hasattr(content, "_fields") else type(content)(items))
         self.containers[id(copy)] = copy
         return copy
+
+    def _partial(self, path: Path, content: Any) -> Any:
+        """Return a partial of the captured function and arguments."""
+        fn = self.read(path.step("attr", "func"))
+        args = self.read(path.step("attr", "args"))
+        keywords = self.read(path.step("attr", "keywords"))
+        return functools.partial(fn, *args, **keywords)
 
     def attribute(self, owner: Any, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
@@ -221,11 +285,9 @@ class Captures:
 
     def freeze(self, x: Any) -> None:
         """Guard all that something from outside holds: code that no guard sees reads it."""
-        if id(x) in self.paths and id(x) not in self.frozen and not isinstance(x, _DATA):
+        if id(x) in self.paths and id(x) not in self.frozen and not is_unchanging(x):
             self.frozen.add(id(x))
-            content = Content.of(x)
-            if isinstance(content.parts, tuple):  # else it is the object itself that is guarded
-                self.guards.append(Guarded(self.paths[id(x)][1], content))
+            self.guards.append(Guarded(self.paths[id(x)][1], Content(x)))
 
     def is_from_outside(self, x: Any) -> bool:
         """Return whether a container or object was there before the capture."""
@@ -249,7 +311,7 @@ class FixedCaptures(Captures):
         self.guards = guards
 
     def _enter(self, path: Path, content: Any) -> Any:
-        if isinstance(content, (float, complex, np.inexact)):
+        if is_number(content):
             self.guards.append(Guarded(path, content))
             return content
         return super()._enter(path, content)

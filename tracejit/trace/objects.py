@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, ValuesView
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -182,7 +183,7 @@ def type_of(x: Any) -> type:
 
 def contains(container: Any, item: Any) -> Any:
     """Return `item in container`."""
-    if isinstance(container, (list, tuple)) and (
+    if isinstance(container, (list, tuple, deque, ValuesView)) and (
             isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
         return any_of(x is item or compare("Eq", x, item) for x in container)
     method = special_method(container, "__contains__")

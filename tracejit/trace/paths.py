@@ -1,4 +1,4 @@
-"""Where captured state is: paths to it, and the guards that it is what it was.
+"""Where captured state is: paths to it, along which it is read again at every call.
 
 A *path* says how to get at a piece of state again: a global or closure cell, then attributes and
 items. It is light to import: calls of compiled code need no more.
@@ -6,19 +6,21 @@ items. It is light to import: calls of compiled code need no more.
 
 from __future__ import annotations
 
-import functools
 import sys
-from array import array
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from dataclasses import dataclass, field
+from types import CellType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Content", "Guarded", "Holder", "Leaf", "Path", "Same", "Shape", "attributes_of",
-           "is_same_object"]
+from tracejit.exact import token
+
+__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "attributes_of",
+           "class_entry"]
+
+READING_FAILS = (LookupError, AttributeError, ValueError)
+"""What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
 
 
 class Holder:
@@ -30,9 +32,20 @@ class Holder:
         self.content = content
 
 
+class FunctionRoot(Holder):
+    """A root for the code and defaults of a function that a capture goes through."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Path:
-    """How to read a piece of state: from a root, along ("attr", name) and ("item", key) steps."""
+    """How to read a piece of state: from a root, along steps.
+
+    A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
+    name) for what a class or its bases have under a name, or ("call", (name, arguments)) for what a
+    method gives that only reads.
+    """
 
     root: Any
     name: str
@@ -45,10 +58,10 @@ class Path:
     @property
     def key(self) -> tuple[Any, ...]:
         """Return what makes two paths the same."""
-        return (id(self.root), self.name, self.steps)
+        return (id(self.root), self.name, token(self.steps))
 
     def read(self) -> Any:
-        """Return what is there now; `LookupError` or `AttributeError` if nothing is."""
+        """Return what is there now; one of `READING_FAILS` if nothing is."""
         if isinstance(self.root, CellType):
             content = self.root.cell_contents
         elif isinstance(self.root, Holder):
@@ -56,14 +69,41 @@ class Path:
         else:
             content = self.root[self.name]
         for kind, key in self.steps:
-            content = getattr(content, key) if kind == "attr" else content[key]
+            if kind == "attr":
+                content = getattr(content, key)
+            elif kind == "item":
+                content = content[key]
+            else:
+                content = _STEPS[kind](content, key)
         return content
 
     def __str__(self) -> str:
         text = self.name
         for kind, key in self.steps:
-            text += f".{key}" if kind == "attr" else f"[{key!r}]"
+            text = _TEXTS[kind](text, key)
         return text
+
+
+def class_entry(cls: type, name: str) -> Any:
+    """Return what a class or its bases have under a name, as it is; `AttributeError` if nothing."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    raise AttributeError(name)
+
+
+def _call(x: Any, key: Any) -> Any:
+    name, args = key
+    return getattr(x, name)(*args)
+
+
+_STEPS = {"type": lambda x, _: type(x), "entry": class_entry, "call": _call}
+_TEXTS = {
+    "attr": lambda text, key: f"{text}.{key}", "item": lambda text, key: f"{text}[{key!r}]",
+    "type": lambda text, _: f"type({text})", "entry": lambda text, key: f"{text}.{key}",
+    "call": lambda text, key: (f"{text}{'' if key[0] == '__call__' else f'.{key[0]}'}"
+                               f"({', '.join(map(repr, key[1]))})"),
+}
 
 
 @dataclass(eq=False, slots=True)
@@ -73,114 +113,25 @@ class Leaf:
     path: Path
     content: Any
     value: Any = None
+    kind: Any = field(init=False)
+    """Its type, and an array's dtype and rank: the object may have others later."""
+
+    def __post_init__(self) -> None:
+        self.kind = _kind(self.content)
+
+    def read(self) -> Any:
+        """Return what is there now; `LookupError` where it is of another kind, or not there."""
+        content = self.path.read()
+        if _kind(content) != self.kind:
+            raise LookupError
+        return content
 
 
-@dataclass(eq=False, slots=True)
-class Guarded:
-    """Something that must be the same at every call."""
-
-    path: Path
-    content: Any
-
-
-def is_same_object(old: Any, new: Any) -> bool:
-    """Return whether a guarded object is still what it was."""
-    if old is new:
-        return True
-    if isinstance(old, MethodType) and isinstance(new, MethodType):
-        return old.__func__ is new.__func__ and old.__self__ is new.__self__
-    if isinstance(old, BuiltinFunctionType) and isinstance(new, BuiltinFunctionType):
-        return old.__self__ is new.__self__ and old.__name__ == new.__name__
-    if isinstance(old, functools.partial) and isinstance(new, functools.partial):
-        return old.keywords.keys() == new.keywords.keys() and len(old.args) == len(new.args) and (
-            all(map(is_same_object, (old.func, *old.args, *old.keywords.values()),
-                    (new.func, *new.args, *new.keywords.values()))))
-    if isinstance(old, (int, str, bytes, bool, type(None), np.integer, np.bool_, np.dtype, slice,
-                        range)):
-        return type(old) is type(new) and bool(old == new)
-    if isinstance(old, Content):
-        return old == Content.of(new)
-    return isinstance(old, Shape) and isinstance(new, (list, tuple, dict, set)) and (
-        old == Shape.of(new))
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The structure of a container: its type, and its length, its keys, or a set's items."""
-
-    type: type
-    items: Any
-
-    @staticmethod
-    def of(x: Any) -> Shape:
-        """Return the structure of a container."""
-        if isinstance(x, set):
-            return Shape(type(x), tuple(sorted(x, key=repr)))
-        return Shape(type(x), tuple(x) if isinstance(x, dict) else len(x))
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """The guard that two paths lead to one array."""
-
-    path: Path
+def _kind(x: Any) -> Any:
+    return (np.ndarray, x.dtype, x.ndim) if type(x) is np.ndarray else type(x)
 
 
 # --- what objects hold --------------------------------------------------------------------------
-
-_BY_VALUE = (bool, int, str, bytes, type(None), np.integer, np.bool_, np.dtype, slice, range)
-_BY_TEXT = (float, complex, np.inexact)
-_WITHOUT_CONTENT = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, np.ndarray)
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What an object or container of any kind holds, in depth: code that no guard sees reads it."""
-
-    parts: Any
-
-    @staticmethod
-    def of(x: Any) -> Content:
-        """Return what something holds now."""
-        return Content(_parts_of(x, ()))
-
-
-@dataclass(eq=False, frozen=True, slots=True)
-class _Itself:
-    """A part that has to be the same object."""
-
-    x: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and is_same_object(self.x, other.x)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _parts_of(x: Any, around: tuple[Any, ...]) -> Any:
-    if isinstance(x, _BY_VALUE):
-        return type(x), x
-    if isinstance(x, _BY_TEXT):
-        return type(x), repr(x)
-    if isinstance(x, _WITHOUT_CONTENT):
-        return _Itself(x)
-    for k, y in enumerate(around):
-        if x is y:
-            return "around", k
-    around = (*around, x)
-    own = attributes_of(x)
-    found: list[Any] = [type(x)]
-    if isinstance(x, (list, tuple, deque, bytearray, array)):
-        found += [_parts_of(y, around) for y in x]
-    elif isinstance(x, dict):
-        found += [(_parts_of(k, around), _parts_of(y, around)) for k, y in x.items()]
-    elif isinstance(x, (set, frozenset)):
-        found.append(frozenset(x))
-    elif own is None:
-        return _Itself(x)
-    found += [(name, _parts_of(y, around)) for name, y in (own or {}).items()]
-    return tuple(found)
-
 
 _PLAIN_HOLDERS = {"collections", "types"}
 

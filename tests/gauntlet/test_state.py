@@ -1,0 +1,74 @@
+"""State from outside is never stale: after a change a transform gives what the function gives."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from state_cases import CASES, Case
+
+import tracejit
+
+_NUMBERS = itertools.count()
+X = 1.5
+
+
+def load(case: Case, folder: Path) -> ModuleType:
+    """Return a fresh module of a case's text."""
+    name = f"state_of_{next(_NUMBERS)}"
+    path = folder / f"{name}.py"
+    path.write_text(case.text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def outcome(case: Case, module: ModuleType, g: Any) -> Any:
+    """Return what a call gives, or the exception that it raises."""
+    try:
+        return eval(case.call, vars(module), {"g": g, "x": X})
+    except Exception as error:
+        return error
+
+
+def require_same(case: Case, change: str, got: Any, expected: Any) -> None:
+    """Fail where an outcome is not what Python gives."""
+    if isinstance(got, tracejit.Refusal):
+        assert case.refused, f"refused after {change!r}: {got}"
+        assert re.match(r"\S*state_of_\d+\.py:\d+: ", str(got)), got
+    elif isinstance(expected, Exception):
+        assert type(got) is type(expected), f"after {change!r}: {got!r}, not {expected!r}"
+    else:
+        assert not isinstance(got, Exception), f"after {change!r}: {got!r}, not {expected!r}"
+        assert np.array_equal(got, expected, equal_nan=True) and np.signbit(np.sum(got)) == (
+            np.signbit(np.sum(expected))), f"after {change!r}: {got!r}, not {expected!r}"
+
+
+def run(case: Case, folder: Path) -> None:
+    """Call, change, call: compare with the function itself each time."""
+    module = load(case, folder)
+    g = tracejit.jit(module.f)
+    try:
+        for change in ("", "", *case.changes):
+            exec(change, vars(module))
+            for _ in range(2):
+                expected = outcome(case, module, module.f)
+                require_same(case, change, outcome(case, module, g), expected)
+    finally:
+        sys.modules.pop(module.__name__, None)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_interpreted(case: Case, tmp_path: Path) -> None:
+    with tracejit.config(disable_jit=True):
+        run(case, tmp_path)
