@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
 from tracejit.autodiff.reverse import ReverseSweep
-from tracejit.ir.builder import Scope, equation_key
+from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.types import is_differentiable
-from tracejit.ir.walk import copy_param, copy_type, free_values
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import apply
 
@@ -36,7 +34,6 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
     trace = current()
     builder = trace.builder
     top = builder.scope
-    _use_one_name_per_size()
     forward = list(top.eqns)
     around = [eqn for scope in builder.scopes[:-1] for eqn in scope.eqns]
     carried = _carried_past(xs)
@@ -65,31 +62,6 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
     _resolve(top, len(forward), results, sweep)
     rest = iter(results)
     return [None if a is None else next(rest) for a in found]
-
-
-def _use_one_name_per_size() -> None:
-    """Write the sizes that turned out equal in one way, which is how rules see that they are."""
-    env = current().renamed_sizes()
-    if not env:
-        return
-
-    def renamed(eqn: Eqn) -> Eqn:
-        for v in eqn.outputs:
-            v.retype(copy_type(v.aval, env))
-        params = {k: copy_param(p, env) for k, p in eqn.params.items()}
-        return replace(eqn, params=params, regions=tuple(map(inside, eqn.regions)))
-
-    def inside(block: Block) -> Block:
-        for v in block.inputs:
-            v.retype(copy_type(v.aval, env))
-        return Block(block.inputs, tuple(map(renamed, block.eqns)), block.outputs)
-
-    for scope in current().builder.scopes:
-        block = Block(scope.inputs, tuple(scope.eqns), ())
-        for v in (*scope.inputs, *free_values(block)):
-            if not v.is_size:
-                v.retype(copy_type(v.aval, env))
-        scope.eqns[:] = inside(block).eqns
 
 
 _REMEDY = ("Ask for the gradient in the same block, or differentiate a function of its own with "
@@ -126,5 +98,4 @@ def _resolve(top: Scope, count: int, results: list[Atom], sweep: ReverseSweep) -
     top.eqns[:] = block.eqns
     top.table.clear()
     for eqn in top.eqns:
-        if not (eqn.regions or eqn.op.effect or eqn.op.unique):
-            top.table.setdefault(equation_key(eqn.op, eqn.inputs, eqn.params), eqn.outputs)
+        top.share(eqn)

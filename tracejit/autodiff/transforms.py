@@ -42,8 +42,12 @@ def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],
 
 @contextmanager
 def after_capture(guards: list[Guarded] | None) -> Iterator[Trace]:
-    """Trace rules outside of any user's code; `guards` receives what registered gradients read."""
+    """Trace rules outside of any user's code; `guards` receives what registered gradients read.
+
+    The sizes of the program stay as they are: it is captured, and what it asks of arguments noted.
+    """
     trace = Trace()
+    trace.unifies = False
     trace.captured = FixedCaptures([] if guards is None else guards)
     with active(trace):
         yield trace

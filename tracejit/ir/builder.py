@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Params, Site, Value
-from tracejit.ir.dims import Dim, Ranges
+from tracejit.ir.dims import Dim, Ranges, substitute
+from tracejit.ir.sizes import settle_block, settle_eqn, settle_value
+from tracejit.ir.walk import copy_param
 
 __all__ = ["Builder", "Scope", "equation_key"]
 
@@ -26,6 +28,11 @@ class Scope:
         self.eqns: list[Eqn] = []
         self.table: dict[tuple[Any, ...], tuple[Value, ...]] = {}
 
+    def share(self, eqn: Eqn) -> None:
+        """Let equal equations that follow share this one."""
+        if not (eqn.regions or eqn.op.effect or eqn.op.unique):
+            self.table.setdefault(equation_key(eqn.op, eqn.inputs, eqn.params), eqn.outputs)
+
     def close(self, outputs: Sequence[Atom]) -> Block:
         """Return the finished block."""
         return Block(self.inputs, tuple(self.eqns), tuple(outputs))
@@ -37,6 +44,8 @@ class Builder:
     def __init__(self, find_site: Callable[[], Site | None] = lambda: None) -> None:
         self.scopes = [Scope()]
         self.ranges: dict[Value, tuple[Dim | None, Dim | None]] = {}
+        self.equal: dict[Value, Dim] = {}
+        """What each size is written as that turned out equal to another."""
         self.find_site = find_site
         self.of: Value | None = None
         self.group: str | None = None
@@ -50,6 +59,8 @@ class Builder:
              regions: Sequence[Block] = (), site: Site | None = None) -> tuple[Value, ...]:
         """Append `op(*inputs)` and return its results, or those of an equal equation in scope."""
         inputs, params = tuple(inputs), params or {}
+        if self.equal:
+            params = self._settled(inputs, params, regions)
         key = None if regions or op.effect or op.unique else equation_key(op, inputs, params)
         if key is not None:
             for scope in reversed(self.scopes):
@@ -66,15 +77,47 @@ class Builder:
 
     def append(self, eqn: Eqn) -> None:
         """Append a finished equation as it is, to be shared by equal ones that follow."""
+        if self.equal:
+            settle_eqn(eqn, self.equal)
         self.scope.eqns.append(eqn)
-        if not (eqn.regions or eqn.op.effect or eqn.op.unique):
-            key = equation_key(eqn.op, eqn.inputs, eqn.params)
-            self.scope.table.setdefault(key, eqn.outputs)
+        self.scope.share(eqn)
+
+    # --- sizes ------------------------------------------------------------------------------------
+
+    def equate(self, size: Value, dim: Dim) -> None:
+        """Write a size as a dim, which it turned out to be, in all that is open and all to come."""
+        self.equal = {v: substitute(d, {size: dim}) for v, d in self.equal.items()}
+        self.equal[size] = dim
+        for v, (low, high) in self.ranges.items():
+            self.ranges[v] = self._bound(low), self._bound(high)
+        for scope in self.scopes:
+            for v in scope.inputs:
+                settle_value(v, self.equal)
+            scope.table.clear()
+            for eqn in scope.eqns:
+                settle_eqn(eqn, self.equal)
+                scope.share(eqn)
+
+    def _bound(self, d: Dim | None) -> Dim | None:
+        return None if d is None else substitute(d, self.equal)
+
+    def _settled(self, inputs: Sequence[Atom], params: Params, regions: Sequence[Block]) -> Params:
+        """Write what an equation is made of in the sizes that are left."""
+        for a in inputs:
+            if isinstance(a, Value):
+                settle_value(a, self.equal)
+        for region in regions:
+            settle_block(region, self.equal)
+        return {k: copy_param(p, self.equal) for k, p in params.items()}
+
+    # --- blocks -----------------------------------------------------------------------------------
 
     @contextmanager
     def block(self, inputs: Sequence[Value] = ()) -> Iterator[Scope]:
         """Open a block with these inputs; `scope.close(outputs)` finishes it."""
         scope = Scope(inputs)
+        for v in scope.inputs if self.equal else ():
+            settle_value(v, self.equal)
         self.scopes.append(scope)
         try:
             yield scope

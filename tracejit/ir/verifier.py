@@ -16,7 +16,19 @@ __all__ = ["verify_graph"]
 def verify_graph(graph: Graph) -> Graph:
     """Return the graph unchanged, or raise `IRError` that shows the first bad equation."""
     verify_block(graph.block, set(graph.sizes))
+    verify_sizes(graph)
     return graph
+
+
+def verify_sizes(graph: Graph) -> None:
+    """Check that the shapes of the inputs say what each size is, alone and at least once.
+
+    A size of a program that was put into this one would be left over here: no input says it.
+    """
+    told = {v for x in graph.inputs for d in type_dims(x.aval) for v in dim_values(d)
+            if d == v.dim}
+    for size in graph.sizes:
+        _require(size in told, f"no input's shape says what the size {size.name} is")
 
 
 def verify_block(block: Block, outer: set[Value]) -> None:

@@ -19,6 +19,7 @@ from tracejit.trace.equations import (
     REDUCTIONS,
     apply,
     as_operand,
+    broadcast_dims,
     cast,
     emit,
     same_dim,
@@ -70,22 +71,30 @@ def matmul(x: Any, y: Any) -> Tracer:
     left = "ij"[2 - min(2, len(x.dims)):] if len(x.dims) > 1 else "j"
     right = "jk"[:min(2, len(y.dims))]
     batch_x, batch_y = x.dims[:len(x.dims) - len(left)], y.dims[:len(y.dims) - len(right)]
+    broadcast_dims([batch_x, batch_y])
     count = max(len(batch_x), len(batch_y))
     letters = "ABCDEFGH"[:count]
     kept = {"i", "k"} & set(left + right)
     output = letters + "".join(c for c in "ik" if c in kept)
-    operands = []
-    for t, labels, batch in ((x, left, batch_x), (y, right, batch_y)):
-        names = letters[count - len(batch):]
-        for place, (name, d) in enumerate(zip(names, batch, strict=True)):
-            other = (batch_y if batch is batch_x else batch_x)
-            index = place - len(batch) + len(other)
-            if d == 1 and index >= 0 and other[index] != 1:  # repeated along the other's axis
-                t = t.reshape(tuple(as_operand(e) for k, e in enumerate(t.dims) if k != place))
-                names = names.replace(name, "", 1)
-        operands.append((t, names + labels))
-    (x, left), (y, right) = operands
+    left, right = letters[count - len(batch_x):] + left, letters[count - len(batch_y):] + right
+    (x, left), (y, right) = _unrepeated([(x, left), (y, right)], letters)
     return contract(x, y, f"{left},{right}->{output}")
+
+
+def _unrepeated(pairs: list[tuple[Tracer, str]], labels: str) -> list[tuple[Tracer, str]]:
+    """Leave out axes of one element along which operands are repeated, for others have more."""
+    sizes = {c: broadcast_dims([(d,) for t, own in pairs
+                                for o, d in zip(own, t.dims, strict=True) if o == c])[0]
+             for c in labels}
+    found = []
+    for t, own in pairs:
+        repeats = [c in sizes and d == 1 != sizes[c] for c, d in zip(own, t.dims, strict=True)]
+        if any(repeats):
+            t = t.reshape(tuple(as_operand(d) for d, r in zip(t.dims, repeats, strict=True)
+                                if not r))
+            own = "".join(c for c, r in zip(own, repeats, strict=True) if not r)
+        found.append((t, own))
+    return found
 
 
 COMPOSITES[np.matmul] = matmul
@@ -156,6 +165,7 @@ def einsum(subscripts: Any, *operands: Any) -> Any:
     arrays = [as_tracer(x) for x in operands]
     inputs, output = _einsum_labels(subscripts, arrays)
     pairs = [_own_labels(t, labels) for t, labels in zip(arrays, inputs, strict=True)]
+    pairs = _unrepeated(pairs, "".join(dict.fromkeys("".join(labels for _, labels in pairs))))
     while len(pairs) > 1:
         (x, left), (y, right) = pairs[:2]
         rest = "".join(labels for _, labels in pairs[2:]) + output

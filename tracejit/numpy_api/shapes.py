@@ -385,7 +385,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
             raise refuse("np.pad with several constants cannot be captured", "Use one number")
         target = tuple(as_operand(d + a + b) for d, (a, b) in zip(array.dims, widths, strict=True))
         result = filled(target, constant_values, array.dtype)
-        result[tuple(slice(as_operand(to_dim(a)), as_operand(a + d))
+        result[tuple(slice(as_operand(a), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
         return lay_out(result, "K", array)
     if mode not in _PAD_INDICES or reflect_type != "even":
@@ -393,7 +393,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
                      "Use 'constant', 'edge', 'wrap', or 'reflect' or 'symmetric' of type 'even'")
     for axis, (a, b) in enumerate(widths):
         n = array.dims[axis]
-        place = apply("iota", size=n + a + b) - as_operand(to_dim(a))
+        place = apply("iota", size=n + a + b) - as_operand(a)
         array = np.take(array, _PAD_INDICES[mode](place, as_operand(n)), axis=axis)
     return array
 

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tracejit.ir.core import Block, Eqn, Op, Params, Value
+from tracejit.errors import IRError
+from tracejit.ir.core import Block, Eqn, Graph, Op, Params, Value
 from tracejit.ir.lowering import Inline
 from tracejit.ir.optable import OPS
 from tracejit.ir.types import Aval
-from tracejit.ir.walk import copy_block
+from tracejit.ir.walk import copy_block, copy_dim
 from tracejit.ops.kinds import only, structural
 from tracejit.trace.calls import call_function
-from tracejit.trace.context import current
+from tracejit.trace.context import bare_size, current
 from tracejit.trace.dependencies import note_rule
 from tracejit.trace.eager import Recorded, record_call
-from tracejit.trace.equations import apply, atom_of, emit, lift
+from tracejit.trace.equations import apply, atom_of, emit, lift, same_dim
 from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
-           "inline_region", "is_marked", "no_gradient", "stop_gradient"]
+           "inline_graph", "inline_region", "is_marked", "no_gradient", "stop_gradient"]
 
 GRADIENTS: dict[str, Callable[..., Any]] = {}
 """The gradient functions that users registered, by op type."""
@@ -186,6 +187,31 @@ def inline_region(region: Block, operands: Sequence[Any]) -> list[Any]:
     for eqn in block.eqns:
         builder.append(eqn)
     return list(block.outputs)
+
+
+def inline_graph(graph: Graph, operands: Sequence[Any], numbers: Mapping[Value, int]) -> list[Any]:
+    """Emit a program's equations on these operands, whose sizes its own become; return its outputs.
+
+    numbers -- what its sizes are where the shapes of the operands do not tell
+    """
+    atoms = [atom_of(lift(x)) for x in operands]
+    pairs = [pair for v, a in zip(graph.inputs, atoms, strict=True)
+             for pair in zip(v.aval.shape, a.aval.shape, strict=True)]
+    sizes: dict[Value, Any] = {}
+    for inner, outer in pairs:
+        size = bare_size(inner)
+        if size is not None:
+            sizes.setdefault(size, outer)
+    sizes = {**numbers, **sizes}
+    for inner, outer in pairs:
+        if not same_dim(copy_dim(inner, sizes), outer):
+            raise ValueError(f"{graph.name} is called with a size of {outer} where its other "
+                             f"operands have {copy_dim(inner, sizes)}")
+    left = [v for v in graph.sizes if v not in sizes]
+    if left:
+        raise IRError(f"nothing says what the sizes {left} of {graph.name} are")
+    region = Block((*sizes, *graph.inputs), graph.eqns, graph.outputs)
+    return inline_region(region, [*map(current().canonical, sizes.values()), *atoms])
 
 
 def _with_gradient_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:

@@ -20,7 +20,7 @@ from tracejit.trace.eager import Recorded
 from tracejit.trace.equations import cast
 from tracejit.trace.states import StateTracer
 from tracejit.trace.tracer import SymInt, Tracer
-from tracejit.transforms.nested import tracer_of_atom
+from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["CapturedTape", "in_capture"]
@@ -91,11 +91,8 @@ class CapturedTape:
             cts = [None] * len(ys)
         else:
             match(target, given, cts)
-        pairs = [(y.value, None if ct is None else cast(ct, y.dtype))
+        pairs = [(y.value, None if ct is None else conforming("cotangent", ct, y))
                  for y, ct in zip(ys, cts, strict=True) if is_differentiable(y.dtype)]
-        for y, ct in pairs:
-            if ct is not None and ct.aval.shape != y.aval.shape:
-                raise ValueError(f"a cotangent has type {ct.aval}, but its target is {y.aval}")
         groups = self.gradient([y for y, _ in pairs], [ct for _, ct in pairs], xs)
         return unflatten(structure, iter([_summed(group, x, fill)
                                           for group, x in zip(groups, xs, strict=True)]))

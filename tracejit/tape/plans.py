@@ -18,11 +18,11 @@ from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.transforms import adjoint_graph
 from tracejit.configuration import settings
 from tracejit.errors import TracejitError
-from tracejit.ir.core import Block, Graph, Op, Value
+from tracejit.ir.core import Graph, Op, Value
 from tracejit.ir.dims import Expr, dim_values, evaluate
 from tracejit.ir.interpreter import prepare
 from tracejit.ir.types import is_differentiable
-from tracejit.ops.calls import inline_region
+from tracejit.ops.calls import inline_graph
 from tracejit.runtime.function import Function, WithStates, make_function
 from tracejit.tape.calls import (
     OPERATORS,
@@ -37,7 +37,6 @@ from tracejit.tape.native import Kernel, NativePullback
 from tracejit.tape.values import Operand
 from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.context import is_tracing
-from tracejit.trace.equations import atom_of, lift
 from tracejit.trace.paths import Path
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.transforms.nested import tracer_of_atom
@@ -135,11 +134,8 @@ class Adjoint(Inlined):
         """Compute on NumPy values; within a capture, add the equations."""
         if not is_tracing():
             return self.run(*args)
-        env: dict[Value, Any] = dict(self.sizes)
-        env.update(zip(self.graph.inputs, [atom_of(lift(x)) for x in args], strict=True))
-        region = Block(tuple(env), self.graph.eqns, self.graph.outputs)
         return tuple([tracer_of_atom(a, False)
-                      for a in inline_region(region, list(env.values()))])
+                      for a in inline_graph(self.graph, args, self.sizes)])
 
 
 class Plan:

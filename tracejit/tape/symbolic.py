@@ -19,8 +19,8 @@ from tracejit.tape.tape import UnconnectedGradients
 from tracejit.trace.captured import Captures
 from tracejit.trace.context import Trace, active, is_tracing
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
-from tracejit.trace.tracer import SymInt, Tracer, describe, tracer_of
-from tracejit.transforms.nested import tracer_of_atom
+from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["AggregationMethod", "Graph", "gradients"]
@@ -119,11 +119,7 @@ def _cotangent(y: Tracer, ct: Any, k: int) -> Any:
     differs = not is_weak(ct) and dtype_of(ct) != y.dtype
     if differs or (dtype_of(ct).kind == "c" and y.dtype.kind != "c"):
         raise ValueError(f"grad_ys[{k}] has dtype {dtype_of(ct)}, but ys[{k}] has {y.dtype}")
-    ct = cast(ct, y.dtype)
-    if len(ct.dims) != len(y.dims) or ct.shape != y.shape:
-        raise ValueError(f"grad_ys[{k}] is a {describe(ct)} of shape {ct.shape}, but ys[{k}] has "
-                         f"shape {y.shape}")
-    return ct
+    return conforming(f"cotangent of ys[{k}]", ct, y)
 
 
 # --- how terms are added ------------------------------------------------------------------------

@@ -54,8 +54,10 @@ def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: Any) -> None:
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
     they held at first; which of the two a name holds at the end, the number of iterations says.
     """
+    carried = {b.begun.cell for b in bound if b.begun is not None}
     for cell in tracer.outdated:
-        if cell in tracer.read:  # in the next iteration, after it became stale
+        lasts = cell in carried or cell.depth <= current().depth  # it is not made in an iteration
+        if lasts and cell in tracer.read:  # in the next one, after it became stale
             cell.refuse_stale()
     bindings = _Bindings(tracer, bound)
     bindings.outdate_choices()

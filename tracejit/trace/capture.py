@@ -20,8 +20,9 @@ from tracejit.exact import copied
 from tracejit.ir.core import Atom, Block, Graph, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
-from tracejit.ir.walk import Env, copy_block, copy_dim, first_undefined
+from tracejit.ir.walk import Env, copy_dim, first_undefined
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
@@ -345,24 +346,19 @@ class _Attempt:
         trace = self.trace
         block = Block((*self.inputs, *self.captured_inputs), tuple(trace.builder.scope.eqns),
                       tuple(outputs))
-        env: Env = {**trace.renamed_sizes()}
-        leaves = trace.captured.leaves
-        if env:
-            block = copy_block(block, env)
-            fresh = dict(zip(self.captured_inputs, block.inputs[len(self.inputs):], strict=True))
-            leaves = [Leaf(x.path, x.content, fresh[x.value]) for x in leaves]
-        known: Env = {**env, **dict(zip(self.inputs, block.inputs, strict=False))}
-        sizes = self._named_in_order(block, [v for v in self.sizes if v not in env])
+        settle_block(block, trace.builder.equal)
+        sizes = self._named_in_order(block, [v for v in self.sizes
+                                             if v not in trace.builder.equal])
         fixed = {reason: f"{reason}: fixed at {n}" for n, reason in self.pins.values()}
         decided = {g.reason: f"{g.reason}: there is one program per outcome" for g in trace.guards}
         notes = {**decided, **fixed}.values()
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
         self._refuse_leaks(graph)
-        guards = [Guard(copy_dim(g.dim, known), g.relation, g.truth, g.reason)
-                  for g in trace.guards]
-        checks = [(copy_dim(a, known), copy_dim(b, known)) for a, b, _ in trace.checks]
+        guards = [replace(g, dim=trace.canonical(g.dim)) for g in trace.guards]
+        checks = [(trace.canonical(a), trace.canonical(b)) for a, b, _ in trace.checks]
         traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)
-        return Capture(graph, traced, leaves, trace.captured.guards, guards, checks, structure,
+        captured = trace.captured
+        return Capture(graph, traced, captured.leaves, captured.guards, guards, checks, structure,
                        constants, weak, written, dict(self.pins),
-                       [p for _, _, p, v in trace.captured.recorded.values() if v is not None],
+                       [p for _, _, p, v in captured.recorded.values() if v is not None],
                        assigned)

@@ -15,7 +15,7 @@ from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
-__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "current",
+__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "bare_size", "current",
            "is_tracing", "refuse"]
 
 
@@ -166,6 +166,8 @@ class Trace:
 
     def __init__(self) -> None:
         self.builder = Builder(find_site)
+        self.unifies = True
+        """Whether sizes may turn out equal yet; else the run checks it."""
         self.frames: list[Frame] = []
         self.actual: dict[Value, int] = {}
         """The numbers that sizes and int arguments have in the call that started the capture."""
@@ -183,7 +185,6 @@ class Trace:
         """The lists and dicts that may be others, depending on data."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
-        self.equal: dict[Value, Dim] = {}
         self.guards: list[Guard] = []
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[object] = []
@@ -239,15 +240,7 @@ class Trace:
 
     def canonical(self, d: Dim) -> Dim:
         """Return a dim with sizes that turned out equal replaced by one of them."""
-        for _ in range(len(self.equal) + 1):
-            if isinstance(d, int) or not any(v in self.equal for v in dim_values(d)):
-                break
-            d = substitute(d, self.equal)
-        return d
-
-    def renamed_sizes(self) -> dict[Value, Dim]:
-        """Return what each size that turned out equal to another has become."""
-        return {v: self.canonical(v.dim) for v in self.equal}
+        return substitute(d, self.builder.equal)
 
     def is_known(self, d: Dim) -> bool:
         """Return whether a dim is made only of sizes and int arguments of the present call."""
@@ -266,17 +259,18 @@ class Trace:
         if known and self.number(a) != self.number(b):
             return False
         sizes_only = all(v.is_size for d in (a, b) for v in dim_values(d))
-        if not sizes_only:
+        if not (sizes_only and self.unifies):
             return False
         for bare, other in ((b, a), (a, b)):
             v = bare_size(bare)
             if v is not None and v not in dim_values(other):
-                self.equal[v] = other
+                self.builder.equate(v, other)
                 return True
         (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
         if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
                 substitute(a, {v: w.dim}) == b):
-            self.equal[v] = w.dim  # n - 2 and m - 2: take it that n is m, else another program
+            # n - 2 and m - 2: take it that n is m, else another program
+            self.builder.equate(v, w.dim)
             return True
         self.checks.append((a, b, find_site()))
         return True

@@ -218,6 +218,8 @@ def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
     dims = dims_of(x)
     if not dims:
         return x
+    canonical = current().canonical
+    shape = tuple(map(canonical, shape))
     fitted = tuple(d if d == 1 else s
                    for d, s in zip(dims, shape[len(shape) - len(dims):], strict=True))
     return x if fitted == x.aval.shape else apply("reshape", x, shape=fitted)

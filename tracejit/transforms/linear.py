@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
-from tracejit.ir.core import Atom, Block, Graph
+from tracejit.ir.core import Block, Graph
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.cuda.arrays import DeviceArray, adopt
@@ -17,14 +17,18 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
-from tracejit.trace.context import current
-from tracejit.trace.equations import apply, atom_of, cast, dims_of, dtype_of, is_weak, lift
+from tracejit.trace.equations import atom_of, is_weak, lift
 from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import ArgSpec
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Jit
-from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
+from tracejit.transforms.nested import (
+    capture_block,
+    conforming,
+    dtype_of_leaf,
+    tracer_of_atom,
+)
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
@@ -164,7 +168,8 @@ class Pullback:
             main = without_prints(Block(block.inputs, block.eqns,
                                         block.outputs[:len(cts)]))  # without aux
             whole = pullback_block(main, list(range(len(wrt))))
-            atoms = [_conforming("cotangent", t, r) for t, r in zip(cts, results, strict=False)]
+            atoms = [atom_of(conforming("cotangent", t, r))
+                     for t, r in zip(cts, results, strict=False)]
             found = inline_region(whole, [*operands, *atoms])[len(cts):]
             by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k]))
                        for k, a in zip(wrt, found, strict=True)}
@@ -256,7 +261,7 @@ class Tangent:
         block, weak, out_structure, constants = capture_block(self.fn, leaves, structure, floats)
         whole = forward_block(block, block.inputs, range(len(block.outputs)))
         operands = [atom_of(leaves[k]) for k in floats]
-        operands += [_conforming("tangent", dots[k], leaves[k]) for k in floats]
+        operands += [atom_of(conforming("tangent", dots[k], leaves[k])) for k in floats]
         results = inline_region(whole, operands)
         kinds = [a.aval.dtype.kind in "fc" for a in block.outputs]
         values = [tracer_of_atom(a, w) for a, w in zip(results, weak, strict=False)]
@@ -271,18 +276,6 @@ class Tangent:
             made.append(unflatten(out_structure, iter([next(it) if c is None else c[0]
                                                        for c in fixed])))
         return tuple(made)
-
-
-def _conforming(what: str, t: Any, x: Any) -> Atom:
-    """Return a traced tangent or cotangent with the dtype and shape of its primal."""
-    t = cast(lift(t), dtype_of(x))
-    dims, expected = dims_of(t), dims_of(x)
-    same = len(dims) == len(expected) and all(
-        a == b or current().unify(a, b) for a, b in zip(dims, expected, strict=True))
-    if not same:
-        raise ValueError(f"a {what} has shape {tuple(map(str, dims))}, but its primal has shape "
-                         f"{tuple(map(str, expected))}")
-    return atom_of(t if dims == expected else apply("reshape", t, shape=expected))
 
 
 def _pair(structure: Structure) -> tuple[tuple[Structure, Structure], Structure]:

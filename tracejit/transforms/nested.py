@@ -9,14 +9,22 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
-from tracejit.ir.walk import copy_block
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, refuse
-from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
+from tracejit.trace.equations import (
+    apply,
+    atom_of,
+    cast,
+    dims_of,
+    dtype_of,
+    is_weak,
+    lift,
+    same_dim,
+)
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, unflatten
 
-__all__ = ["capture_block", "dtype_of_leaf", "tracer_of_atom"]
+__all__ = ["capture_block", "conforming", "dtype_of_leaf", "tracer_of_atom"]
 
 
 def dtype_of_leaf(x: Any) -> np.dtype | None:
@@ -31,6 +39,17 @@ def tracer_of_atom(a: Atom, weak: bool) -> Any:
     result = cast(a.val, a.aval.dtype)
     result.weak = weak
     return result
+
+
+def conforming(what: str, t: Any, x: Any) -> Tracer:
+    """Return a traced tangent or cotangent with the dtype and shape of what it belongs to."""
+    t = cast(lift(t), dtype_of(x))
+    dims, expected = dims_of(t), dims_of(x)
+    if len(dims) != len(expected) or not all(map(same_dim, dims, expected)):
+        raise ValueError(f"a {what} has shape {tuple(map(str, dims))}, but what it belongs to has "
+                         f"shape {tuple(map(str, expected))}")
+    expected = tuple(map(current().canonical, expected))
+    return t if t.aval.shape == expected else apply("reshape", t, shape=expected)
 
 
 def _as_array(x: Any) -> Tracer:
@@ -79,5 +98,5 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
             raise refuse("a function that is differentiated or computed again inside another one "
                          "changes an array, a list or an object of that one",
                          "Return the new value instead")
-        block = copy_block(scope.close(outputs), trace.renamed_sizes())
+        block = scope.close(outputs)
     return block, weak, out_structure, constants
