@@ -126,6 +126,7 @@ class StoredSite:
     def location(self) -> tuple[str, int, int]:
         """Return (file name, line, column), the first line and column being 1."""
         from tracejit.artifacts.places import Missing
+        from tracejit.errors import Refusal
         from tracejit.trace.source import find_source
 
         try:
@@ -133,6 +134,6 @@ class StoredSite:
             source = None if fn is None else find_source(fn)
             if source is not None:
                 return source.locate(self.statement)
-        except (Missing, LookupError):
+        except (Missing, LookupError, Refusal):
             pass
         return self.file, self.line, 1

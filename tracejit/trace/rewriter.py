@@ -16,7 +16,6 @@ import ast
 import builtins
 import copy
 import inspect
-import threading
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import Any
@@ -34,6 +33,7 @@ from tracejit.trace.liveness import (
 )
 from tracejit.trace.source import FunctionSource, find_source, register_code
 from tracejit.trace.syntax import HOOKS, constant, hook, load, place, thunk
+from tracejit.trace.trees import SYNTAX_TREES, future_flags
 
 __all__ = ["rewrite_function"]
 
@@ -41,8 +41,6 @@ Stmts = list[ast.stmt]
 
 _CODES: dict[tuple[str, CodeType], CodeType | None] = {}
 """What has been rewritten, by file and code: codes are equal where functions of two files are."""
-_SYNTAX_TREES = threading.RLock()
-"""CPython 3.11 counts how deep a syntax tree is for all threads at once."""
 
 
 def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
@@ -55,7 +53,7 @@ def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
         where = line_name(code.co_filename, code.co_firstlineno)
         raise Refusal(f"{where}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
-    with _SYNTAX_TREES:
+    with SYNTAX_TREES:
         key = (code.co_filename, code)
         if key not in _CODES:
             source = find_source(fn)
@@ -95,7 +93,7 @@ def _compile(source: FunctionSource, fn: FunctionType) -> CodeType:
     params = ast.arguments([], names, None, [], [], None, [])
     factory = ast.FunctionDef("_tj_factory", params, [tree, ast.Return(load(tree.name))], [])
     module = ast.fix_missing_locations(ast.Module([place(factory, tree)], []))
-    compiled = compile(module, source.file, "exec", dont_inherit=True)
+    compiled = compile(module, source.file, "exec", future_flags(fn.__code__), dont_inherit=True)
     factory_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
     code = next(c for c in factory_code.co_consts if isinstance(c, CodeType)
                 and c.co_name == tree.name).replace(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import linecache
 import os
 import sys
-import textwrap
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
+from tracejit.trace.trees import SYNTAX_TREES, find_tree
 
 __all__ = ["FunctionSource", "describe_line", "find_site", "find_source",
            "is_user_code", "line_of_error", "plain_source", "register_code", "rewritten_source"]
@@ -155,75 +153,12 @@ def is_user_code(code: CodeType) -> bool:
 
 
 def find_source(fn: FunctionType) -> FunctionSource | None:
-    """Return the source of a Python function, or None where there is none to be found."""
-    code = fn.__code__
-    file = code.co_filename
-    lines = linecache.getlines(file, fn.__globals__)
-    if not lines or code.co_firstlineno > len(lines):
-        return None
-    tree = _find_lambda(code, lines) if code.co_name == "<lambda>" else _find_def(code, lines)
-    return None if tree is None else FunctionSource(fn.__qualname__, file, tree, code)
+    """Return the source of a Python function, or None where there is none to be found.
 
-
-def _find_def(code: CodeType, lines: list[str]) -> ast.FunctionDef | None:
-    start = code.co_firstlineno - 1
-    try:
-        block = inspect.getblock(lines[start:])
-        module = ast.parse(textwrap.dedent("".join(block)))
-    except (SyntaxError, IndentationError):
-        return _find_in_module(code, lines)
-    (node, *_) = module.body
-    if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
-        return _find_in_module(code, lines)
-    indent = len(lines[start]) - len(lines[start].lstrip())
-    for n in ast.walk(node):
-        if isinstance(n, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.excepthandler)):
-            n.lineno += start
-            n.col_offset += indent
-            if n.end_lineno is not None and n.end_col_offset is not None:
-                n.end_lineno += start
-                n.end_col_offset += indent
-    return node
-
-
-def _find_in_module(code: CodeType, lines: list[str]) -> ast.FunctionDef | None:
-    try:
-        module = ast.parse("".join(lines))
-    except SyntaxError:
-        return None
-    for n in ast.walk(module):
-        if isinstance(n, ast.FunctionDef) and n.name == code.co_name:
-            first = min([n.lineno, *(d.lineno for d in n.decorator_list)])
-            if first == code.co_firstlineno:
-                return n
-    return None
-
-
-_MODULES: dict[tuple[str, int], Any] = {}
-
-
-def _find_lambda(code: CodeType, lines: list[str]) -> ast.Lambda | None:
-    text = "".join(lines)
-    key = (code.co_filename, hash(text))
-    if key not in _MODULES:
-        try:
-            module = ast.parse(text)
-        except SyntaxError:
-            return None
-        _MODULES[key] = [n for n in ast.walk(module) if isinstance(n, ast.Lambda)]
-    candidates = [n for n in _MODULES[key] if n.lineno == code.co_firstlineno]
-    if len(candidates) > 1:
-        spans = [p for p in code.co_positions() if p[0] is not None and p[2] is not None]
-        candidates = [n for n in candidates if all(_inside(p, n) for p in spans)
-                      and [a.arg for a in n.args.args] == list(code.co_varnames[:code.co_argcount])]
-        candidates.sort(key=lambda n: (n.end_col_offset or 0) - n.col_offset)
-    return candidates[0] if candidates else None
-
-
-def _inside(position: tuple[Any, ...], node: ast.Lambda) -> bool:
-    line, end_line, column, end_column = position
-    if column == end_column == 0:
-        return True  # the first instruction has a line and no columns
-    body = node.body
-    return ((body.lineno, body.col_offset) <= (line, column)
-            and (end_line, end_column) <= (body.end_lineno, body.end_col_offset))
+    Raises `Refusal` where the source that is there is not that of the function.
+    """
+    with SYNTAX_TREES:
+        tree = find_tree(fn)
+        code = fn.__code__
+        return None if tree is None else FunctionSource(
+            fn.__qualname__, code.co_filename, tree, code)

@@ -6,7 +6,6 @@ bottom: every edge joins two nodes of one box, or of the borders of boxes that a
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ from tracejit.ir.dims import dim_values, product
 from tracejit.ir.printer import Names, format_block, format_head, format_param, format_type
 from tracejit.ir.types import LogType
 from tracejit.ir.walk import all_eqns, eqn_uses
+from tracejit.trace.trees import line_text
 
 __all__ = ["Box", "Diagram", "Edge", "Node", "diagram_of", "nodes_of"]
 
@@ -363,7 +363,7 @@ class _Maker:
                 way = f", of {self.names.ref(eqn.of)}"
             yield f"{eqn.site}{way}"
             file, line, _ = eqn.site.location
-            if text := linecache.getline(file, line).strip():
+            if text := line_text(file, line).strip():
                 yield text
 
     def typed(self, a: Atom) -> str:

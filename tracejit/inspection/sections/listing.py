@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ from tracejit.inspection.elements import (
 )
 from tracejit.inspection.subject import Subject
 from tracejit.ir.cells import short_name
+from tracejit.trace.trees import line_text
 
 __all__ = ["listing_section", "source_section"]
 
@@ -37,7 +37,7 @@ def listing_section(subject: Subject, limit: int) -> Section:
             text = f"{mark}{subject.results(eqn)} = {subject.applied(eqn)}"
             equations.setdefault((file, line), []).append(text)
     emitted = _emitted(subject)
-    rows = [Row((str(line), linecache.getline(file, line).rstrip(),
+    rows = [Row((str(line), line_text(file, line).rstrip(),
                  _joined(equations.get((file, line), []), limit),
                  _joined(emitted.get((short_name(file), line), []), limit)),
                 anchor=f"{short_name(file)}:{line}")
@@ -64,7 +64,7 @@ def _lines(equations: dict[Place, list[str]]) -> Iterator[Place]:
             yield file, line
             if following - line <= 4:
                 for between in range(line + 1, following):
-                    if linecache.getline(file, between).strip():
+                    if line_text(file, between).strip():
                         yield file, between
 
 
