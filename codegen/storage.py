@@ -16,6 +16,8 @@
 |                       | smallest element sought, if it is also used otherwise: computed again,|
 |                       | by vector code and then by scalar code, it may differ in the last bit |
 | overwritten           | what reads an array that is written to before the last use            |
+| shifted repeatedly    | what would be computed at many places for one element, where a shifted |
+|                       | array is made of a shifted array, and so on (`repetition.py`)          |
 | used repeatedly       | what takes a division and is repeated along an outer loop, or a call  |
 |                       | such as exp and is repeated along any                                 |
 """
@@ -27,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
 from tracejit.codegen.products import is_matrix_product
+from tracejit.codegen.repetition import repeated_arrays
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
     Alias,
@@ -118,6 +121,8 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
             keep(v, "several elements of it are read for each element of another: computed once")
+    for v in repeated_arrays(graph, elements):
+        keep(v, "read at several places by arrays that are read at several places: computed once")
     for v in list(_selected(graph.block, elements)):
         keep(v, "its elements are compared with one another")
     for v in list(_overwritten(graph.block, elements)):

@@ -1,0 +1,96 @@
+"""How much code an element of a virtual array takes, and which arrays to store to bound it.
+
+A virtual array is emitted once for every place at which it is read. One that is read at two places,
+by an array that is read at two places, is emitted four times: k shifted steps would take 2**k.
+
+    r = r[1:] - r[:-1]        # k times: 2, 4, 8, ... elements of the first r
+
+Of such a chain every so many steps one array gets storage, so that code grows with the number of
+equations. The code of an element is found by going through the motions of `Emitter.element`: what a
+block has computed is known in the blocks within it, and behind a test nothing is known afterwards.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tracejit.codegen.elements import Elements, Idx, is_array
+from tracejit.ir.core import Atom, Graph, Value
+from tracejit.ir.lowering import Alias, Gather, Index, View, Write
+from tracejit.ir.types import scalar
+from tracejit.ir.walk import all_eqns
+
+__all__ = ["repeated_arrays"]
+
+MOST_REPEATS = 48
+"""How many operations the code of one element may have beyond one for each equation."""
+
+Key = tuple[Value, Idx]
+
+
+def repeated_arrays(graph: Graph, elements: Elements) -> Iterator[Value]:
+    """Yield arrays to be stored, one after the other, until no element repeats too much code."""
+    for eqn in all_eqns(graph.block):
+        for v in eqn.outputs:
+            while elements.is_virtual(v) and elements.computes(v):
+                count = _Count(elements)
+                count.element(v, _anywhere(v))
+                repeated = count.most_repeated(v)
+                if count.repeats <= MOST_REPEATS or repeated is None:
+                    break
+                yield repeated
+
+
+def _anywhere(v: Value) -> Idx:
+    """Return an index that nothing is known of."""
+    return tuple(Value(scalar("int64"), f"i{k}").dim for k in range(len(v.aval.shape)))
+
+
+class _Count:
+    """Counts the operations that an element is emitted as, up to a little more than may be.
+
+    emitted -- how often each array's operation was emitted
+    known   -- for each open block the elements that were computed in it
+    """
+
+    def __init__(self, elements: Elements) -> None:
+        self.elements = elements
+        self.emitted: Counter[Value] = Counter()
+        self.known: list[set[Key]] = [set()]
+
+    @property
+    def repeats(self) -> int:
+        """Return the number of operations beyond one for each equation."""
+        return self.emitted.total() - len(self.emitted)
+
+    def most_repeated(self, root: Value) -> Value | None:
+        """Return the array nearest to the root, in the order of the program, that is repeated."""
+        order = {v: k for k, v in enumerate(self.elements.makers)}
+        repeated = [v for v, times in self.emitted.items() if times > 1 and v is not root]
+        return max(repeated, key=order.__getitem__, default=None)
+
+    def element(self, a: Atom, index: Idx) -> None:
+        """Count an element of an operand."""
+        if not is_array(a) or not self.elements.is_virtual(a) or self.repeats > 2 * MOST_REPEATS:
+            return
+        key = (a, tuple(index))
+        if any(key in block for block in self.known):
+            return
+        eqn = self.elements.makers[a]
+        how = eqn.op.lowering
+        if isinstance(how, Write):
+            self._written(a, index)
+        elif not isinstance(how, Index):
+            for read in self.elements.known_reads(a, index):
+                self.element(read.operand, read.index)
+        if not isinstance(how, (View, Alias, Index, Gather)):
+            self.emitted[a] += 1
+            self.known[-1].add(key)
+
+    def _written(self, v: Value, index: Idx) -> None:
+        base, part = self.elements.reads(v, index)
+        self.element(base.operand, base.index)
+        self.known.append(set())
+        self.element(part.operand, part.index)
+        self.known.pop()
