@@ -94,7 +94,31 @@ def _sum(a: Dim, b: Dim, sign: int) -> Dim:
     (terms, const), (others, other_const) = _parts(a), _parts(b)
     for m, c in others.items():
         terms[m] = terms.get(m, 0) + sign * c
+    pair = _opposite_extremes(terms)
+    if pair is not None:
+        (largest, smallest), both = pair
+        return _sum(_make({m: c - (m in (largest, smallest)) * terms[largest]
+                           for m, c in terms.items()}, const + sign * other_const),
+                    _product(both, terms[largest]), 1)
     return _make(terms, const + sign * other_const)
+
+
+def _opposite_extremes(terms: Mapping[Monomial, int]) -> tuple[tuple[Monomial, Monomial],
+                                                               Dim] | None:
+    """Find max(a, b) and min(a + t, b + t), equally often: their sum is a + b + t.
+
+    So the parts x[1:] and x[:1], of sizes max(n - 1, 0) and min(n, 1), have n elements together.
+    """
+    extremes = [(m, m[0]) for m, c in terms.items()
+                if c and len(m) == 1 and isinstance(m[0], Call) and m[0].fn in ("max", "min")]
+    for m, largest in extremes:
+        for k, smallest in extremes:
+            if (largest.fn, smallest.fn, terms[m]) != ("max", "min", terms[k]):
+                continue
+            (a, b), (c, d) = largest.args, smallest.args
+            for shifted in (c - a,) if c - a == d - b else (c - b,) if c - b == d - a else ():
+                return (m, k), a + b + shifted
+    return None
 
 
 def _product(a: Dim, b: Dim) -> Dim:
