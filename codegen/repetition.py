@@ -1,11 +1,14 @@
-"""How much code an element of a virtual array takes, and which arrays to store to bound it.
+"""How much code virtual arrays take, and which of them to store so that it is bounded.
 
 A virtual array is emitted once for every place at which it is read. One that is read at two places,
-by an array that is read at two places, is emitted four times: k shifted steps would take 2**k.
+by an array that is read at two places, is emitted four times: k shifted steps would take 2**k. And
+it is emitted in every loop that reads it: k arrays with storage, each made of all sums before it,
+would take k * k / 2.
 
     r = r[1:] - r[:-1]        # k times: 2, 4, 8, ... elements of the first r
+    s = s + f(r); r = g(s)    # k times, where g takes storage: 1, 2, 3, ... sums of the first s
 
-Of such a chain every so many steps one array gets storage, so that code grows with the number of
+Of such chains every so many steps one array gets storage, so that code grows with the number of
 equations. The code of an element is found by going through the motions of `Emitter.element`: what a
 block has computed is known in the blocks within it, and behind a test nothing is known afterwards.
 """
@@ -16,15 +19,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tracejit.codegen.elements import Elements, Idx, is_array
-from tracejit.ir.core import Atom, Graph, Value
+from tracejit.ir.core import Atom, Eqn, Graph, Value
 from tracejit.ir.lowering import Alias, Gather, Index, View, Write
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["repeated_arrays"]
+__all__ = ["arrays_read_by_many", "repeated_arrays"]
 
 MOST_REPEATS = 48
 """How many operations the code of one element may have beyond one for each equation."""
+
+MOST_READERS = 8
+"""How many equations with storage may each compute a virtual array again."""
 
 Key = tuple[Value, Idx]
 
@@ -40,6 +46,35 @@ def repeated_arrays(graph: Graph, elements: Elements) -> Iterator[Value]:
                 if count.repeats <= MOST_REPEATS or repeated is None:
                     break
                 yield repeated
+
+
+def arrays_read_by_many(graph: Graph, elements: Elements) -> Iterator[Value]:
+    """Yield arrays to be stored, so that no virtual array is computed by many equations.
+
+    Equations that end up in one loop share what they compute; there a store is dropped again.
+    """
+    order = {v: k for k, v in enumerate(elements.makers)}
+    readers: Counter[Value] = Counter()
+    for eqn in all_eqns(graph.block):
+        if any(map(elements.is_virtual, eqn.outputs)):
+            continue
+        reached = _computed_for(eqn, elements)
+        while often := [v for v in reached if readers[v] >= MOST_READERS]:
+            yield max(often, key=order.__getitem__)
+            reached = _computed_for(eqn, elements)
+        readers.update(reached)
+
+
+def _computed_for(eqn: Eqn, elements: Elements) -> set[Value]:
+    """Return the virtual arrays of which an equation's operands are computed."""
+    pending: list[Atom] = list(eqn.inputs)
+    reached: set[Value] = set()
+    while pending:
+        a = pending.pop()
+        if is_array(a) and a not in reached and elements.computes(a):
+            reached.add(a)
+            pending += elements.makers[a].inputs
+    return reached
 
 
 def _anywhere(v: Value) -> Idx:

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
 from tracejit.codegen.products import is_matrix_product
-from tracejit.codegen.repetition import repeated_arrays
+from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
     Alias,
@@ -123,6 +123,8 @@ def choose_storage(graph: Graph, given: dict[Value, str],
             keep(v, "several elements of it are read for each element of another: computed once")
     for v in repeated_arrays(graph, elements):
         keep(v, "read at several places by arrays that are read at several places: computed once")
+    for v in arrays_read_by_many(graph, elements):
+        keep(v, "computed for many arrays with storage: computed once")
     for v in list(_selected(graph.block, elements)):
         keep(v, "its elements are compared with one another")
     for v in list(_overwritten(graph.block, elements)):

@@ -11,6 +11,7 @@ from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
 from tracejit.runtime.misses import reason_for
+from tracejit.runtime.progress import stage
 from tracejit.runtime.specialisation import Runner
 from tracejit.runtime.stages import Program, Traced
 from tracejit.runtime.watched import Watched
@@ -24,16 +25,19 @@ if TYPE_CHECKING:
 __all__ = ["log_compilation", "make"]
 
 LOG = logging.getLogger("tracejit")
-PROGRESS = logging.getLogger("tracejit.progress")
-PROGRESS.propagate = False
 
 
 def make(call: Request) -> tuple[Interface, Runner]:
     """Capture and compile what a call needs."""
     if any(isinstance(x, TracedValue) for x in call.leaves):
         current()  # a traced value outside of a capture
-    name = getattr(call.function, "__name__", call.function.transform.name)
-    PROGRESS.debug("%s: capturing", name)
+    name = getattr(call.function, "__name__", "")
+    with stage(f"{call.function.transform.name}[{name}]" if name else call.function.transform.name,
+               "capturing"):
+        return _make(call)
+
+
+def _make(call: Request) -> tuple[Interface, Runner]:
     start = perf_counter()
     with collecting() as dependencies:
         program = call.function.transform.make_program(
@@ -43,11 +47,7 @@ def make(call: Request) -> tuple[Interface, Runner]:
                     call.leaves if call.is_actual else None)
     if settings().disable_jit:
         return Interface.of(program), _watched(Interpreted(traced), traced)
-    PROGRESS.debug("%s: captured after %.2f s, making loops of %d equations", name,
-                   captured - start, len(program.graph.eqns))
-    lowered = traced.lower()
-    PROGRESS.debug("%s: compiling %d lines of source", name, lowered.source.count("\n"))
-    compiled = lowered.compile()
+    compiled = traced.lower().compile()
     log_compilation(program, reason_for(call), {"capture": captured - start, **compiled.times})
     save_artifact(call, compiled, dependencies)
     return compiled.interface, _watched(compiled.invocation, traced)

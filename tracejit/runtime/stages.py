@@ -29,6 +29,7 @@ from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.emitted import digest_of, load_source
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
+from tracejit.runtime.progress import stage
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture
 from tracejit.trace.source import describe_line
@@ -200,7 +201,8 @@ class Lowered(Displayed):
         graph = traced.graph
         _require_known_sizes(graph)
         start = perf_counter()
-        with faults_of_ours(f"{graph.name} cannot be lowered"):
+        with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
+                f"{graph.name} cannot be lowered"):
             carried_out, self.jammed = unroll_and_jam(graph)
             self.kernel = lower_graph(graph, carried_out, checked=settings().verify)
             if change is not None:
@@ -250,7 +252,9 @@ class Compiled(Displayed):
         self.path, fn = load_source(lowered.source, program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
-        with faults_of_ours(f"the emitted source {self.path} does not compile"):
+        doing = f"compiling {lowered.source.count(chr(10))} lines of source"
+        with stage(program.name, doing, lowered.graph), faults_of_ours(
+                f"the emitted source {self.path} does not compile"):
             self.code = compile_kernel(*self._made_of)
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
