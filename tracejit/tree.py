@@ -9,7 +9,7 @@ from typing import Any
 
 from tracejit.exact import same, token
 
-__all__ = ["LEAF", "Structure", "flatten", "leaf_names", "unflatten"]
+__all__ = ["LEAF", "Spread", "Structure", "flatten", "leaf_names", "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +40,37 @@ class Structure:
 LEAF = Structure(None)
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Several items of a list or tuple, alike, as one array with them along its first axis.
+
+    nest -- how many axes after the first one are lists
+    weak -- whether the numbers are Python's own
+    """
+
+    array: Any
+    nest: int
+    weak: bool
+
+    def items(self) -> list[Any]:
+        """Return the items."""
+        return _nested(self.array, self.nest, self.weak)
+
+
+def _nested(array: Any, nest: int, weak: bool) -> list[Any]:
+    if weak:
+        found: list[Any] = array.tolist()
+        return found
+    return [_nested(x, nest - 1, weak) for x in array] if nest else list(array)
+
+
 def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     """Return what distinguishes a node, and its parts; None for a leaf."""
     if x is None:
         return (None, [])
     kind = type(x)
+    if kind is Spread:
+        return ((x.nest, int(x.weak)), [x.array])
     if kind in (list, tuple):
         return (None, list(x))
     if kind is dict:
@@ -70,6 +96,8 @@ def _visit(x: Any, leaves: list[Any]) -> Structure:
     """
     node = _parts(x)
     if node is None:
+        if hasattr(type(x), "as_leaf"):
+            x = x.as_leaf()
         leaves.append(x)
         return LEAF
     aux, parts = node
@@ -84,7 +112,11 @@ def unflatten(structure: Structure, leaves: Iterator[Any] | list[Any]) -> Any:
     if structure.kind is type(None):
         return None
     parts = [unflatten(p, leaves) for p in structure.parts]
+    if structure.kind is Spread:
+        return Spread(parts[0], structure.aux[0], bool(structure.aux[1]))
     if structure.kind in (list, tuple):
+        if any(type(p) is Spread for p in parts):
+            parts = [x for p in parts for x in (p.items() if type(p) is Spread else (p,))]
         return structure.kind(parts)
     if structure.kind is dict:
         return dict(zip(structure.aux, parts, strict=True))

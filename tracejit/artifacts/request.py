@@ -9,7 +9,7 @@ from typing import Any
 
 from tracejit.artifacts.fingerprints import Unstorable, describe, digest
 from tracejit.trace.specs import ArgSpec
-from tracejit.tree import LEAF, Structure
+from tracejit.tree import LEAF, Spread, Structure
 
 __all__ = ["KINDS", "describe_request", "function_name", "kind_text", "slot_of", "spec_text",
            "structure_of_text", "structure_text"]
@@ -55,7 +55,7 @@ def structure_text(s: Structure) -> Any:
     return [kind_text(s.kind), _keys(s.aux), *[structure_text(p) for p in s.parts]]
 
 
-KINDS: dict[str, type] = {k.__name__: k for k in (list, tuple, dict, set, type(None))}
+KINDS: dict[str, type] = {k.__name__: k for k in (list, tuple, dict, set, type(None), Spread)}
 """The containers that hold nothing but their items, by name."""
 
 

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
+from tracejit.trace import lists
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced
 from tracejit.trace.changes import is_iterator, note_made, read_unseen
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import note_impure
-from tracejit.trace.dispatch import FUNCTIONS
+from tracejit.trace.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.equations import apply_operator, cast
 from tracejit.trace.iterables import (
+    Mapped,
     TracedIterable,
     make_enumerate,
     make_ndenumerate,
@@ -39,6 +41,7 @@ from tracejit.trace.objects import (
     type_of,
     unary,
 )
+from tracejit.trace.runs import has_runs, size_of
 from tracejit.trace.text import written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
@@ -52,6 +55,8 @@ def _length(x: Any) -> Any:
         return of_dim(x.dims[0])
     if isinstance(x, TracedIterable):
         return of_dim(x.count)
+    if has_runs(x):
+        return size_of(x)
     method = special_method(x, "__len__")
     if method is not None:
         return method(x)
@@ -65,6 +70,10 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1:
             items = _items(args[0])
+            if has_runs(items):
+                if kwargs:
+                    lists.give_up(items, f"{plain.__name__}() with a key or a default")
+                return lists.extreme(items, ufunc, lambda x, y: _weak_pair(ufunc, x, y))
             args = (tuple(items) if is_iterator(items) else items,)
         if kwargs.get("key") is not None or not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
@@ -92,7 +101,10 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     if isinstance(iterable, Tracer):
         dtype = iterable.dtype if iterable.dtype.kind in "iu" else None  # as adding them one by one
         return start + FUNCTIONS[np.sum](iterable, axis=0, dtype=dtype)
-    items = tuple(_items(iterable))
+    found = _items(iterable)
+    if has_runs(found):
+        return lists.total(found, start, functools.partial(binary, "Add"))
+    items = tuple(found)
     if any(special_method(x, "__add__") for x in (start, *items)):
         return functools.reduce(functools.partial(binary, "Add"), items, start)
     return builtins.sum(items, start)
@@ -157,6 +169,10 @@ def _text(make: Callable[..., str]) -> Callable[..., str]:
 
 def _list_of(kind: type) -> Callable[..., Any]:
     def function(*args: Any, **items: Any) -> Any:
+        if len(args) == 1 and kind in (list, tuple):
+            found = lists.list_from(args[0])
+            if found is not None:
+                return note_made(kind(found))
         return note_made(kind(*map(_items, args), **items))
 
     return function
@@ -164,6 +180,9 @@ def _list_of(kind: type) -> Callable[..., Any]:
 
 def _items(x: Any) -> Any:
     """Return what a builtin iterates over, where Python would call a user's method for it."""
+    if isinstance(x, (TracedIterable, Mapped)):
+        found = lists.list_from(x)
+        return tuple(x) if found is None else found
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
 
 
@@ -189,21 +208,38 @@ def _divmod(x: Any, y: Any) -> Any:
 
 
 def _any(iterable: Any) -> Any:
-    return _bool(any_of(_items(iterable)))
+    items = _items(iterable)
+    return _bool(lists.any_item(items) if has_runs(items) else any_of(items))
 
 
 def _all(iterable: Any) -> Any:
-    return _bool(_each_of(iterable))
+    items = _items(iterable)
+    return _bool(lists.every_item(items) if has_runs(items) else _each_of(items))
 
 
 def _each_of(iterable: Any) -> Any:
     result: Any = True
-    for x in _items(iterable):
+    for x in iterable:
         x = truth(x)
         if x is False:
             return False
         result = x if result is True else np.logical_and(result, x) if x is not True else result
     return result
+
+
+def _map(fn: Any, *xs: Any) -> Any:
+    if any(isinstance(x, (Tracer, TracedIterable, Mapped)) or has_runs(x) for x in xs):
+        zipped = make_zip(*xs)
+        return Mapped(TracedIterable(zipped.lo, zipped.hi,
+                                     lambda k: call_function(fn, zipped.item(k), {}), "map()"))
+    return (call_function(fn, items, {}) for items in zip(*xs, strict=False))
+
+
+def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    found = _items(xs)
+    if has_runs(found):
+        return lists.ordered(found, key, reverse)
+    return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
@@ -219,6 +255,8 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
         return default[0]
 
 
+METHODS["tolist"] = lists.nested_list
+
 BUILTINS.update({
     range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
     np.ndindex: make_ndindex, np.ndenumerate: make_ndenumerate,
@@ -229,7 +267,7 @@ BUILTINS.update({
     tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
     all: _all, abs: functools.partial(unary, "abs"),
     pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
-    map: lambda fn, *xs: (call_function(fn, items, {}) for items in zip(*xs, strict=False)),
+    map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     functools.reduce: lambda fn, xs, *start: functools.reduce(
         lambda a, b: call_function(fn, (a, b), {}), xs, *start),

@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import contextmanager
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from tracejit.trace import lists
 from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen
 from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
@@ -22,6 +23,7 @@ from tracejit.trace.equations import COMPOSITES, cast, lift
 from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.rewriter import rewrite_function
+from tracejit.trace.runs import Run, as_array_operand, has_runs, holds_runs
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.text import written
 from tracejit.trace.tracer import Traced, Tracer, need_int
@@ -41,6 +43,18 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         capture = FUNCTIONS.get(fn)
     except TypeError:  # an unhashable callable
         replacement = capture = None
+    owner = getattr(fn, "__self__", None)
+    if has_runs(owner) or any(map(holds_runs, args)) or any(map(holds_runs, kwargs.values())):
+        if isinstance(owner, (list, tuple)):
+            return _call_list_method(fn, args, kwargs)
+        if capture is not None or isinstance(fn, np.ufunc):
+            args = tuple(map(as_array_operand, args))
+            kwargs = {name: as_array_operand(x) for name, x in kwargs.items()}
+        elif replacement is not None:
+            if not any(fn is f for f in _OF_RUNS):
+                _refuse_runs(fn, args, kwargs)
+        elif not _is_users(fn):
+            _refuse_runs(fn, args, kwargs)
     if replacement is not None:
         return _call_replacement(fn, replacement, args, kwargs)
     traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
@@ -69,11 +83,52 @@ _LIKE_LISTS = (deque, ValuesView)
 """What NumPy takes for lists, besides lists and tuples."""
 
 
+_OF_RUNS: tuple[Any, ...] = (
+    len, sum, max, min, any, all, list, tuple, zip, enumerate, reversed, isinstance, type, iter,
+    map, sorted, bool, functools.reduce, getattr, setattr, dict)
+"""The builtins that know lists of which a size says how long they are."""
+
+
+def _is_users(fn: Any) -> bool:
+    """Return whether a call only hands its arguments on to captured code."""
+    if isinstance(fn, FunctionType):
+        return fn.__code__ is not None and captured_function(fn) is not None
+    if isinstance(fn, (MethodType, functools.partial)):
+        return True  # what it calls is asked
+    if isinstance(fn, type):
+        return isinstance(fn.__init__, FunctionType)  # type: ignore[misc]
+    if any(fn is f for f in (print, id)):
+        return True
+    return (isinstance(type(fn).__call__ if callable(fn) else None, FunctionType) and (
+        type(fn).__module__.partition(".")[0] != "tracejit")) or hasattr(fn, "py_func") or (
+        isinstance(fn, BuiltinFunctionType) and isinstance(
+            getattr(fn, "__self__", None), (dict, set)) and fn.__name__ != "update")
+
+
+def _refuse_runs(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+    xs = next(x for x in (*args, *kwargs.values()) if holds_runs(x))
+    lists.give_up(xs, f"{getattr(fn, '__name__', 'a function')}() of a list")
+
+
+def _call_list_method(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method of a list, or with a list, of which a size says how long it is."""
+    owner, name = fn.__self__, fn.__name__
+    method = lists.METHODS.get(name)
+    if not has_runs(owner) and name in ("append", "insert", "__setitem__"):
+        return call_natively(fn, args, kwargs)  # the list goes in as it is
+    if method is None or not (isinstance(owner, list) or name in ("index", "count")):
+        xs = next(x for x in (owner, *args, *kwargs.values()) if holds_runs(x))
+        lists.give_up(xs, f"{type(owner).__name__}.{name}()")
+    if not has_runs(owner) and name != "extend":
+        _refuse_runs(fn, args, kwargs)
+    return method(owner, *args, **kwargs)
+
+
 def holds_traced(x: Any) -> bool:
     """Return whether an argument is traced or is a list or tuple with something traced in it."""
     if isinstance(x, (list, tuple, *_LIKE_LISTS)):
         return any(map(holds_traced, x))
-    return isinstance(x, (Traced, TracedIterable))
+    return isinstance(x, (Traced, TracedIterable, Run))
 
 
 def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

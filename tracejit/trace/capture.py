@@ -33,10 +33,11 @@ from tracejit.trace.guards import Guarded
 from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.restarts import NeedLeast, NeedStatic
+from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
-from tracejit.tree import Structure, flatten, leaf_names, unflatten
+from tracejit.tree import Spread, Structure, flatten, leaf_names, unflatten
 
 __all__ = ["Capture", "Pins", "capture_function"]
 
@@ -99,10 +100,13 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     pins: Pins = {}
     leasts: Pins = {}
     decides_layouts = False
+    plain_lists: dict[Any, str] = {}
+    list_kinds: dict[Any, Any] = {}
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
                            names)
         attempt.trace.decides_layouts = decides_layouts
+        attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
         try:
             return attempt.run()
         except NeedStatic as need:
@@ -112,6 +116,11 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
                 leasts[key] = (need.least, why)
             else:
                 pins[key] = (number, why)
+        except Relist as other:
+            if other.kind is None:
+                plain_lists[other.where] = other.why
+            else:
+                list_kinds[other.where] = other.kind
         except Refusal:
             if decides_layouts or not attempt.trace.undecided:
                 raise
@@ -149,6 +158,7 @@ class _Attempt:
                 trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))}
             try:
                 result = call_function(fn, args, kwargs)
+                leaves, structure = flatten(_spread(result) if self.writes_back else result)
             except NeedStatic as need:
                 if need.value not in self.origin:
                     raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that "
@@ -157,7 +167,7 @@ class _Attempt:
                 need.pin = (self.origin[need.value], trace.actual[need.value])
                 raise
             except BranchRaised:  # each branch raises: what the call would return never matters
-                result = None
+                leaves, structure = flatten(None)
             except RecursionError as e:
                 raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or "
                               "never, cannot be captured. Write a loop, or let it end on a "
@@ -166,7 +176,6 @@ class _Attempt:
                 if not isinstance(e, Refusal):
                     e.add_note(f"while tracejit captured {line_of_error(e, self.fn)}")
                 raise
-            leaves, structure = flatten(result)
             outputs, constants, weak = self._outputs(leaves)
             written = self._written(tracers, outputs, weak) if self.writes_back else []
             assigned = self._assigned(outputs, weak)
@@ -362,3 +371,16 @@ class _Attempt:
                        constants, weak, written, dict(self.pins),
                        [p for _, _, p, v in captured.recorded.values() if v is not None],
                        assigned)
+
+
+def _spread(x: Any) -> Any:
+    """Return a result in which the runs of lists are arrays that the caller spreads out."""
+    if isinstance(x, Stored):
+        return Spread(x.data, x.nest, x.weak)
+    if isinstance(x, Run):
+        return Spread(x.array(), 0, False)
+    if type(x) in (list, tuple):
+        return type(x)(map(_spread, x))
+    if type(x) is dict:
+        return {k: _spread(y) for k, y in x.items()}
+    return x

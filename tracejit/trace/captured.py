@@ -23,6 +23,7 @@ from tracejit.trace.eager import Recorded, State
 from tracejit.trace.guards import Content, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.modules import is_standard
 from tracejit.trace.paths import Holder, Leaf, Path
+from tracejit.trace.runs import Run
 from tracejit.trace.tracer import Traced, Tracer
 
 __all__ = ["Captures", "FixedCaptures", "is_fixed"]
@@ -112,7 +113,7 @@ class Captures:
         return self.contents[path.key]
 
     def _enter(self, path: Path, content: Any) -> Any:
-        if isinstance(content, Traced):
+        if isinstance(content, (Traced, Run)):
             return content
         if isinstance(content, Recorded):
             if isinstance(content, State):  # another one may be assigned to elsewhere

@@ -23,7 +23,7 @@ class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
     __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "in_c_order",
-                 "is_array", "origins", "sources", "stale", "touched", "value")
+                 "is_array", "origins", "rows_of", "sources", "stale", "touched", "value")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
@@ -41,6 +41,8 @@ class Cell:
         """What iterations of enclosing loops began with, of which this one may be one."""
         self.touched = False
         """Whether something was written to of which this one is an origin."""
+        self.rows_of: Any = None
+        """Where the list is made of which this stores the items, if they are arrays."""
         self.constant: str | None = None
         """Why writing to this cell is refused."""
         self.stale: str | None = None
@@ -183,6 +185,10 @@ class Trace:
         """Cells whose layout decided what a reshape is, each with the cell of the result."""
         self.joined: list[Any] = []
         """The lists and dicts that may be others, depending on data."""
+        self.plain_lists: dict[Any, str] = {}
+        """Where lists are made item by item, and why."""
+        self.list_kinds: dict[Any, Any] = {}
+        """Where lists of numbers are made that hold others later: dtype, whether Python's."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.guards: list[Guard] = []

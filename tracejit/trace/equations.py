@@ -60,7 +60,9 @@ def lift(x: Any) -> Any:
         captured = current().captured
         return x[()] if captured is None and not x.ndim else captured.constant(x)
     if isinstance(x, (list, tuple)):
-        return FUNCTIONS[np.array](x)
+        from tracejit.trace.runs import array_of
+
+        return array_of(x)
     if isinstance(x, Recorded):
         return current().captured.recorded_value(x)
     raise refuse(f"a {type(x).__name__} cannot be an operand of a captured operation",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from tracejit.trace.runs import Run
 from tracejit.trace.source import rewritten_source
 
 __all__ = ["held_by_program"]
@@ -32,7 +33,7 @@ def held_by_program() -> Iterator[Any]:
         v = pending.pop()
         yield v
         if id(v) in seen or not gc.is_tracked(v) or isinstance(v, _OPAQUE) or (
-                type(v).__module__.startswith("tracejit.")):
+                type(v).__module__.startswith("tracejit.") and not isinstance(v, Run)):
             continue
         seen.add(id(v))
         pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]

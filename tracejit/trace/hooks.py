@@ -23,7 +23,8 @@ from tracejit.trace.equations import (
     require_same_kind,
     same_dim,
 )
-from tracejit.trace.loop_hooks import LoopHooks
+from tracejit.trace.lists import give_up, unpacked
+from tracejit.trace.loop_hooks import Generated, LoopHooks
 from tracejit.trace.objects import (
     ENDS_CAPTURES,
     Managed,
@@ -41,6 +42,7 @@ from tracejit.trace.objects import (
     unary,
 )
 from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, present
+from tracejit.trace.runs import has_runs, holds_runs
 from tracejit.trace.text import formatted, written
 from tracejit.trace.tracer import FIELD, Traced, Tracer, python_dims
 
@@ -123,6 +125,10 @@ class Hooks(LoopHooks):
 
     def unpack(self, value: Any, count: int | None) -> Any:
         """Return what an assignment to several names unpacks."""
+        if has_runs(value) and count is not None:
+            return unpacked(value, count)
+        if has_runs(value):
+            return tuple(iterate(value))
         if not isinstance(value, Tracer) or count is None:
             return value if isinstance(value, (Tracer, list, tuple)) else tuple(iterate(value))
         if not value.dims:
@@ -196,6 +202,8 @@ class Hooks(LoopHooks):
 
     def call(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call a function, captured if need be."""
+        if any(isinstance(x, Generated) for x in args):
+            args = tuple(x.argument_of(fn) if isinstance(x, Generated) else x for x in args)
         return call_function(fn, args, kwargs)
 
     # --- jumps and failures ---------------------------------------------------------------------
@@ -261,6 +269,8 @@ class Hooks(LoopHooks):
 
     def matched(self, subject: Any) -> Any:
         """Look at what a `match` decides on."""
+        if holds_runs(subject):
+            give_up(subject, "`match` on a list")
         if isinstance(subject, Traced):
             raise refuse("`match` on a traced value", "Use if and elif")
         return subject

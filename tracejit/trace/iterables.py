@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
+from tracejit.trace.changes import advance
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
+from tracejit.trace.runs import has_runs
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
-__all__ = ["TracedIterable", "constant_range", "counted", "make_enumerate", "make_ndenumerate",
-           "make_ndindex", "make_range", "make_reversed", "make_zip"]
+__all__ = ["Mapped", "TracedIterable", "constant_range", "counted", "make_enumerate",
+           "make_ndenumerate", "make_ndindex", "make_range", "make_reversed", "make_zip"]
 
 
 class TracedIterable:
@@ -110,10 +112,34 @@ def constant_range(items: range) -> TracedIterable:
     return TracedIterable(0, count, lambda k: start + k * step, "a range")
 
 
+class Mapped:
+    """An iterator over traced items, of which all are taken at once or one after another."""
+
+    def __init__(self, items: TracedIterable) -> None:
+        self._items: TracedIterable | None = items
+        self._rest: Iterator[Any] = iter(())
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._items is not None:
+            self._items, self._rest = None, iter(self._items)
+        return next(self._rest)
+
+    def all_at_once(self) -> TracedIterable | None:
+        """Return all items, if none was taken yet; there are none afterwards."""
+        items, self._items = self._items, None
+        return items
+
+
 def counted(x: Any) -> TracedIterable | None:
     """Return what a `for` over x runs over if it is traced, else None."""
     if isinstance(x, TracedIterable):
         return x
+    if isinstance(x, Mapped):
+        advance(x)
+        return x.all_at_once()
     if isinstance(x, Tracer):
         if not x.dims:
             raise TypeError("iteration over a 0-d array")
@@ -121,12 +147,24 @@ def counted(x: Any) -> TracedIterable | None:
             x = x.read_value()
         own = Tracer(x.cell, x.steps)  # the loop's own handle, whatever becomes of the name
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
+    if has_runs(x) and len(x) == 1:
+        run = x[0]
+        return TracedIterable(0, run.count, run.item, "a list")
     return None
+
+
+def _counted(x: Any) -> TracedIterable | None:
+    """Return what an iterator over x runs over: the items of a list are alike then."""
+    if has_runs(x) and len(x) > 1:
+        from tracejit.trace.lists import one_run
+
+        x = [one_run(x)]
+    return counted(x)
 
 
 def make_enumerate(iterable: Any, start: Any = 0) -> Any:
     """Return `enumerate(iterable, start)`."""
-    items = counted(iterable)
+    items = _counted(iterable)
     if items is None:
         return enumerate(iterable, start)
     numbered = TracedIterable(items.lo, items.hi,
@@ -138,7 +176,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
 
 def make_zip(*iterables: Any, strict: bool = False) -> Any:
     """Return `zip(*iterables)`, which ends with the shortest."""
-    parts = [counted(x) for x in iterables]
+    parts = [_counted(x) for x in iterables]
     if all(p is None for p in parts):
         return zip(*iterables, strict=strict)
     sequences: list[Callable[[Any], Any]] = []
@@ -209,7 +247,7 @@ def _place_of(k: Any, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
 
 def make_reversed(x: Any) -> Any:
     """Return `reversed(x)`."""
-    items = counted(x)
+    items = _counted(x)
     if items is None:
         return reversed(x)
     if items.what.endswith(")"):

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, trace_if
+from tracejit.trace.calls import captured_function
 from tracejit.trace.changes import note_made
 from tracejit.trace.context import current, refuse
 from tracejit.trace.decisions import DecisionHooks
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
+from tracejit.trace.lists import list_of
 from tracejit.trace.objects import iterate, truth
 from tracejit.trace.places import NamePlace, Slot, name_places
 from tracejit.trace.restarts import NotRepeatable, Unroll, Widens
+from tracejit.trace.runs import Run, has_runs
 from tracejit.trace.tracer import Tracer, of_dim
 
-__all__ = ["LoopHooks"]
+__all__ = ["Generated", "LoopHooks"]
 
 MANY_ITERATIONS = 12
 """How many iterations of a `while` on Python values are written out, if it can be traced."""
@@ -151,6 +154,9 @@ class LoopHooks(DecisionHooks):
     def for_(self, iterable: Any, body: FunctionType, changes: Any,
              stop: FunctionType | None) -> None:
         """Run a `for`, or trace it where it runs over numbers or an array."""
+        if has_runs(iterable) and len(iterable) > 1:
+            self._for_parts(list(iterable), body, changes, stop)
+            return
         items = counted(iterable)
         if items is None and isinstance(iterable, range) and len(iterable) > 1:
             items = constant_range(iterable)
@@ -165,6 +171,23 @@ class LoopHooks(DecisionHooks):
         if not traced:
             elements: Any = iterable if isinstance(iterable, range) else items
             self._run(iterate(elements), body, stop, changes[0])
+
+    def _for_parts(self, parts: list[Any], body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
+        """Carry out a `for` over a list in which runs stand for many items."""
+        if not parts:
+            return
+        first, *rest = parts
+        if isinstance(first, Run):
+            self.for_([first], body, changes, stop)
+        else:
+            body(first)
+        test = False if stop is None else truth(stop())
+        if test is False:
+            self._for_parts(rest, body, changes, stop)
+        elif test is not True:
+            trace_if(test, [lambda: None, lambda: self._for_parts(rest, body, changes, stop)],
+                     name_places(changes[0], body))
 
     def _is_traced(self, items: TracedIterable, body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> bool:
@@ -246,11 +269,34 @@ class LoopHooks(DecisionHooks):
 
     def list_of(self, iterable: Any, element: Callable[[Any], Any]) -> Any:
         """Evaluate `[element(a) for a in iterable]`."""
+        if has_runs(iterable) and len(iterable) > 1:
+            parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
+            return note_made([x for part in parts for x in part])
         items = counted(iterable)
         if items is not None and not isinstance(items.count, int):
-            return loops.trace_list(items, element)
+            return list_of(items, element)
         return note_made([element(x) for x in iterate(iterable)])
+
+    def generated(self, iterable: Any, element: Callable[[Any], Any]) -> Generated:
+        """Return `element(a) for a in iterable`, a generator for whatever function takes it."""
+        return Generated(iterable, element, self.list_of)
 
     def iterate(self, iterable: Any) -> Any:
         """Return what a comprehension runs over, or a `*` unpacks."""
         return iterable if isinstance(iterable, Tracer) else iterate(iterable)
+
+
+class Generated:
+    """A generator expression as an argument, of which the function decides what becomes of it."""
+
+    def __init__(self, iterable: Any, element: Callable[[Any], Any],
+                 list_of: Callable[..., Any]) -> None:
+        self.iterable, self.element, self.list_of = iterable, element, list_of
+
+    def argument_of(self, fn: Any) -> Any:
+        """Return a list for what takes all items at once, a generator for users' functions."""
+        if isinstance(fn, (FunctionType, MethodType)) and captured_function(
+                getattr(fn, "__func__", fn)) is not None:
+            element = self.element
+            return (element(x) for x in iterate(self.iterable))
+        return self.list_of(self.iterable, self.element)

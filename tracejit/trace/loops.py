@@ -25,10 +25,7 @@ from tracejit.trace.container_aliases import Turns, containers, with_joined
 from tracejit.trace.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.equations import (
     atom_of,
-    dims_of,
-    dtype_of,
     emit,
-    emit_value,
     lift,
 )
 from tracejit.trace.guesses import (
@@ -54,9 +51,9 @@ from tracejit.trace.places import (
     map_content,
 )
 from tracejit.trace.restarts import NeedStatic, Unroll
-from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim, tracer_of
+from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim
 
-__all__ = ["trace_list", "trace_loop"]
+__all__ = ["trace_loop"]
 
 
 @dataclass(slots=True, eq=False)
@@ -115,25 +112,6 @@ def _all_or_nothing(carried: Sequence[_Carried]) -> Iterator[None]:
             for cell, value in held:
                 cell.value = value
             raise
-
-
-def trace_list(items: Any, element: Callable[[Any], Any]) -> Tracer:
-    """Return `[element(a) for a in items]` as an array: how many items there are is not known."""
-    trace = current()
-    index = Value(scalar(np.int64), "i")
-    trace.builder.assume(index, items.lo, items.hi - 1)
-    trace.carried.add(index)
-    with trace.region("loop", (index,)):
-        first = lift(element(items.item(SymInt(index.dim))))
-        shape, dtype = dims_of(first), dtype_of(first)
-    result = tracer_of(emit_value("empty", [], {"shape": (items.count, *shape), "dtype": dtype}))
-
-    def body(i: Any) -> None:
-        place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
-        result[place] = element(items.item(i))
-
-    trace_loop([], [], [result], body, None, items.lo, items.hi, items.reverse)
-    return result
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracejit.errors import Restart, TracejitError
+from tracejit.trace import lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function
 from tracejit.trace.changes import (
@@ -24,11 +25,12 @@ from tracejit.trace.changes import (
     before_change,
     call_watched,
     is_iterator,
+    note_made,
     read_unseen,
 )
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
-from tracejit.trace.equations import lift
+from tracejit.trace.equations import is_weak, lift, to_dim
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -37,7 +39,8 @@ from tracejit.trace.places import (
     present,
 )
 from tracejit.trace.restarts import Unroll
-from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
+from tracejit.trace.runs import copies, has_runs, holds_runs, is_index
+from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
 
 __all__ = ["ENDS_CAPTURES", "Managed", "any_of", "binary", "compare", "contains",
            "delete_attribute", "delete_item", "get_item", "inplace", "iterate", "negated",
@@ -107,12 +110,48 @@ def _is_plain(x: Any) -> bool:
 def binary(op: str, a: Any, b: Any) -> Any:
     """Return `a op b`."""
     o = _BINARY[op]
+    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
+        result = _operate_on_lists(op, a, b)
+        if result is not NotImplemented:
+            return result
     return _operate(a, b, o.method, o.reflected, o.plain)
+
+
+def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b`, one of them a list or tuple, where more than Python has to see to it."""
+    if op == "Add" and type(a) is type(b) and (has_runs(a) or has_runs(b)):
+        return lists.concatenated(a, b)
+    xs, other = (a, b) if isinstance(a, (list, tuple)) else (b, a)
+    if isinstance(other, (SymInt, Tracer)) and not other.ndim and op in ("Mult", "Add"):
+        if op == "Mult" and is_index(other):
+            found = lists.repeated(xs, other)
+            return NotImplemented if found is None and isinstance(other, SymInt) else (
+                xs * need_int(to_dim(other), f"repeating a {type(xs).__name__}")
+                if found is None else found)
+        if is_weak(other):
+            kind = type_of(other).__name__
+            raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
+    if op == "Mult" and has_runs(xs) and isinstance(other, int):
+        return note_made(type(xs)([p for _ in range(other) for p in copies(xs)]))
+    if holds_runs(xs) and isinstance(other, (list, tuple, int, float)) and not isinstance(
+            other, np.generic):
+        raise TypeError(f"unsupported operand types: {type(a).__name__} and {type(b).__name__}")
+    return NotImplemented
 
 
 def inplace(op: str, a: Any, b: Any) -> Any:
     """Return what `a op= b` binds a to."""
     o = _BINARY[op]
+    if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (
+            isinstance(b, Traced))):
+        lists.extend(a, b)
+        return a
+    if isinstance(a, list) and op == "Mult" and (has_runs(a) or isinstance(b, Traced)):
+        new = binary(op, a, b)
+        lists.replace_items(a, new)
+        return a
+    if isinstance(a, (list, tuple)) and (has_runs(a) or holds_runs(b) or isinstance(b, Traced)):
+        return binary(op, a, b)
     method = special_method(a, o.inplace)
     if method is not None:
         result = method(a, b)
@@ -153,14 +192,32 @@ def unary(op: str, x: Any) -> Any:
 def compare(op: str, a: Any, b: Any) -> Any:
     """Return `a op b` of a comparison."""
     if op in ("Is", "IsNot"):
+        if a is not b:
+            lists.refuse_unknown_identity(a, b)
         return (a is b) is (op == "Is")
     if op in ("In", "NotIn"):
         found = contains(b, a)
         return found if op == "In" else negated(found)
+    if holds_runs(a) or holds_runs(b):
+        found = _compare_lists(op, a, b)
+        if found is not NotImplemented:
+            return found
     method, reflected, plain = _COMPARE[op]
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
     return _operate(a, b, method, reflected, plain)
+
+
+def _compare_lists(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b`, one of them a list of which a size says how long it is."""
+    if isinstance(a, (Tracer, np.ndarray)) or isinstance(b, (Tracer, np.ndarray)):
+        return NotImplemented
+    if op not in ("Eq", "NotEq"):
+        lists.give_up(a if holds_runs(a) else b, "the order of lists")
+    if not any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, tuple)):
+        return op == "NotEq"
+    found = lists.equal(a, b)
+    return found if op == "Eq" else negated(found)
 
 
 def negated(x: Any) -> Any:
@@ -183,6 +240,8 @@ def type_of(x: Any) -> type:
 
 def contains(container: Any, item: Any) -> Any:
     """Return `item in container`."""
+    if has_runs(container):
+        return lists.contains(container, item)
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
         return any_of(x is item or compare("Eq", x, item) for x in container)
@@ -216,6 +275,8 @@ def truth(x: Any) -> Any:
         return truth(present(x))
     if isinstance(x, dict):
         read_unseen(x)
+    if has_runs(x):
+        return lists.is_true(x)
     if _is_plain(x):
         return as_condition(x)
     for name in ("__bool__", "__len__"):
@@ -312,6 +373,8 @@ def get_item(container: Any, key: Any) -> Any:
     """Return `container[key]`."""
     if isinstance(container, np.ndarray):
         container = lift(container)
+    if has_runs(container):
+        return lists.get_item(container, key)
     if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
                      "Make it an array: np.array(...)[i]")
@@ -336,6 +399,12 @@ def set_item(container: Any, key: Any, content: Any) -> None:
     if isinstance(container, np.ndarray):
         raise refuse("writing to an array from outside of the captured function",
                      "Create it inside the function, or pass it as an argument")
+    if isinstance(container, list) and (has_runs(container) or (
+            isinstance(key, slice) and holds_runs(content))):
+        place = lists.set_item(container, key, content)
+        if place is None:
+            return
+        key = place
     method = special_method(container, "__setitem__")
     if method is not None:
         method(container, key, content)
@@ -360,6 +429,9 @@ def _holds(container: Any, key: Any, content: Any) -> bool:
 
 def delete_item(container: Any, key: Any) -> None:
     """Carry out `del container[key]`."""
+    if has_runs(container):
+        lists.delete_item(container, key)
+        return
     method = special_method(container, "__delitem__")
     if method is not None:
         method(container, key)
@@ -372,6 +444,8 @@ def delete_item(container: Any, key: Any) -> None:
 
 def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
+    if has_runs(x):
+        return lists.items_of(x)
     method = special_method(x, "__iter__")
     if method is None:
         read_unseen(x)

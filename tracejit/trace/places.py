@@ -16,6 +16,7 @@ import numpy as np
 
 from tracejit.trace.context import refuse
 from tracejit.trace.equations import emit
+from tracejit.trace.runs import Stored
 from tracejit.trace.tracer import SymInt, Tracer
 
 __all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",
@@ -233,6 +234,8 @@ def children(x: Any) -> Iterator[Any] | None:
         return iter(x.values())
     if isinstance(x, MaybeUnset):
         return iter((x.content, x.is_set))
+    if isinstance(x, Stored):
+        return iter((x.data,))
     return None
 
 
@@ -243,6 +246,8 @@ def rebuild(x: Any, items: list[Any]) -> Any:
             zip(x, items, strict=True))
     if isinstance(x, MaybeUnset):
         return MaybeUnset(items[0], items[1], x.name)
+    if isinstance(x, Stored):
+        return x.like(items[0], shared=x.shared)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*items)
     return type(x)(items)
@@ -261,6 +266,8 @@ def same_node(a: Any, b: Any) -> bool:
     """Return whether two inner nodes are of one type and have as many items, or the same keys."""
     if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
         return False
+    if isinstance(a, Stored):
+        return a.is_like(b)
     return isinstance(a, MaybeUnset) or len(a) == len(b)
 
 

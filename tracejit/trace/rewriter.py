@@ -420,7 +420,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
                 node.func.value.id == HOOKS):
             return self._own_call(node)
-        args = [self._comprehension(a, "list_of") if isinstance(a, ast.GeneratorExp)
+        args = [self._comprehension(a, "generated") if isinstance(a, ast.GeneratorExp)
                 else self.visit(a) for a in node.args]
         keywords = [self.visit(k) for k in node.keywords]
         call = hook("call", self.visit(node.func), *args)
@@ -482,7 +482,8 @@ class _Rewriter(ast.NodeTransformer):
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
         if more or generator.ifs or generator.is_async or (
-                not isinstance(generator.target, ast.Name)) or _walrus_targets([node]):
+                not isinstance(generator.target, ast.Name)) or _walrus_targets([node]) or (
+                _makes_closures(node.elt)):
             return self._plain_comprehension(node)
         iterable = self.visit(generator.iter)
         self.scopes.append({generator.target.id})
@@ -536,6 +537,14 @@ class _Rewriter(ast.NodeTransformer):
         spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
         return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
                      part)
+
+
+def _makes_closures(element: ast.expr) -> bool:
+    """Return whether functions or generators are made that share the names of a comprehension."""
+    consumed = {id(a) for n in ast.walk(element) if isinstance(n, ast.Call) for a in n.args}
+    return any(isinstance(n, ast.Lambda) or (isinstance(n, ast.GeneratorExp)
+                                             and id(n) not in consumed)
+               for n in ast.walk(element))
 
 
 def _walrus_targets(body: Sequence[ast.AST]) -> list[set[str]]:

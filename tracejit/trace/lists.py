@@ -1,0 +1,771 @@
+"""Lists of which sizes say how long they are: made, indexed, changed and compared as Python does.
+
+Each function takes Python lists in which runs (`runs.py`) stand for many items. What runs cannot
+express makes the capture begin again with the list made item by item, under a size that is fixed.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim, dim_values, is_nonneg, maximum
+from tracejit.ir.types import scalar
+from tracejit.trace.branches import as_condition, join_leaf
+from tracejit.trace.changes import known_container, note_made
+from tracejit.trace.container_aliases import refuse_joined_change
+from tracejit.trace.context import current
+from tracejit.trace.dispatch import FUNCTIONS, Changing
+from tracejit.trace.equations import (
+    cast,
+    dims_of,
+    dtype_of,
+    emit,
+    emit_value,
+    is_weak,
+    lift,
+    to_dim,
+)
+from tracejit.trace.iterables import Mapped, TracedIterable, counted
+from tracejit.trace.loops import trace_loop
+from tracejit.trace.places import is_number
+from tracejit.trace.restarts import NeedStatic, Unroll
+from tracejit.trace.runs import (
+    PlaceInCode,
+    Relist,
+    Run,
+    Stored,
+    Views,
+    array_of,
+    copies,
+    first_run,
+    has_runs,
+    is_index,
+    length,
+    place_in_code,
+    size_of,
+    step_values,
+)
+from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
+
+__all__ = ["METHODS", "any_item", "concatenated", "contains", "cut", "delete_item", "equal",
+           "every_item", "extend", "extreme", "filled", "get_item", "give_up", "is_true",
+           "items_of", "joined", "list_from", "list_of", "nested_list", "one_run", "ordered",
+           "refuse_unknown_identity", "repeated", "replace_items", "set_item", "total", "unpacked"]
+
+
+def give_up(xs: Any, why: str) -> NoReturn:
+    """Begin the capture again with a list made item by item."""
+    first_run(xs).give_up(why)
+
+
+# --- making lists -------------------------------------------------------------------------------
+
+
+def list_of(items: TracedIterable, element: Callable[[Any], Any]) -> list[Any]:
+    """Return `[element(a) for a in items]`."""
+    trace = current()
+    where = place_in_code()
+    why: str | None = trace.plain_lists.get(where)
+    if isinstance(items.count, int) and why is None:
+        why = ""  # as many items as it says
+    if why is None:
+        try:
+            run = _Maker(items, element, where).run()
+            return note_made([run])  # type: ignore[no-any-return]
+        except Unroll as e:
+            why = e.why
+    if why:
+        trace.note(f"this list is made item by item: {why}", trace.builder.find_site())
+    return note_made([element(x) for x in items])  # type: ignore[no-any-return]
+
+
+class _OtherKind(Exception):
+    """Internal: what a list holds is of another kind than the first trial found."""
+
+    def __init__(self, kind: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.kind = kind
+
+
+class _Maker:
+    """A comprehension as a loop that fills an array, or as views of one."""
+
+    def __init__(self, items: TracedIterable, element: Callable[[Any], Any],
+                 where: PlaceInCode) -> None:
+        self.items, self.element, self.where = items, element, where
+
+    def run(self) -> Run:
+        """Return the items; `Unroll` where Python has to make them one by one."""
+        kind = self._trial()
+        if isinstance(kind, Views):
+            return kind
+        for _ in range(8):
+            try:
+                return self._fill(*kind)
+            except _OtherKind as e:
+                kind = e.kind
+        raise Unroll("its items do not settle on one kind")
+
+    def _trial(self) -> Any:
+        """Return views, or the kind of the items: shape, lists in it, dtype, whether Python's."""
+        trace, items = current(), self.items
+        index = Value(scalar(np.int64), "i")
+        trace.builder.assume(index, items.lo, items.hi - 1)
+        trace.carried.add(index)
+        try:
+            with trace.region("loop", (index,)) as (frame, scope):
+                x = self.element(items.item(SymInt(index.dim)))
+                made = {v for e in scope.eqns for v in e.outputs}
+                if isinstance(x, Tracer) and x.is_array and x.cell.depth < frame.depth:
+                    return self._views(x, index, made)
+                return _kind_of(x, made | {index})
+        except NeedStatic as e:
+            if e.value is not index:
+                raise
+            raise Unroll(e.why) from None
+
+    def _views(self, x: Tracer, index: Value, made: set[Value]) -> Views:
+        shape = x.dims
+        if isinstance(x, Changing) or not made.isdisjoint(step_values(x)) or any(
+                v is index for d in shape for v in dim_values(d)):
+            raise Unroll("its items are views of an array in no order that is known")
+        items = self.items
+        lo, last = items.lo, items.hi - 1
+        at = (lambda k: last - k) if items.reverse else (lambda k: lo + k)
+        return Views(items.count, x, index, at, shape, self.where)
+
+    def _fill(self, shape: tuple[Dim, ...], nest: int, dtype: np.dtype, weak: bool) -> Stored:
+        items = self.items
+        dtype, weak = current().list_kinds.get(self.where, (dtype, weak))
+        result = _empty((items.count, *shape), dtype)
+
+        def body(i: Any) -> None:
+            place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
+            x = self.element(items.item(i))
+            found = _kind_of(x, set())
+            joined = _join_kinds((dtype, weak), found[2:])
+            if len(found[0]) != len(shape) or found[1] != nest or joined != (dtype, weak):
+                raise _OtherKind((*found[:2], *joined) if len(found[0]) == len(shape) else found)
+            result[place] = _stored_item(x)
+
+        trace_loop([], [], [result], body, None, items.lo, items.hi, items.reverse)
+        return Stored(result, nest, weak, self.where)
+
+
+def _empty(shape: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
+    result = tracer_of(emit_value("empty", [], {"shape": shape, "dtype": dtype}))
+    result.cell.is_array = True
+    return result
+
+
+def filled(count: Dim, item: Callable[[Any], Any], shape: tuple[Dim, ...],
+           dtype: np.dtype) -> Tracer:
+    """Return an array of `item(0)`, `item(1)`, ..."""
+    result = _empty((count, *shape), dtype)
+
+    def body(i: Any) -> None:
+        result[i] = item(i)
+
+    trace_loop([], [], [result], body, None, 0, count)
+    return result
+
+
+def _stored_item(x: Any) -> Any:
+    return array_of(x) if isinstance(x, list) else x
+
+
+def _kind_of(x: Any, inside: set[Value]) -> tuple[tuple[Dim, ...], int, np.dtype, bool]:
+    """Return what the storage of items like one has to be; `Unroll` where they have none.
+
+    inside -- the values on which its size must not depend
+    """
+    if isinstance(x, list) and any(x is made for frame in current().frames[-1:]
+                                   for made in frame.created.values()):
+        shape, nest, dtype, weak = _kind_of_list(x)
+    elif is_number(x) and not isinstance(x, Changing):
+        x = lift(x)
+        if isinstance(x, Tracer) and x.is_array and (
+                x.cell.sources or x.cell.depth < current().depth or not x.dims):
+            raise Unroll("its items are arrays that other names may have")
+        shape, nest, dtype, weak = dims_of(x), 0, dtype_of(x), is_weak(x)
+    else:
+        raise Unroll(f"its items are of type {type(x).__name__}")
+    if any(v in inside for d in shape for v in dim_values(d)):
+        raise Unroll("its items differ in size")
+    return shape, nest, dtype, weak
+
+
+def _kind_of_list(xs: list[Any]) -> tuple[tuple[Dim, ...], int, np.dtype, bool]:
+    """Return the kind of items that are lists like one."""
+    run = xs[0] if len(xs) == 1 else None
+    if isinstance(run, Stored) and not run.shared and (run.nest or run.is_numbers):
+        return run.data.dims, run.nest + 1, run.data.dtype, run.weak
+    kinds = {_kind_of(x, set()) for x in xs if not isinstance(x, Run)}
+    if len(kinds) != 1 or any(isinstance(x, Run) for x in xs):
+        raise Unroll("its items are lists of different things")
+    ((shape, nest, dtype, weak),) = kinds
+    if shape and not nest:
+        raise Unroll("its items are lists of arrays")
+    return (len(xs), *shape), nest + 1, dtype, weak
+
+
+def list_from(x: Any) -> list[Any] | None:
+    """Return `list(x)` of what has as many items as a size says; None of anything else."""
+    if has_runs(x):
+        return note_made(copies(x))  # type: ignore[no-any-return]
+    if isinstance(x, Changing):
+        x = x.read_value()
+    items = counted(x) if not isinstance(x, list) else None
+    if items is None or (isinstance(items.count, int) and not isinstance(x, Mapped)):
+        return None
+    if isinstance(x, Tracer) and x.ndim == 1 and place_in_code() not in current().plain_lists:
+        data = FUNCTIONS[np.array](x)
+        return note_made([Stored(data, 0, False, place_in_code())])  # type: ignore[no-any-return]
+    return list_of(items, lambda v: v)
+
+
+def nested_list(x: Tracer) -> Any:
+    """Return `x.tolist()` of an array."""
+    if isinstance(x, Changing):
+        x = x.read_value()
+    if not x.ndim:
+        return _plain_number(x)
+    x = cast(x, _PYTHON.get(x.dtype.kind, x.dtype))
+    if place_in_code() in current().plain_lists or isinstance(x.dims[0], int):
+        rows = [x[k] for k in range(len(x))]
+        return note_made([_plain_number(r) if not r.is_array  # type: ignore[no-any-return]
+                          else nested_list(r) for r in rows])
+    return note_made([Stored(FUNCTIONS[np.array](x), x.ndim - 1, True,  # type: ignore[no-any-return]
+                             place_in_code())])
+
+
+_PYTHON = {"f": np.float64, "i": np.int64, "u": np.int64, "c": np.complex128}
+
+
+def _plain_number(x: Tracer) -> Any:
+    return scalar_of(x.value, weak=True)
+
+
+def repeated(xs: Any, n: Any) -> Any:
+    """Return `xs * n`, where n is not known; None where that has to be known."""
+    n = to_dim(n)
+    if place_in_code() in current().plain_lists:
+        return None
+    if len(xs) == 1 and _is_plain_number(xs[0]):
+        return _full(xs, n)
+    one = joined(xs)
+    if one is None:
+        if len(xs) == 1 and isinstance(xs[0], Tracer) and xs[0].is_array and (
+                not isinstance(xs[0], Changing)):
+            index = Value(scalar(np.int64), "i")
+            views = Views(_at_least_none(n), xs[0], index, lambda k: k, xs[0].dims,
+                          place_in_code())
+            return note_made(type(xs)([views]))
+        return None
+    if one.nest or not one.is_numbers:
+        return None
+    dtype, weak = _kind_here((one.data.dtype, one.weak))
+    data = FUNCTIONS[np.tile](cast(one.data, dtype), of_dim(_at_least_none(n)))
+    return note_made(type(xs)([Stored(data, 0, weak, place_in_code())]))
+
+
+def _full(xs: Any, n: Dim) -> Any:
+    x = lift(xs[0])
+    dtype, weak = _kind_here((dtype_of(x), is_weak(x)))
+    data = FUNCTIONS[np.full](of_dim(_at_least_none(n)), x, dtype=dtype)
+    return note_made(type(xs)([Stored(data, 0, weak, place_in_code())]))
+
+
+def _kind_here(kind: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
+    """Return the dtype of a list that is made here, and whether its numbers are Python's."""
+    found: tuple[np.dtype, bool] = current().list_kinds.get(place_in_code(), kind)
+    return found
+
+
+def _at_least_none(n: Dim) -> Dim:
+    return maximum(n, 0, current().builder.known)
+
+
+# --- kinds of numbers ---------------------------------------------------------------------------
+
+
+def _witness(dtype: np.dtype, weak: bool) -> Any:
+    return dtype.type(0).item() if weak else dtype.type(0)
+
+
+def _join_kinds(a: tuple[np.dtype, bool], b: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
+    """Return the dtype that holds numbers of two kinds, and whether both are Python's."""
+    return a if a == b else join_leaf(_witness(*a), _witness(*b))
+
+
+def joined(xs: Any) -> Stored | None:
+    """Return one run for all items of a list, where they are numbers."""
+    if len(xs) == 1 and isinstance(xs[0], Stored):
+        return xs[0]
+    if not xs or not all(p.is_numbers if isinstance(p, Run) else _is_plain_number(p) for p in xs):
+        return None
+    kinds = [(p.data.dtype, p.weak) if isinstance(p, Stored) else (dtype_of(lift(p)),
+                                                                   is_weak(lift(p))) for p in xs]
+    dtype, weak = functools.reduce(_join_kinds, kinds)
+    where = next((p.where for p in xs if isinstance(p, Run)), ())
+    return Stored(cast(array_of(xs), dtype), 0, weak, where or place_in_code())
+
+
+def _is_plain_number(x: Any) -> bool:
+    return is_number(x) and not isinstance(x, (np.ndarray, Changing)) and not (
+        isinstance(x, Tracer) and x.is_array)
+
+
+def one_run(xs: Any) -> Stored:
+    """Return one run for all items of a list, which are numbers, for an iterator over them."""
+    return _one(xs, "an iterator over a list of different things")
+
+
+def _one(xs: Any, why: str) -> Stored:
+    """Return one run of numbers for all items of a list; give the list up where there is none."""
+    run = joined(xs)
+    if run is None or not run.is_numbers:
+        give_up(xs, why)
+    return run
+
+
+# --- items and slices ---------------------------------------------------------------------------
+
+
+def get_item(xs: Any, key: Any) -> Any:
+    """Return `xs[key]`."""
+    if isinstance(key, slice):
+        return note_made(type(xs)(cut(xs, key)))
+    run, k = _located(xs, key)
+    return run if k is None else run.item(k)
+
+
+def _located(xs: Any, key: Any) -> tuple[Any, Any]:
+    """Return the run that has an item, and which of it; or the item and None."""
+    place = _place(xs, key)
+    if isinstance(place, int):
+        return xs[place], None
+    if place is None:
+        one = joined(xs)
+        if one is None:
+            give_up(xs, "an item of a list of different things")
+        return one, _index(key)
+    return xs[place[0]], place[1]
+
+
+def _index(key: Any) -> Any:
+    if not is_index(key):
+        kind = "float" if isinstance(key, Tracer) else type(key).__name__
+        raise TypeError(f"list indices must be integers or slices, not {kind}")
+    return of_dim(to_dim(key)) if isinstance(key, (Tracer, SymInt)) else operator.index(key)
+
+
+def _place(xs: Any, key: Any) -> Any:
+    """Return the place of an item in the Python list, or that of a run and which it is of it.
+
+    None where that is not known.
+    """
+    k = _index(key)
+    if len(xs) == 1:
+        return (0, k)
+    known_parts = xs if isinstance(k, SymInt) or k >= 0 else xs[::-1]
+    if not isinstance(k, int):
+        return None
+    rest = k if k >= 0 else -k - 1
+    for j, p in enumerate(known_parts):
+        place = j if k >= 0 else len(xs) - 1 - j
+        if not isinstance(p, Run):
+            if rest == 0:
+                return place
+            rest = rest - 1
+            continue
+        inside = of_dim(p.count) > rest
+        if inside is True:
+            return (place, rest if k >= 0 else -1 - rest)
+        if inside is not False:
+            return None
+        rest = rest - of_dim(p.count)
+        if not isinstance(rest, int):
+            return None
+    raise IndexError("list index out of range")
+
+
+def cut(xs: Any, key: slice) -> list[Any]:
+    """Return what a slice of a list has, which is a copy."""
+    start, stop, step = (None if x is None else _index(x) for x in (key.start, key.stop, key.step))
+    if (start, stop) == (None, None) and (step is None or step in (1, -1)):
+        parts = copies(xs)
+        whole = slice(None, None, -1)
+        return parts if step != -1 else [p.part(whole) if isinstance(p, Run) else p
+                                         for p in reversed(parts)]
+    if len(xs) == 1:
+        return [xs[0].part(slice(start, stop, step))]
+    if step in (None, 1) and isinstance(start or 0, int) and isinstance(stop or 0, int):
+        trimmed = _trimmed(list(xs), start or 0, stop)
+        if trimmed is not None:
+            return copies(trimmed)
+    return [_one(xs, "a slice of a list of different things").part(slice(start, stop, step))]
+
+
+def _trimmed(parts: list[Any], start: int, stop: int | None) -> list[Any] | None:
+    """Return the parts between two ends that only cut off single items; None if others."""
+    if start < 0 or (stop is not None and stop >= 0):
+        return None
+    for _ in range(start):
+        if not parts or isinstance(parts[0], Run):
+            return None
+        del parts[0]
+    for _ in range(-stop if stop is not None else 0):
+        if not parts or isinstance(parts[-1], Run):
+            return None
+        del parts[-1]
+    return parts
+
+
+def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
+    """Carry out `xs[key] = content`, or return the place of the single item that is to be set."""
+    if isinstance(key, slice):
+        _assign_slice(xs, key, content)
+        return None
+    place = _place(xs, key)
+    if isinstance(place, int):
+        return place
+    if place is None:
+        give_up(xs, "writing to an item of a list of different things")
+    run, k = xs[place[0]], place[1]
+    if not isinstance(run, Stored) or run.nest:
+        run.give_up("binding an item of a list of arrays or lists to another one")
+    _writing(xs)
+    _put(run, k, content)
+    return None
+
+
+def _writing(xs: Any) -> None:
+    """Note that items of a list are about to change."""
+    trace = current()
+    trace.captured.refuse_change(xs)
+    refuse_joined_change(xs)
+    if any(xs is x for frame in trace.frames for x in frame.stand_ins):
+        raise Unroll("a list is bound to one after another, and its items are changed as well")
+
+
+def _put(run: Stored, k: Any, content: Any) -> None:
+    if isinstance(content, np.ndarray):
+        content = lift(content)
+    if not is_number(content) or isinstance(content, Changing):
+        run.give_up("an item of another kind than the others in a list")
+    content = lift(content)
+    is_array = isinstance(content, Tracer) and content.is_array
+    if is_array is run.is_numbers:
+        run.give_up("an item of another kind than the others in a list")
+    kind = run.data.dtype, run.weak
+    wider = _join_kinds(kind, (dtype_of(content), is_weak(content)))
+    if wider != kind:
+        if is_array:
+            run.give_up("an array of another dtype than the others in a list")
+        raise Relist(run.where, wider, "numbers of another kind are put into it")
+    if is_array:
+        _put_array(run, k, content)
+    else:
+        run.data[k] = content
+
+
+def _put_array(run: Stored, k: Any, content: Tracer) -> None:
+    """Store an array that nothing else holds; the list does not know it by another name."""
+    canonical = current().canonical
+    if len(content.dims) != run.data.ndim - 1 or any(
+            canonical(a) != canonical(b)
+            for a, b in zip(content.dims, run.data.dims[1:], strict=True)):
+        run.give_up("an array of another shape than the others in a list")
+    from tracejit.trace.heap import held_by_program
+
+    shared = content.cell.sources or content.cell.depth < current().depth or (
+        content.cell.is_in_use(besides=content)) or any(x is content for x in held_by_program())
+    if shared or run.data.cell.is_in_use(besides=run.data):
+        run.give_up("an item of a list of arrays is bound to one that has a name, too")
+    run.data[k] = content
+
+
+def _assign_slice(xs: list[Any], key: slice, content: Any) -> None:
+    """Carry out `xs[a:b] = content`."""
+    if key.step not in (None, 1):
+        give_up(xs, "assigning to a slice with a step")
+    new = _items_to_add(content)
+    start, stop, _ = key.start, key.stop, key.step
+    if start is not None and stop is not None and not (
+            isinstance(start, int) and isinstance(stop, int) and 0 <= start <= stop):
+        give_up(xs, "assigning to a slice of a list")
+    before = [] if start is None else cut(xs, slice(None, start))
+    after = [] if stop is None else cut(xs, slice(stop, None))
+    _change(xs, [*before, *new, *after], "assigning to a slice of a list")
+
+
+def delete_item(xs: list[Any], key: Any) -> None:
+    """Carry out `del xs[key]`."""
+    if isinstance(key, slice):
+        _assign_slice(xs, key, [])
+    else:
+        _pop(xs, key)
+
+
+def refuse_unknown_identity(a: Any, b: Any) -> None:
+    """Give lists up of which an item was asked for twice, to see whether both are one thing."""
+    for x in (a, b):
+        if has_runs(x) and isinstance(x[0], Stored) and x[0].shared:
+            x[0].give_up("the identity of an item of a list")
+    if isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array and (
+            a.cell.rows_of is not None and a.cell.rows_of is b.cell.rows_of):
+        raise Relist(a.cell.rows_of, None, "the identity of an item of a list")
+
+
+# --- changes of length --------------------------------------------------------------------------
+
+
+def _change(xs: list[Any], parts: list[Any], what: str) -> None:
+    """Give a list other items, more or fewer."""
+    for p in xs:
+        if isinstance(p, Stored) and p.shared:
+            p.give_up(what)
+    trace = current()
+    trace.captured.refuse_change(xs)
+    refuse_joined_change(xs)
+    known_container(xs, what)
+    xs[:] = parts
+
+
+def replace_items(xs: list[Any], new: list[Any]) -> None:
+    """Give a list the items of another one."""
+    _change(xs, new, "a change of a list's length")
+
+
+def _items_to_add(content: Any) -> list[Any]:
+    found = list_from(content)
+    if found is not None:
+        return found
+    if isinstance(content, Tracer):
+        return list(content)
+    if not isinstance(content, (list, tuple, range)):
+        from tracejit.trace.objects import iterate
+
+        return list(iterate(content))
+    return list(content)
+
+
+def _append(xs: list[Any], x: Any) -> None:
+    _change(xs, [*xs, x], "list.append()")
+
+
+def extend(xs: list[Any], content: Any) -> None:
+    """Carry out `xs.extend(content)`."""
+    _change(xs, [*xs, *_items_to_add(content)], "list.extend()")
+
+
+def _insert(xs: list[Any], k: Any, x: Any) -> None:
+    before, after = ([], xs) if isinstance(k, int) and k == 0 else (
+        cut(xs, slice(None, k)), cut(xs, slice(k, None)))
+    _change(xs, [*before, x, *after], "list.insert()")
+
+
+def _pop(xs: list[Any], k: Any = -1) -> Any:
+    if not isinstance(k, int):
+        give_up(xs, "list.pop()")
+    if k not in (0, -1) and len(xs) == 1:
+        give_up(xs, "list.pop()")
+    place = _place(xs, k)
+    if isinstance(place, int):
+        x = xs[place]
+        _change(xs, [*xs[:place], *xs[place + 1:]], "list.pop()")
+        return x
+    if place is None:
+        give_up(xs, "list.pop()")
+    j, rest = place
+    run = xs[j]
+    x = run.item(rest)
+    if rest == 0:
+        kept = run.part(slice(1, None))
+    elif rest == -1:
+        kept = run.part(slice(None, -1))
+    else:
+        give_up(xs, "list.pop()")
+    _change(xs, [*xs[:j], kept, *xs[j + 1:]], "list.pop()")
+    return x
+
+
+def _reverse(xs: list[Any]) -> None:
+    _change(xs, cut(xs, slice(None, None, -1)), "list.reverse()")
+
+
+def _clear(xs: list[Any]) -> None:
+    _change(xs, [], "list.clear()")
+
+
+def _copy(xs: list[Any]) -> list[Any]:
+    return note_made(copies(xs))  # type: ignore[no-any-return]
+
+
+def _sort(xs: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    _change(xs, [_sorted_run(xs, key, reverse)], "list.sort()")
+
+
+def _found(xs: list[Any], x: Any, why: str) -> Tracer:
+    """Return where the items of a list are equal to something."""
+    one = _one(xs, why)
+    if not _is_plain_number(x):
+        give_up(xs, why)
+    return FUNCTIONS[np.atleast_1d](one.data == x)  # type: ignore[no-any-return]
+
+
+def _position(xs: list[Any], x: Any, *bounds: Any) -> Any:
+    if bounds:
+        give_up(xs, "list.index() within bounds")
+    found = _found(xs, x, "list.index()")
+    emit("check", [FUNCTIONS[np.any](found).value],
+         {"error": "ValueError", "message": "the number is not in list"})
+    return SymInt(cast(FUNCTIONS[np.argmax](found), np.int64).value.dim)
+
+
+def _count(xs: list[Any], x: Any) -> Any:
+    found = FUNCTIONS[np.sum](_found(xs, x, "list.count()"), dtype=np.int64)
+    return SymInt(found.value.dim)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "append": _append, "extend": extend, "insert": _insert, "pop": _pop, "reverse": _reverse,
+    "clear": _clear, "copy": _copy, "sort": _sort, "index": _position, "count": _count,
+}
+"""What a method of a list with runs does, by its name."""
+
+
+# --- operators ----------------------------------------------------------------------------------
+
+
+def concatenated(a: Any, b: Any) -> Any:
+    """Return `a + b` of two lists, or two tuples."""
+    return note_made(type(a)([*copies(a), *copies(b)]))
+
+
+def equal(a: Any, b: Any) -> Any:
+    """Return `a == b` of two lists, or two tuples."""
+    if a is b:
+        return True
+    same_size = size_of(a) == size_of(b)
+    if same_size is False:
+        return False
+    xs = a if has_runs(a) else b
+    if not isinstance(same_size, bool):
+        give_up(xs, "comparing lists")
+    if not a or not b:
+        return True
+    x, y = joined(a), joined(b)
+    if x is None or y is None or not (x.is_numbers and y.is_numbers):
+        give_up(xs, "comparing lists")
+    result = FUNCTIONS[np.all](x.data == y.data)
+    return tracer_of(result.value, weak=True)
+
+
+def contains(xs: Any, x: Any) -> Any:
+    """Return `x in xs`."""
+    if not _is_plain_number(x):
+        give_up(xs, "looking for something in a list")
+    return tracer_of(FUNCTIONS[np.any](_found(xs, x, "looking in a list")).value, weak=True)
+
+
+def is_true(xs: Any) -> Any:
+    """Return whether a list has items."""
+    return as_condition(size_of(xs))
+
+
+# --- functions of lists -------------------------------------------------------------------------
+
+
+def items_of(xs: Any) -> Iterator[Any]:
+    """Yield the items one by one, which needs their number."""
+    for p in list(xs):
+        if not isinstance(p, Run):
+            yield p
+            continue
+        if not isinstance(p.count, int):
+            p.give_up("iterating over a list where it cannot be a loop")
+        for k in range(p.count):
+            yield p.item(k)
+
+
+def unpacked(xs: Any, count: int) -> tuple[Any, ...]:
+    """Return what an assignment to several names unpacks."""
+    from tracejit.trace.equations import same_dim
+
+    if not same_dim(length(xs), count):
+        trace, n = current(), length(xs)
+        found = trace.number(n) if trace.is_known(n) else n
+        relation = "not enough" if isinstance(found, int) and found < count else "too many"
+        raise ValueError(f"{relation} values to unpack (expected {count})")
+    return tuple(get_item(xs, k) for k in range(count))
+
+
+def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """Return `sum(xs, start)`."""
+    result = start
+    for p in xs:
+        if not isinstance(p, Run):
+            result = add(result, p)
+            continue
+        if isinstance(p, Stored) and p.nest:
+            p.give_up("a sum of lists")
+        result = add(result, _run_total(p))
+    return result
+
+
+def _run_total(run: Run) -> Any:
+    data = run.data if isinstance(run, Stored) else run.array()
+    weak = isinstance(run, Stored) and run.weak
+    kind = data.dtype.kind
+    dtype = np.int64 if weak and kind == "b" else data.dtype if kind in "iu" else None
+    result = FUNCTIONS[np.sum](data, axis=0, dtype=dtype)
+    return result if result.ndim else scalar_of(result.value, weak=weak)
+
+
+def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
+    """Return `max(xs)`, or `min(xs)`."""
+    fold = FUNCTIONS[np.max if ufunc is np.maximum else np.min]
+    found = []
+    for p in xs:
+        if isinstance(p, Run) and not (p.is_numbers and isinstance(p, Stored)):
+            p.give_up("the largest or smallest of arrays or lists")
+        if isinstance(p, Stored):
+            if len(xs) > 1 and not is_nonneg(p.count - 1, current().builder.known):
+                return extreme([_one(xs, "the largest or smallest of a list")], ufunc, pair)
+            found.append(scalar_of(fold(p.data).value, weak=p.weak))
+        else:
+            found.append(p)
+    return functools.reduce(pair, found)
+
+
+def any_item(xs: Any) -> Any:
+    """Return `any(xs)`."""
+    return FUNCTIONS[np.any](_one(xs, "any() of a list").data)
+
+
+def every_item(xs: Any) -> Any:
+    """Return `all(xs)`."""
+    return FUNCTIONS[np.all](_one(xs, "all() of a list").data)
+
+
+def ordered(xs: Any, key: Any, reverse: Any) -> list[Any]:
+    """Return `sorted(xs, key=key, reverse=reverse)`."""
+    return note_made([_sorted_run(xs, key, reverse)])  # type: ignore[no-any-return]
+
+
+def _sorted_run(xs: Any, key: Any, reverse: Any) -> Run:
+    if key is not None or not isinstance(reverse, (bool, int)):
+        give_up(xs, "sorting by a key")
+    one = _one(xs, "sorting a list")
+    run = one.like(FUNCTIONS[np.sort](one.data))
+    return run.part(slice(None, None, -1)) if reverse else run
+
+

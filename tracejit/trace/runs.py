@@ -1,0 +1,314 @@
+"""Runs: the items of a list of which only the graph knows how many there are.
+
+A list in a capture is a Python list. Where a size says how many items it has, one thing in the
+Python list, a run, stands for all of them: they are alike, and stored as one array, or they are
+views of one. Nothing that users write sees a run: `lists.py` carries out what they do to lists.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.errors import Restart
+from tracejit.ir.core import Span, Value
+from tracejit.ir.dims import Dim, dim_values, substitute
+from tracejit.trace.context import current
+from tracejit.trace.dispatch import FUNCTIONS
+from tracejit.trace.indexing import point_index, slice_span
+from tracejit.trace.source import rewritten_source
+from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim, scalar_of, tracer_of
+from tracejit.trace.views import IndexStep, ReshapeStep, Step
+
+__all__ = ["Relist", "Run", "Stored", "Views", "array_of", "as_array_operand", "copies",
+           "has_runs", "holds_runs", "length", "place_in_code"]
+
+PlaceInCode = tuple[tuple[str, int], ...]
+"""Where a list is made: file and line of each captured function that is running."""
+
+
+class Relist(Restart):
+    """A list has to be made in another way: the capture begins again.
+
+    kind -- the dtype of its numbers and whether they are Python's; None: as a list without runs
+    """
+
+    def __init__(self, where: PlaceInCode, kind: tuple[np.dtype, bool] | None, why: str) -> None:
+        super().__init__(where)
+        self.where, self.kind, self.why = where, kind, why
+
+
+def place_in_code() -> PlaceInCode:
+    """Return where captured code is, the same in every attempt of a capture."""
+    found = []
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if rewritten_source(frame.f_code) is not None:
+            found.append((frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
+
+
+class Run:
+    """Items of a list that are alike.
+
+    where -- where the list was made
+    """
+
+    __slots__ = ("where",)
+
+    def __init__(self, where: PlaceInCode) -> None:
+        self.where = where
+
+    @property
+    def count(self) -> Dim:
+        """Return how many items there are."""
+        raise NotImplementedError
+
+    def item(self, k: Any) -> Any:
+        """Return an item; `IndexError` where there is none, at run time if need be."""
+        raise NotImplementedError
+
+    def part(self, key: slice) -> Run:
+        """Return the items that a slice of the list has."""
+        raise NotImplementedError
+
+    def copied(self) -> Run:
+        """Return the items for another list: numbers of its own, or the same arrays."""
+        raise NotImplementedError
+
+    def array(self) -> Tracer:
+        """Return an array of the items, with memory of its own."""
+        raise NotImplementedError
+
+    @property
+    def is_numbers(self) -> bool:
+        """Return whether the items are numbers."""
+        return False
+
+    def give_up(self, why: str) -> NoReturn:
+        """Begin the capture again, the list made item by item."""
+        need_int(self.count, why)
+        raise Relist(self.where, None, why)
+
+    def as_leaf(self) -> NoReturn:
+        """Refuse to be the leaf of a nest: there is one for each item."""
+        self.give_up("a list with as many items as a size says, as an argument or a result")
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        self.give_up("comparing a list")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+class Stored(Run):
+    """Items that are numbers, arrays or lists of them, in one array.
+
+    data   -- the array; its first axis is that of the items
+    nest   -- how many axes after the first one are lists
+    weak   -- whether the numbers are Python's own
+    shared -- whether it is an item of another list's storage, so that it keeps its length
+    """
+
+    __slots__ = ("data", "nest", "shared", "weak")
+
+    def __init__(self, data: Tracer, nest: int, weak: bool, where: PlaceInCode,
+                 shared: bool = False) -> None:
+        super().__init__(where)
+        self.data, self.nest, self.weak, self.shared = data, nest, weak, shared
+        if data.is_array and not nest:
+            data.cell.rows_of = where
+
+    @property
+    def count(self) -> Dim:
+        """Return how many items there are."""
+        return self.data.dims[0]
+
+    @property
+    def is_numbers(self) -> bool:
+        """Return whether the items are numbers."""
+        return self.data.ndim == 1
+
+    def item(self, k: Any) -> Any:
+        """Return an item: a number, or a view of the storage."""
+        content = self.data[k]
+        if self.nest:
+            return [self.like(content, self.nest - 1, shared=True)]
+        return scalar_of(content.value, weak=self.weak) if not content.is_array else content
+
+    def like(self, data: Tracer, nest: int | None = None, shared: bool = False) -> Stored:
+        """Return other items of the same kind."""
+        return Stored(data, self.nest if nest is None else nest, self.weak, self.where, shared)
+
+    def is_like(self, other: Stored) -> bool:
+        """Return whether a loop or branch may leave one where the other was."""
+        return (self.nest, self.weak, self.shared) == (other.nest, other.weak, other.shared)
+
+    def part(self, key: slice) -> Run:
+        """Return the items that a slice has: numbers are copied, arrays and lists are shared."""
+        return self.like(self.data[key]).copied()
+
+    def copied(self) -> Run:
+        """Return the items for another list."""
+        return self.like(self.array() if self.is_numbers else Tracer(
+            self.data.cell, self.data.steps))
+
+    def array(self) -> Tracer:
+        """Return an array of the items, with memory of its own."""
+        result = tracer_of(self.data.value)
+        result.cell.is_array = True
+        return result
+
+
+class Views(Run):
+    """Items that are views of one array, or all the array itself.
+
+    handle -- a view with `index` in it, a value that no longer means anything
+    at     -- the index for item k
+    shape  -- the shape of each
+    """
+
+    __slots__ = ("at", "handle", "index", "shape", "size")
+
+    def __init__(self, size: Dim, handle: Tracer, index: Value, at: Callable[[Dim], Dim],
+                 shape: tuple[Dim, ...], where: PlaceInCode) -> None:
+        super().__init__(where)
+        self.size, self.handle, self.index, self.at = size, handle, index, at
+        self.shape = shape
+
+    @property
+    def count(self) -> Dim:
+        """Return how many items there are."""
+        return current().canonical(self.size)
+
+    def item(self, k: Any) -> Any:
+        """Return an item: a view, or the array itself where every item is that."""
+        place = point_index(k, self.count, 0)
+        steps = tuple(_moved(s, {self.index: self.at(place)}) for s in self.handle.steps)
+        return self.handle if steps == self.handle.steps else Tracer(self.handle.cell, steps)
+
+    def part(self, key: slice) -> Run:
+        """Return the items that a slice has."""
+        span = slice_span(key, self.count)
+        return Views(span.size, self.handle, self.index,
+                     lambda k: self.at(span.start + k * span.step), self.shape, self.where)
+
+    def copied(self) -> Run:
+        """Return the items for another list."""
+        return self
+
+    def array(self) -> Tracer:
+        """Return an array of the items, with memory of its own."""
+        from tracejit.trace.lists import filled
+
+        return filled(self.count, self.item, self.shape, self.handle.dtype)
+
+
+def _moved(step: Step, mapping: Mapping[Value, Dim]) -> Step:
+    """Return a step of a view with values replaced."""
+    def moved(d: Any) -> Any:
+        if isinstance(d, Span):
+            return replace(d, start=substitute(d.start, mapping), size=substitute(d.size, mapping))
+        return substitute(d, mapping)
+
+    if isinstance(step, IndexStep):
+        return IndexStep(tuple(map(moved, step.at)))
+    if isinstance(step, ReshapeStep):
+        return ReshapeStep(tuple(map(moved, step.shape)), tuple(map(moved, step.before)))
+    return step
+
+
+def step_values(handle: Tracer) -> set[Value]:
+    """Return the values that the steps of a view are made of."""
+    found: set[Value] = set()
+    for step in handle.steps:
+        dims: list[Any] = []
+        if isinstance(step, IndexStep):
+            for d in step.at:
+                dims += [d.start, d.size] if isinstance(d, Span) else [d]
+        elif isinstance(step, ReshapeStep):
+            dims += [*step.shape, *step.before]
+        for d in dims:
+            found.update(dim_values(d))
+    return found
+
+
+# --- lists with runs ------------------------------------------------------------------------------
+
+
+def has_runs(x: Any) -> bool:
+    """Return whether something is a list or tuple with a run in it."""
+    return isinstance(x, (list, tuple)) and any(isinstance(p, Run) for p in x)
+
+
+def holds_runs(x: Any) -> bool:
+    """Return whether a list or tuple has runs, in any depth."""
+    return isinstance(x, (list, tuple)) and any(isinstance(p, Run) or holds_runs(p) for p in x)
+
+
+def first_run(x: Any) -> Run:
+    """Return the first run in a list or tuple, in any depth."""
+    for p in x:
+        if isinstance(p, Run):
+            return p
+        if holds_runs(p):
+            return first_run(p)
+    raise AssertionError
+
+
+def length(xs: Any) -> Dim:
+    """Return how many items a list has."""
+    total: Dim = 0
+    for p in xs:
+        total = total + (p.count if isinstance(p, Run) else 1)
+    return total
+
+
+def copies(xs: Any) -> list[Any]:
+    """Return what a list has for another list."""
+    return [p.copied() if isinstance(p, Run) else p for p in xs]
+
+
+def array_of(xs: Any) -> Tracer:
+    """Return `np.array(xs)` of a list or tuple."""
+    if not has_runs(xs):
+        return FUNCTIONS[np.array](as_array_operand(xs))  # type: ignore[no-any-return]
+    pieces: list[Tracer] = []
+    for is_run, group in itertools.groupby(xs, lambda p: isinstance(p, Run)):
+        parts = list(group)
+        pieces += [p.array() for p in parts] if is_run else [array_of(parts)]
+    if any(p.ndim != pieces[0].ndim for p in pieces):
+        raise ValueError("setting an array element with a sequence. The requested array has an "
+                         "inhomogeneous shape after 1 dimensions.")
+    return pieces[0] if len(pieces) == 1 else FUNCTIONS[np.concatenate](pieces)
+
+
+def as_array_operand(x: Any) -> Any:
+    """Return what a function of arrays gets for an argument: lists with runs are arrays."""
+    if has_runs(x):
+        return array_of(x)
+    if holds_runs(x):
+        items = [as_array_operand(y) for y in x]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    return x
+
+
+def size_of(xs: Any) -> Any:
+    """Return `len(xs)` of a list."""
+    return of_dim(length(xs))
+
+
+def is_index(k: Any) -> bool:
+    """Return whether something can be the index of a list."""
+    return isinstance(k, (int, np.integer, np.bool_, SymInt)) or (
+        isinstance(k, Tracer) and not k.ndim and k.dtype.kind in "iub")
