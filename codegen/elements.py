@@ -239,6 +239,11 @@ class Elements:
         eqn = self.makers[v]
         return eqn.op.cost + sum(map(self.cost, eqn.inputs))
 
+    @_remembered
+    def operations(self, v: Value) -> int:
+        """Return how many operations an element is emitted as, at most: each for every use."""
+        return 1 + sum(self.operations(a) for a in self.makers[v].inputs if self.is_virtual(a))
+
     def has_call(self, a: Atom) -> bool:
         """Return whether computing an element of an operand calls a function such as `exp`."""
         return self.is_virtual(a) and self.makes_call(a)  # type: ignore[arg-type]

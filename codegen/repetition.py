@@ -32,6 +32,9 @@ MOST_REPEATS = 48
 MOST_READERS = 8
 """How many equations with storage may each compute a virtual array again."""
 
+CHEAP = 16.0
+"""What an element costs, in additions, that any number of equations may compute again."""
+
 Key = tuple[Value, Idx]
 
 
@@ -39,7 +42,7 @@ def repeated_arrays(graph: Graph, elements: Elements) -> Iterator[Value]:
     """Yield arrays to be stored, one after the other, until no element repeats too much code."""
     for eqn in all_eqns(graph.block):
         for v in eqn.outputs:
-            while elements.is_virtual(v) and elements.computes(v):
+            while elements.is_virtual(v) and elements.operations(v) > MOST_REPEATS:
                 count = _Count(elements)
                 count.element(v, _anywhere(v))
                 repeated = count.most_repeated(v)
@@ -59,7 +62,8 @@ def arrays_read_by_many(graph: Graph, elements: Elements) -> Iterator[Value]:
         if any(map(elements.is_virtual, eqn.outputs)):
             continue
         reached = _computed_for(eqn, elements)
-        while often := [v for v in reached if readers[v] >= MOST_READERS]:
+        while often := [v for v in reached
+                        if readers[v] >= MOST_READERS and elements.cost(v) > CHEAP]:
             yield max(often, key=order.__getitem__)
             reached = _computed_for(eqn, elements)
         readers.update(reached)
