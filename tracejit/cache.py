@@ -7,9 +7,11 @@ another one, `TRACEJIT_CACHE=0` switches it off, `TRACEJIT_CACHE_SIZE` is its li
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tracejit.artifacts.files import TEMPORARY, Folder
 from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.loading import reasons, require_environment
 from tracejit.artifacts.places import Missing
@@ -26,7 +28,7 @@ class Info:
 
     path    -- its folder; None where it is switched off or cannot be used
     count   -- how many programs it has
-    size    -- their bytes
+    size    -- their bytes, and those of the source that was emitted for them
     limit   -- how many bytes it may have
     """
 
@@ -82,8 +84,11 @@ def info() -> Info:
     True
     """
     store = _store()
-    sizes = [] if store is None else store.sizes()
-    return Info(None if store is None else str(store.path), len(sizes), sum(sizes),
+    if store is None:
+        return Info(None, 0, 0, settings().cache_size)
+    contents = store.contents().values()
+    size = sum(size for _, _, size in contents) + sum(size for _, size, _ in store.sources())
+    return Info(str(store.path), sum(count for _, count, _ in contents), size,
                 settings().cache_size)
 
 
@@ -173,22 +178,29 @@ def verify() -> list[str]:
     complaints = []
     for slot in [] if store is None else store.slots():
         assert store is not None
-        for path in sorted((store.path / slot).glob("*")):
-            if not path.is_dir() or path.name.startswith("new-"):
-                continue
-            try:
-                a = Artifact(path)
-                for name in a.manifest["files"]:
-                    a.file(name)
-                if "symbol" in a.manifest:
-                    undefined_symbols(a.file("object.o"))
-            except FileNotFoundError:
-                complaints.append(f"{path.name}: a file is missing; removed")
-                store.remove_path(path)
-            except (OSError, BadObject, ValueError, KeyError) as e:
-                complaints.append(f"{path.name}: {e}; removed")
-                store.remove_path(path)
+        with suppress(OSError):
+            folder = store.inner(slot)
+            for key in sorted(e.name for e in folder.entries() if e.is_dir(follow_symlinks=False)):
+                fault = "" if key.startswith(TEMPORARY) else _fault(slot, folder, key)
+                if fault:
+                    complaints.append(f"{key}: {fault}; removed")
+                    store.remove(slot, key)
     return complaints
+
+
+def _fault(slot: str, folder: Folder, key: str) -> str:
+    """Return what is wrong with an artifact; "" if nothing is."""
+    try:
+        a = Artifact(slot, folder.folder(key))
+        for name in a.manifest["files"]:
+            a.file(name)
+        if "symbol" in a.manifest:
+            undefined_symbols(a.file("object.o"))
+    except FileNotFoundError:
+        return "a file is missing"
+    except (OSError, BadObject, ValueError, KeyError) as e:
+        return str(e)
+    return ""
 
 
 def prune() -> int:
@@ -201,11 +213,11 @@ def prune() -> int:
         try:
             require_environment(a.manifest["environment"])
         except Missing:
-            count += store.remove(a)
+            count += store.remove(a.slot, a.key)
     return count + store.prune()
 
 
 def clear() -> int:
-    """Remove all programs and return how many there were."""
+    """Remove all programs and the source that was emitted for them; return how many there were."""
     store = _store()
     return 0 if store is None else store.clear()

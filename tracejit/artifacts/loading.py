@@ -63,7 +63,7 @@ def load_artifacts(call: Request) -> Iterator[Program]:
         except (Missing, Unstorable) as e:
             LOG.debug("the stored program %s does not serve: %s", artifact.key, e)
         except Exception as e:  # whatever is wrong with it: the program can be made again
-            store.drop(artifact.path, e)
+            store.drop(artifact.slot, artifact.key, e)
 
 
 def reasons(call: Request) -> list[tuple[str, str]]:

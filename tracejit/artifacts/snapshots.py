@@ -1,13 +1,16 @@
 """Compiled programs as files of their own: `compiled.save(path)` and `tracejit.load(path)`.
 
-A snapshot needs no source: what the function reads from outside is in it, as it was.
+A snapshot needs no source: what the function reads from outside is in it, as it was. It is an
+archive in which nothing is packed, so that it takes no more memory than the file is long.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import io
 import json
-import os
+import math
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.artifacts.code import code_of
+from tracejit.artifacts.files import SHOWN, open_parent, read_file
 from tracejit.artifacts.fingerprints import Unstorable, digest
 from tracejit.artifacts.loading import load_runner, require_environment, require_portable
 from tracejit.artifacts.manifest import InterfaceReader, interface_text
 from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject
-from tracejit.errors import SnapshotError
+from tracejit.errors import SnapshotError, TracejitError
 from tracejit.runtime.specialisation import Specialisation, not_here
 from tracejit.trace.paths import Holder, Leaf
 from tracejit.trace.paths import Path as StatePath
@@ -46,8 +50,7 @@ def save_snapshot(compiled: Compiled | DeviceCompiled, path: Path) -> Path:
     specs, structure = arguments
     interface = compiled.interface
     leaves = [s for s in interface.sources if isinstance(s, Leaf)]
-    contents = io.BytesIO()
-    np.savez(contents, *[x.path.read() for x in leaves])  # arrays alone, never pickled objects
+    contents = [x.path.read() for x in leaves]
     try:
         static = [s for s in specs if s.kind == "static"]
         if static:
@@ -56,19 +59,44 @@ def save_snapshot(compiled: Compiled | DeviceCompiled, path: Path) -> Path:
         manifest = {
             **code, "arguments": [spec_text(s) for s in specs],
             "structure": structure_text(structure), "interface": interface_text(interface, leaves),
-            "kinds": [type(x.path.read()).__name__ for x in leaves],
+            "leaves": [_leaf_text(x) for x in contents],
         }
     except Unstorable as e:
         raise TypeError(f"{interface.name} cannot be saved: {e}") from None
-    files |= {"leaves.npz": contents.getvalue(), "graph.txt": str(compiled.graph).encode()}
+    files |= {f"leaf{k}": np.asarray(x).tobytes() for k, x in enumerate(contents)}
+    files["graph.txt"] = str(compiled.graph).encode()
     manifest["files"] = {name: digest(data) for name, data in files.items()}
+    manifest["seal"] = _seal(manifest, files)
     text = json.dumps(manifest, indent=1, sort_keys=True).encode()
-    new = path.with_name(f"{path.name}.new-{os.getpid()}")
-    with zipfile.ZipFile(new, "w") as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
         for name, data in {**files, "manifest.json": text, "digest": digest(text).encode()}.items():
             archive.writestr(name, data)
-    os.replace(new, path)
+    folder, name = open_parent(path)
+    folder.replace(name, packed.getvalue(), SHOWN)
     return path
+
+
+def _leaf_text(x: Any) -> Any:
+    """Return what an array or number is besides its bytes."""
+    held = np.asarray(x)
+    if held.dtype.kind not in "biufc":
+        raise Unstorable(f"it reads an array of {held.dtype}")
+    return [type(x).__name__, held.dtype.str, list(held.shape)]
+
+
+ABOUT_MAKING = {"environment", "files", "seal"}
+"""The parts of a manifest that say how a program was made, or how to read it: they are compared."""
+
+
+def _seal(manifest: dict[str, Any], files: dict[str, bytes]) -> str:
+    """Return a digest of all that a loaded program is made of: its interface and code agree."""
+    held = hashlib.blake2b(digest_size=16, person=b"snapshot")
+    text = {k: v for k, v in manifest.items() if k not in ABOUT_MAKING}
+    held.update(json.dumps(text, sort_keys=True).encode())
+    for name in sorted(manifest["files"]):
+        held.update(f"\0{name}\0{len(files[name])}\0".encode() + files[name])
+    return held.hexdigest()
 
 
 class Snapshot:
@@ -131,44 +159,76 @@ def load(path: str | Path) -> Snapshot:
     path -- the file; it holds machine code, so load only files that you trust
 
     It is a snapshot of the function and of what that read from outside, and needs neither its
-    source nor Numba. Raises `SnapshotError`, a `ValueError`, where the file is damaged, or was
-    made by other versions or for another processor.
+    source nor Numba. Raises `SnapshotError`, a `ValueError`, where the file is damaged, was made by
+    other versions or for another processor, or where others than this user and root could have
+    written it.
     """
-    data = Path(path).read_bytes()
     try:
-        files = _unpacked(data)
-        if digest(files["manifest.json"]).encode() != files["digest"]:
-            raise BadObject("its manifest is damaged")
-        m = json.loads(files["manifest.json"])
-        for name, known in m["files"].items():
-            if digest(files[name]) != known:
-                raise BadObject(f"its {name} is damaged")
-        (require_portable if "device" in m else require_environment)(m["environment"])
-        with np.load(io.BytesIO(files["leaves.npz"]), allow_pickle=False) as arrays:
-            contents = [_as_kind(arrays[f"arr_{k}"], kind) for k, kind in enumerate(m["kinds"])]
-        leaves = [Leaf(StatePath(Holder(x), "constant"), x) for x in contents]
-        interface = InterfaceReader(m["interface"], leaves, []).interface()
-        runner = load_runner(m, files.__getitem__, interface)
-        specs = [ArgSpec(kind, np.dtype(dtype), ndim) for kind, dtype, ndim in m["arguments"]]
-        structure = structure_of_text(m["structure"])
-    except (BadObject, Missing, KeyError, ValueError, EOFError) as e:
+        data = read_file(Path(path))
+    except PermissionError as e:
+        if e.errno != errno.EPERM:
+            raise
+        raise SnapshotError(f"{path} cannot be loaded: {e.strerror}. If you trust who wrote it, "
+                            "load a copy in a folder of your own") from None
+    try:
+        return _loaded(data)
+    except TracejitError:
+        raise
+    except Exception as e:  # whatever an altered file leads to
+        text = str(e) if isinstance(e, (BadObject, Missing)) else f"it is damaged ({e!r})"
         raise SnapshotError(
-            f"{path} cannot be loaded: {e}. Save it again from the function") from None
-    held = Specialisation(interface, runner, specs, structure, not_here)
+            f"{path} cannot be loaded: {text}. Save it again from the function") from None
+
+
+def _loaded(data: bytes) -> Snapshot:
+    files = _unpacked(data)
+    if digest(files["manifest.json"]).encode() != files["digest"]:
+        raise BadObject("its manifest is damaged")
+    m = json.loads(files["manifest.json"])
+    for name, known in m["files"].items():
+        if digest(files[name]) != known:
+            raise BadObject(f"its {name} is damaged")
+    (require_portable if "device" in m else require_environment)(m["environment"])
+    _require_sealed(m, files)
+    contents = [_content(*text, files[f"leaf{k}"]) for k, text in enumerate(m["leaves"])]
+    leaves = [Leaf(StatePath(Holder(x), "constant"), x) for x in contents]
+    interface = InterfaceReader(m["interface"], leaves, []).interface()
+    runner = load_runner(m, files.__getitem__, interface)
+    specs = [ArgSpec(kind, np.dtype(dtype), ndim) for kind, dtype, ndim in m["arguments"]]
+    held = Specialisation(interface, runner, specs, structure_of_text(m["structure"]), not_here)
     return Snapshot(held, files["graph.txt"].decode(), files["kernel.py"].decode(),
                     getattr(runner, "program", None))
+
+
+def _require_sealed(m: dict[str, Any], files: dict[str, bytes]) -> None:
+    missing = {name for name, _ in m.get("device", {}).get("kernels", ())} - {
+        name.removesuffix(".ptx") for name in files}
+    if missing:
+        raise BadObject(f"its {min(missing)}.ptx is not there")
+    if m["seal"] != _seal(m, files):
+        raise BadObject("its parts do not belong together")
 
 
 def _unpacked(data: bytes) -> dict[str, bytes]:
     """Return the files of an archive; `BadObject` where it is damaged, whatever that looks like."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+            entries = archive.infolist()
+            if any(e.compress_type != zipfile.ZIP_STORED for e in entries):
+                raise BadObject("something is packed")
+            if sum(e.file_size for e in entries) > len(data):
+                raise BadObject("it holds more than it has room for")
+            return {e.filename: archive.read(e) for e in entries}
     except Exception as e:  # each way of packing has errors of its own
         raise BadObject(f"the archive is damaged ({e})") from None
 
 
-def _as_kind(x: np.ndarray, kind: str) -> Any:
+def _content(kind: str, dtype: str, shape: list[int], data: bytes) -> Any:
+    """Return what the function read from outside: an array or a number."""
+    held = np.dtype(dtype)
+    if held.kind not in "biufc" or math.prod(shape) * held.itemsize != len(data):
+        raise BadObject("an array is damaged")
+    x = np.frombuffer(data, held).reshape(shape).copy()
     if kind in ("float", "int", "complex"):
         return x.item()
     return x if x.ndim or kind == "ndarray" else x[()]

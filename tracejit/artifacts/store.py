@@ -1,8 +1,10 @@
-"""The folder that keeps artifacts: who may write to it, atomic writes, locks, what is evicted.
+"""The folder that keeps artifacts: atomic writes, locks, how much it is, what is evicted.
 
-    SLOT/NAME/            one artifact: its files, named by the digest of its manifest
-    SLOT/lock             held by the process that makes an artifact for this slot
-    shared/NAME           object code that all programs use
+    artifacts/SLOT/NAME/      one artifact: its files, named by the digest of its manifest
+    artifacts/SLOT/lock       held by the process that makes an artifact for this slot
+    artifacts/shared/NAME     object code that all programs use
+    artifacts/sizes.json      what each slot holds, as of a time of the slot's folder
+    emitted/NAME.py           emitted source, to be looked at
 
 A slot stands for a function, a transform and the dtypes and ranks of arguments. A new artifact is
 written beside its place and moved there, so that it is there whole or not at all.
@@ -14,16 +16,14 @@ import errno
 import json
 import logging
 import os
-import shutil
-import stat
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from tracejit.artifacts.environment import environment_digest
+from tracejit.artifacts.files import TEMPORARY, Folder, temporary_name
 from tracejit.artifacts.fingerprints import digest
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
@@ -33,25 +33,29 @@ __all__ = ["Artifact", "Store", "find_store", "shared_object"]
 LOG = logging.getLogger("tracejit")
 PATIENCE = 60.0
 """For how many seconds a process waits for another one that makes the same artifact."""
-ABANDONED = 3600.0
-"""After how many seconds a file that was being written is taken to be left behind."""
+SILENCE = 5.0
+"""After how many seconds it says so."""
 MOST = 32
 """The most artifacts of one slot: versions of one function, or sizes that were fixed."""
+RECENT = 2_000_000_000
+"""For how many nanoseconds the time of a folder may be that of two changes."""
+SPARE = 0.1
+"""What part of the store's size is made free once it is full, so that it is seldom looked at."""
 
 
 class Artifact:
     """One artifact in the store: its manifest, and its files when they are asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.key = path, path.name
-        text = _read(path / "manifest.json")
+    def __init__(self, slot: str, folder: Folder) -> None:
+        self.slot, self.folder, self.key = slot, folder, folder.path.name
+        text = folder.read(MANIFEST)
         if digest(text) != self.key:
             raise BadObject("its manifest is damaged")
         self.manifest: dict[str, Any] = json.loads(text)
 
     def file(self, name: str) -> bytes:
         """Return the content of a file; `BadObject` if it is not what was written."""
-        data = _read(self.path / name)
+        data = self.folder.read(name)
         if digest(data) != self.manifest["files"][name]:
             raise BadObject(f"its {name} is damaged")
         return data
@@ -59,87 +63,94 @@ class Artifact:
     @property
     def size(self) -> int:
         """Return its size in bytes."""
-        return sum(f.stat().st_size for f in self.path.iterdir())
+        return sum(e.stat(follow_symlinks=False).st_size for e in self.folder.entries())
 
     @property
     def used(self) -> float:
         """Return when it was last used, in seconds of the epoch."""
-        return (self.path / "manifest.json").stat().st_mtime
+        return self.folder.state(MANIFEST).st_mtime
 
     def touch(self) -> None:
         """Note that it was used now."""
-        try:
+        with suppress(OSError):
             if time.time() - self.used > 60:
-                os.utime(self.path / "manifest.json")
-        except OSError:
-            pass
+                self.folder.touch(MANIFEST)
+
+
+MANIFEST = "manifest.json"
+SIZES = "sizes.json"
+
+Content = tuple[int, int, int]
+"""What a slot holds: the time of its folder in nanoseconds, how many artifacts, their bytes."""
 
 
 class Store:
-    """A folder of artifacts that this user alone can write to."""
+    """A folder of artifacts that this user alone can write to, and one of emitted source."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, home: Folder, folder: Folder) -> None:
+        self.home, self.folder, self.path = home, folder, folder.path
+
+    # --- folders in it --------------------------------------------------------------------------
+
+    def inner(self, name: str, *, make: bool = False) -> Folder:
+        """Open a slot, or the folder of shared object code."""
+        return _inner(self.folder, name, make)
+
+    def emitted(self) -> Folder:
+        """Open the folder of emitted source."""
+        return _inner(self.home, "emitted", make=True)
+
+    def slots(self) -> list[str]:
+        """Return the names of all slots."""
+        return sorted(e.name for e in self.folder.entries() if _is_slot(e))
+
+    # --- artifacts ------------------------------------------------------------------------------
 
     def candidates(self, slot: str) -> Iterator[Artifact]:
         """Yield the artifacts of a slot, the one that was used last first."""
-        folder = self.path / slot
         try:
-            found = [use for p in folder.glob("*/manifest.json")
-                     if not p.parent.name.startswith("new-") and (use := _use_of(p))]
-        except OSError:
+            folder = self.inner(slot)
+            uses = _uses(folder)
+        except FileNotFoundError:
             return
-        for _, _, path in sorted(found, reverse=True):
+        except OSError as e:
+            _warn_once(f"compiled programs are not looked for: {e.strerror}")
+            return
+        if len(uses) > 2 * MOST:
+            self._remove(folder, [key for _, key in uses[MOST:]])
+        for _, key in uses[:2 * MOST]:
             try:
-                yield Artifact(path)
+                yield Artifact(slot, folder.folder(key))
             except (OSError, BadObject, ValueError) as e:
-                self.drop(path, e)
+                self.drop(slot, key, e)
 
-    def drop(self, path: Path, error: Exception) -> None:
+    def drop(self, slot: str, key: str, error: Exception) -> None:
         """Remove an artifact that cannot be used, for another one to take its place; say so."""
-        warn_damaged(path, error)
-        self.remove_path(path)
+        warn_damaged(key, error)
+        self.remove(slot, key)
 
     def all(self) -> Iterator[Artifact]:
         """Yield all artifacts."""
         for slot in self.slots():
             yield from self.candidates(slot)
 
-    def sizes(self) -> list[int]:
-        """Return the bytes of each artifact."""
-        uses = map(_use_of, self.path.glob("*/*/manifest.json"))
-        return [use[1] for use in uses if use is not None]
-
-    def slots(self) -> list[str]:
-        """Return the names of all slots."""
-        try:
-            return sorted(p.name for p in self.path.iterdir() if p.is_dir() and len(p.name) == 32)
-        except OSError:
-            return []
-
-    def put(self, slot: str, manifest: dict[str, Any], files: dict[str, bytes]) -> Path | None:
-        """Store an artifact, whole or not at all; None where that fails."""
+    def put(self, slot: str, manifest: dict[str, Any], files: dict[str, bytes]) -> None:
+        """Store an artifact, whole or not at all; where that fails, say so."""
         manifest["files"] = {name: digest(data) for name, data in files.items()}
         text = json.dumps(manifest, indent=1, sort_keys=True).encode()
-        key = digest(text)
-        folder = self.path / slot
-        new = folder / f"new-{os.getpid()}-{threading.get_ident()}-{key}"
+        key, new = digest(text), temporary_name()
         try:
-            _make_folder(folder)
-            if (folder / key / "manifest.json").exists():
-                return folder / key
-            self.remove_path(folder / key)
-            new.mkdir(mode=0o700)
-            for name, data in {**files, "manifest.json": text}.items():
-                _write(new / name, data)
-            os.rename(new, folder / key)
+            folder = self.inner(slot, make=True)
+            if not _holds(folder, key):
+                _put(folder, key, new, {**files, MANIFEST: text})
         except OSError as e:
-            shutil.rmtree(new, ignore_errors=True)
             if e.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # another process was faster
                 _warn_once(f"compiled programs cannot be kept in {self.path}: {e.strerror}")
-                return None
-        self.prune(slot)
-        return folder / key
+            return
+        uses = _uses(folder)
+        self._remove(folder, [key for _, key in uses[MOST:]])
+        if _is_due(self.path):
+            self.prune(spare=SPARE)
 
     @contextmanager
     def making(self, slot: str) -> Iterator[bool]:
@@ -147,15 +158,14 @@ class Store:
         try:
             import fcntl
 
-            _make_folder(self.path / slot)
-            lock = os.open(self.path / slot / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+            lock = self.inner(slot, make=True).lock_file("lock")
         except (ImportError, OSError):
             yield False
             return
         try:
             waited = False
-            end = time.monotonic() + PATIENCE
-            while time.monotonic() < end:
+            start = now = time.monotonic()
+            while now - start < PATIENCE:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
@@ -164,103 +174,220 @@ class Store:
                     time.sleep(0.02)
                 except OSError:  # a file system without locks
                     break
+                before, now = now, time.monotonic()
+                if before - start < SILENCE <= now - start:
+                    LOG.warning("another process compiles this program; waiting for it, for at "
+                                "most %.0f s", PATIENCE)
             yield waited
         finally:
             os.close(lock)
 
-    def prune(self, slot: str | None = None) -> int:
-        """Remove what is too much: in a slot, and in all; return how many artifacts went."""
-        removed = 0
-        if slot is not None:
-            removed += sum(map(self.remove, list(self.candidates(slot))[MOST:]))
-            if not _is_due(self.path):
-                return removed
-        found = sorted(filter(None, map(_use_of, self.path.glob("*/*/manifest.json"))))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in found:
-            if total <= settings().cache_size:
+    # --- how much there is ----------------------------------------------------------------------
+
+    def contents(self) -> dict[str, Content]:
+        """Return what each slot holds. A slot that is as it was is not looked through again."""
+        known, found, looked, now = self._known(), {}, 0, time.time_ns()
+        settled: dict[str, Content] = {}
+        for entry in self.folder.entries():
+            if not _is_slot(entry):
+                continue
+            with suppress(OSError):
+                changed = entry.stat(follow_symlinks=False).st_mtime_ns
+                content = known.get(entry.name)
+                is_whole = True
+                if content is None or content[0] != changed:
+                    count, size, is_whole = _measure(self.inner(entry.name))
+                    content, looked = (changed, count, size), looked + 1
+                found[entry.name] = content
+                if is_whole and now - changed > RECENT:
+                    settled[entry.name] = content
+        if looked > len(found) // 16 + MOST:
+            with suppress(OSError):
+                self.folder.replace(SIZES, json.dumps(settled).encode())
+        return found
+
+    def _known(self) -> dict[str, Content]:
+        try:
+            known = json.loads(self.folder.read(SIZES))
+            return {str(k): (int(t), int(count), int(size)) for k, (t, count, size) in
+                    known.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def prune(self, *, spare: float = 0.0) -> int:
+        """Remove what is too much, and what killed processes have left; return how many artifacts.
+
+        Emitted source goes first, which serves to be looked at, then what was not used for longest.
+
+        spare -- what part of the store's size is to be free then, if anything has to go
+        """
+        for name in ("", "shared", "emitted"):
+            with suppress(OSError):
+                _part(self, name).remove_abandoned()
+        limit = settings().cache_size
+        total = sum(size for _, _, size in self.contents().values())
+        sources = self.sources()
+        excess = total + sum(size for _, size, _ in sources) - limit
+        if excess <= 0:
+            return 0
+        excess += int(spare * limit)
+        for _, size, name in sources:
+            if excess > 0:
+                self.emitted().remove(name)
+                excess -= size
+        return self._remove_oldest(excess)
+
+    def sources(self) -> list[tuple[float, int, str]]:
+        """Return when emitted source was last used, its bytes and its name, the oldest first."""
+        try:
+            folder = self.home.folder("emitted")
+            states = [(e.stat(follow_symlinks=False), e.name) for e in folder.entries()]
+        except OSError:
+            return []
+        return sorted((state.st_mtime, state.st_size, name) for state, name in states)
+
+    def _remove_oldest(self, excess: int) -> int:
+        found, removed = [], 0
+        for slot in self.slots() if excess > 0 else ():
+            with suppress(OSError):
+                folder = self.inner(slot)
+                found += [(used, slot, key) for used, key in _uses(folder)]
+        for _, slot, key in sorted(found):
+            if excess <= 0:
                 break
-            removed += self.remove_path(path)
-            total -= size
-        for path in self.path.glob("*/new-*"):
-            try:
-                if time.time() - path.stat().st_mtime > ABANDONED:
-                    shutil.rmtree(path, ignore_errors=True)
-            except OSError:
-                pass
+            with suppress(OSError):
+                excess -= _size(self.inner(slot), key)
+                removed += self.remove(slot, key)
         return removed
 
-    def remove(self, artifact: Artifact) -> bool:
-        """Remove an artifact; its manifest goes first, so that none is found by half."""
-        return self.remove_path(artifact.path)
+    # --- removing -------------------------------------------------------------------------------
 
-    def remove_path(self, path: Path) -> bool:
-        """Remove the folder of an artifact."""
+    def remove(self, slot: str, key: str) -> bool:
+        """Remove an artifact; a slot that is empty then goes, too."""
         try:
-            (path / "manifest.json").unlink(missing_ok=True)
+            folder = self.inner(slot)
         except OSError:
             return False
-        shutil.rmtree(path, ignore_errors=True)
-        return True
+        gone = self._remove(folder, [key]) == 1
+        with suppress(OSError):
+            if all(e.name == "lock" for e in folder.entries()):
+                self.folder.remove(slot)
+        return gone
+
+    def _remove(self, folder: Folder, keys: list[str]) -> int:
+        """Remove artifacts; their manifests go first, so that none is found by half."""
+        for key in keys:
+            with suppress(OSError):
+                folder.folder(key).remove(MANIFEST)
+        return sum(folder.remove(key) for key in keys)
 
     def clear(self) -> int:
-        """Remove all artifacts and return how many there were."""
-        count = sum(map(self.remove, list(self.all())))
-        for slot in self.slots():
-            shutil.rmtree(self.path / slot, ignore_errors=True)
-        shutil.rmtree(self.path / "shared", ignore_errors=True)
+        """Remove all artifacts and all emitted source; return how many artifacts there were."""
+        count = sum(count for _, count, _ in self.contents().values())
+        for name in [e.name for e in self.folder.entries()]:
+            if len(name) == LENGTH or name in ("shared", SIZES) or name.startswith(TEMPORARY):
+                self.folder.remove(name)
+        self.home.remove("emitted")
         return count
 
 
-def _use_of(manifest: Path) -> tuple[float, int, Path] | None:
-    """Return when an artifact was last used, its bytes and its folder; None if it is gone."""
+LENGTH = len(digest(""))
+"""Of the names of slots and artifacts."""
+
+
+def _is_slot(entry: os.DirEntry[str]) -> bool:
+    return len(entry.name) == LENGTH and entry.is_dir(follow_symlinks=False)
+
+
+def _inner(parent: Folder, name: str, make: bool) -> Folder:
+    """Open a folder of the store; where one is to be made, whatever else has its name goes."""
     try:
-        size = sum(e.stat().st_size for e in os.scandir(manifest.parent))
-        return manifest.stat().st_mtime, size, manifest.parent
+        return parent.folder(name, make=make)
+    except OSError as e:
+        if not make or isinstance(e, FileNotFoundError):
+            raise
+        _warn_once(f"{e.strerror}; it is removed from the store of compiled programs")
+        parent.remove(name)
+        return parent.folder(name, make=True)
+
+
+def _part(store: Store, name: str) -> Folder:
+    if name == "emitted":
+        return store.home.folder(name)
+    return store.inner(name) if name else store.folder
+
+
+def _put(folder: Folder, key: str, new: str, files: dict[str, bytes]) -> None:
+    """Write an artifact beside its place, and move it there."""
+    folder.remove(key)
+    try:
+        inner = folder.folder(new, make=True)
+        for name, data in files.items():
+            inner.add(name, data)
+        os.rename(new, key, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
     except OSError:
-        return None
+        folder.remove(new)
+        raise
 
 
-_PRUNED: dict[Path, int] = {}
+def _holds(folder: Folder, key: str) -> bool:
+    try:
+        return bool(folder.folder(key).state(MANIFEST))
+    except OSError:
+        return False
+
+
+def _uses(folder: Folder) -> list[tuple[float, str]]:
+    """Return when the artifacts of a slot were last used, the latest first."""
+    found = []
+    for entry in folder.entries():
+        if _is_slot(entry):
+            with suppress(OSError):
+                found.append((folder.state(f"{entry.name}/{MANIFEST}").st_mtime, entry.name))
+    return sorted(found, reverse=True)
+
+
+def _measure(folder: Folder) -> tuple[int, int, bool]:
+    """Return how many artifacts a slot has, their bytes, and whether nothing is being written."""
+    count = total = 0
+    is_whole = True
+    for entry in list(folder.entries()):
+        if entry.name.startswith(TEMPORARY):
+            is_whole = False
+        elif _is_slot(entry):
+            size = _size(folder, entry.name)
+            count, total = count + (size > 0), total + size
+    if not is_whole:
+        folder.remove_abandoned()
+    return count, total, is_whole
+
+
+def _size(folder: Folder, key: str) -> int:
+    """Return the bytes of an artifact; 0 where it has no manifest."""
+    with suppress(OSError):
+        sizes = {e.name: e.stat(follow_symlinks=False).st_size
+                 for e in folder.folder(key).entries()}
+        return sum(sizes.values()) if MANIFEST in sizes else 0
+    return 0
+
+
+_PUT: dict[Path, int] = {}
 
 
 def _is_due(path: Path) -> bool:
     """Whether to look at the whole store: at about every 16th artifact, over all processes."""
-    _PRUNED[path] = _PRUNED.get(path, os.getpid()) + 1
-    return _PRUNED[path] % 16 == 0
+    _PUT[path] = _PUT.get(path, os.getpid()) + 1
+    return _PUT[path] % 16 == 0
 
 
-# --- files --------------------------------------------------------------------------------------
+# --- what is said, and the store itself -----------------------------------------------------------
 
 
-def _read(path: Path) -> bytes:
-    """Return a file of this user's that nobody else can write to."""
-    with open(path, "rb") as f:
-        _require_own(os.fstat(f.fileno()), path)
-        return f.read()
-
-
-def _write(path: Path, data: bytes) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
-        f.write(data)
-
-
-def _require_own(found: os.stat_result, path: Path) -> None:
-    if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        raise PermissionError(errno.EPERM, f"{path} belongs to another user")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(errno.EPERM, f"other users can write to {path}; chmod go-w {path}")
-
-
-def _make_folder(path: Path) -> None:
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def warn_damaged(path: Path, error: Exception) -> None:
+def warn_damaged(name: str, error: Exception) -> None:
     """Say that an artifact is not used."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if not isinstance(error, FileNotFoundError):  # another process removed it meanwhile
-        _warn_once(f"the compiled program {path.name} is not used and will be made again: {text}")
+        _warn_once(f"the compiled program {name} is not used and will be made again: {text}")
 
 
 _WARNED: set[str] = set()
@@ -276,18 +403,13 @@ def find_store() -> Store | None:
     """Return the store, or None where it is switched off or not this user's alone."""
     if not settings().cache or settings().cache_size <= 0:
         return None
-    path = cache_directory() / "artifacts"
+    path = cache_directory()
     try:
-        try:
-            found = path.stat()
-        except FileNotFoundError:
-            _make_folder(path)
-            found = path.stat()
-        _require_own(found, path)
+        home = Folder.reach(path, make=True)
+        return Store(home, home.folder("artifacts", make=True))
     except OSError as e:
-        _warn_once(f"compiled programs are not kept: {e.strerror} ({path})")
+        _warn_once(f"compiled programs are not kept: {e.strerror} ({path / 'artifacts'})")
         return None
-    return Store(path)
 
 
 def shared_object(name: str, make: Callable[[], bytes]) -> bytes:
@@ -295,21 +417,18 @@ def shared_object(name: str, make: Callable[[], bytes]) -> bytes:
     store = find_store()
     if store is None:
         return make()
-    path = store.path / "shared" / f"{name}-{environment_digest()}"
+    kept = f"{name}-{environment_digest()}"
     try:
-        data = _read(path)
+        data = store.inner("shared", make=True).read(kept)
         if digest(data[32:]).encode() == data[:32]:
             undefined_symbols(data[32:])
             return data[32:]
+        raise BadObject("it is damaged")
     except (OSError, BadObject) as e:
-        if not isinstance(e, FileNotFoundError):
-            warn_damaged(path, e)
+        warn_damaged(kept, e)
     data = make()
-    new = path.with_name(f"new-{os.getpid()}-{threading.get_ident()}-{name}")
-    try:
-        _make_folder(path.parent)
-        _write(new, digest(data).encode() + data)
-        os.replace(new, path)
-    except OSError:
-        pass
+    with suppress(OSError):
+        folder = store.inner("shared", make=True)
+        folder.remove_abandoned()
+        folder.replace(kept, digest(data).encode() + data)
     return data

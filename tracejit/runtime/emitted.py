@@ -1,4 +1,4 @@
-"""Emitted source as files and functions: named by its content, kept in the cache directory."""
+"""Emitted source as functions, and as files named by its content where programs are kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
-from tracejit.configuration import cache_directory
+from tracejit.artifacts.files import Folder
+from tracejit.artifacts.store import find_store
 
 __all__ = ["define", "digest_of", "load_source"]
 
@@ -37,21 +38,44 @@ def load_source(source: str, options: Any) -> tuple[str, FunctionType]:
 
 
 def define(source: str, kind: str, names: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Write emitted source to a file named by its kind and content; return that and its names.
+    """Define what emitted source does; return the name that its lines go by, and its names.
 
+    kind  -- a word for what it is, with which that name begins
     names -- what the source may use
     """
-    digest = digest_of(source)
-    folder = cache_directory() / "emitted"
-    path = folder / f"{kind}_{digest}.py"
-    try:
-        if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(source)
-        name = str(path)
-    except OSError:  # a cache that cannot be written to: the source stays in memory
-        name = f"<tracejit {kind}_{digest}>"
+    stem = f"{kind}_{digest_of(source)}"
+    name = _kept(f"{stem}.py", source)
+    if name is None:
+        name = f"<tracejit {stem}>"
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     defined = dict(names)
     exec(compile(source, name, "exec"), defined)
     return name, defined
+
+
+def _kept(name: str, source: str) -> str | None:
+    """Return the path of a file that holds a source; None where nothing is kept."""
+    store = find_store()
+    if store is None:
+        return None
+    try:
+        folder = store.emitted()
+        if not _is_whole(folder, name, source):
+            folder.replace(name, source.encode())
+        return str(folder.path / name)
+    except OSError:
+        return None
+
+
+def _is_whole(folder: Folder, name: str, source: str) -> bool:
+    """Whether a file holds a source; one that was cut or altered, or is no file of ours, does not.
+
+    It counts as used now, for others to go first.
+    """
+    try:
+        if folder.read(name) != source.encode():
+            return False
+        folder.touch(name)
+    except OSError:
+        return False
+    return True

@@ -12,16 +12,19 @@ import functools
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tracejit.artifacts.files import Folder
 from tracejit.configuration import cache_directory
 
 __all__ = ["Level", "Limits", "machine_limits", "measure_limits"]
 
+FILE = "limits.json"
 VERSION = 1
 """Of the file; another number measures again."""
 
@@ -76,22 +79,22 @@ def machine_limits() -> Limits:
 
 @functools.cache
 def _known_limits(folder: str, processor: str) -> Limits:
-    path = Path(folder) / "limits.json"
-    found = _read(path, processor)
+    try:
+        home = Folder.reach(Path(folder), make=True)
+    except OSError:  # one that others can write to, or nobody: measured in every process
+        return measure_limits()
+    found = _read(home, processor)
     if found is None:
         found = measure_limits()
         content = {"version": VERSION, **asdict(found)}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(content, indent=1), encoding="utf-8")
-        except OSError:  # a directory that cannot be written to: measured in every process
-            pass
+        with suppress(OSError):
+            home.replace(FILE, json.dumps(content, indent=1).encode())
     return found
 
 
-def _read(path: Path, processor: str) -> Limits | None:
+def _read(home: Folder, processor: str) -> Limits | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(home.read(FILE))
         is_ours = (found["version"], found["processor"]) == (VERSION, processor)
         levels = tuple(Level(**lv) for lv in found["levels"])
         return Limits(processor, levels, found["flops"]) if is_ours else None
