@@ -53,7 +53,7 @@ def _address() -> int:
     """Load the entry and return its address."""
     from tracejit.codegen.machine import load_object
 
-    llvm.add_symbol("tracejit_poll", poll_address(clears=False))
+    llvm.add_symbol("tracejit_poll", poll_address(keeps=False))
     llvm.add_symbol("tracejit_array_type", id(np.ndarray))
     llvm.add_symbol("tracejit_numpy_new", layout.numpy_function(layout.NUMPY_NEW_FROM_DESCR))
     llvm.add_symbol("tracejit_scalar", layout.numpy_function(layout.NUMPY_SCALAR))

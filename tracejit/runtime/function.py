@@ -17,6 +17,8 @@ from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.exact import token
+from tracejit.runtime.forks import require_whole
+from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.active import is_tracing
@@ -191,7 +193,8 @@ class Function(Displayed):
             return self._add(Request(self, specs, structure, leaves))
 
     def _add(self, call: Request) -> Specialisation:
-        with _no_garbage_collection():
+        require_whole()
+        with _no_garbage_collection(), keeping_signals():
             made = self._compile(call)
         self._table.setdefault(call.key, []).insert(0, made)
         if made.entry is not None:

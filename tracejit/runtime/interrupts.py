@@ -5,22 +5,25 @@ A C function, since kernels run without the GIL. It looks at most 50 times a sec
 
 from __future__ import annotations
 
+import ctypes
 import functools
-from typing import Any
+from typing import Any, NoReturn
 
 import llvmlite.binding as llvm
 
 from tracejit.artifacts.store import shared_object
 
-__all__ = ["poll_address"]
+__all__ = ["poll_address", "raise_kept"]
 
 _SOURCE = """
 @polled = internal global i64 0
+@kept = internal global [3 x ptr] zeroinitializer
 
 declare i32 @clock_gettime(i32, ptr)
 declare i32 @PyGILState_Ensure()
 declare i32 @PyErr_CheckSignals()
-declare void @PyErr_Clear()
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_Restore(ptr, ptr, ptr)
 declare void @PyGILState_Release(i32)
 
 define i32 @tracejit_poll() {
@@ -28,12 +31,23 @@ define i32 @tracejit_poll() {
   ret i32 %raised
 }
 
-define i32 @tracejit_poll_and_clear() {
+define i32 @tracejit_poll_and_keep() {
   %raised = call i32 @look(i1 true)
   ret i32 %raised
 }
 
-define internal i32 @look(i1 %clears) {
+define i32 @tracejit_raise_kept() {
+  %kind = load ptr, ptr @kept
+  %place1 = getelementptr ptr, ptr @kept, i64 1
+  %value = load ptr, ptr %place1
+  %place2 = getelementptr ptr, ptr @kept, i64 2
+  %trace = load ptr, ptr %place2
+  store [3 x ptr] zeroinitializer, ptr @kept
+  call void @PyErr_Restore(ptr %kind, ptr %value, ptr %trace)
+  ret i32 0
+}
+
+define internal i32 @look(i1 %keeps) {
 start:
   %time = alloca [2 x i64]
   %done = call i32 @clock_gettime(i32 CLOCK, ptr %time)
@@ -53,10 +67,12 @@ ask:
   %state = call i32 @PyGILState_Ensure()
   %raised = call i32 @PyErr_CheckSignals()
   %failed = icmp ne i32 %raised, 0
-  %drop = and i1 %failed, %clears
-  br i1 %drop, label %clear, label %leave
-clear:
-  call void @PyErr_Clear()
+  %aside = and i1 %failed, %keeps
+  br i1 %aside, label %keep, label %leave
+keep:
+  %place1 = getelementptr ptr, ptr @kept, i64 1
+  %place2 = getelementptr ptr, ptr @kept, i64 2
+  call void @PyErr_Fetch(ptr @kept, ptr %place1, ptr %place2)
   br label %leave
 leave:
   call void @PyGILState_Release(i32 %state)
@@ -68,20 +84,28 @@ _CLOCK = 6
 
 
 @functools.cache
-def poll_address(*, clears: bool) -> int:
+def poll_address(*, keeps: bool) -> int:
     """Return the address of a C function `int poll()`, -1 where a signal handler raised.
 
-    clears -- whether the exception is dropped; else it stays set in the thread
+    keeps -- whether the exception is kept aside for `raise_kept`; else it stays set in the thread,
+             which ctypes takes for a fault of the function that it has called
     """
-    name = "tracejit_poll_and_clear" if clears else "tracejit_poll"
+    name = "tracejit_poll_and_keep" if keeps else "tracejit_poll"
     return int(_engine().get_function_address(name))
+
+
+def raise_kept() -> NoReturn:
+    """Raise what a signal handler raised while a kernel ran; only one thread runs handlers."""
+    address = _engine().get_function_address("tracejit_raise_kept")
+    ctypes.PYFUNCTYPE(ctypes.c_int)(address)()
+    raise AssertionError
 
 
 @functools.cache
 def _engine() -> Any:
     from tracejit.codegen.machine import load_object
 
-    return load_object(shared_object("poll", _compile))
+    return load_object(shared_object("interrupts", _compile))
 
 
 def _compile() -> bytes:

@@ -14,7 +14,7 @@ from tracejit.errors import IRError
 from tracejit.ir.showing import show
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
-from tracejit.runtime.interrupts import poll_address
+from tracejit.runtime.interrupts import poll_address, raise_kept
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel, Shown
@@ -78,7 +78,7 @@ class Invocation:
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
         logs = self.interface.logs
         ctx = (_I64 * (LOGS + 8 + 2 * logs))()
-        ctx[POLL] = poll_address(clears=True)
+        ctx[POLL] = poll_address(keeps=True)
         printing = _Printing(self.interface.prints) if self.interface.prints else None
         if printing is not None:
             ctx[PRINT] = printing.address
@@ -91,7 +91,7 @@ class Invocation:
         if printing is not None and printing.error is not None:
             raise printing.error
         if status == INTERRUPTED:
-            raise KeyboardInterrupt
+            raise_kept()
         if memory is not None:
             self._require_clean(ctx, memory)
         if status:

@@ -27,9 +27,11 @@ from tracejit.ir.walk import all_eqns
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.emitted import digest_of, load_source
+from tracejit.runtime.forks import require_whole
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.progress import stage
+from tracejit.runtime.signals import keeping_signals
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture
 from tracejit.trace.source import describe_line
@@ -155,11 +157,15 @@ class Traced(Displayed):
 @contextmanager
 def faults_of_ours(what: str) -> Iterator[None]:
     """Turn an exception from inside of codegen into one that says whose fault it is."""
+    require_whole()
     try:
-        yield
+        with keeping_signals() as raised:
+            yield
     except TracejitError:
         raise
     except Exception as e:
+        if e in raised:
+            raise
         cause = e if settings().debug else None
         raise CompileError(
             f"{what} ({type(e).__name__}). This is a fault of tracejit, please report it; "

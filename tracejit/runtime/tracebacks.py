@@ -46,7 +46,9 @@ def _users_frames(traceback: TracebackType | None) -> TracebackType | None:
         traceback = traceback.tb_next
     result: TracebackType | None = None
     for t in reversed(kept):
-        result = TracebackType(result, t.tb_frame, t.tb_lasti, t.tb_lineno)
+        line = t.tb_lineno  # None where a signal came between two statements
+        line = t.tb_frame.f_code.co_firstlineno if line is None else line
+        result = TracebackType(result, t.tb_frame, t.tb_lasti, line)
     return result
 
 

@@ -1,0 +1,91 @@
+"""Locks and forks: a child finds every lock free, and what a lock guards as a whole.
+
+A fork copies the thread that forks, and locks as they are: held by a thread that the child has not.
+So a fork waits for those who hold one, for a while. Where that is too long, compilations in the
+child say what to do, since what they would go on with is half done; calls of what is compiled work.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+__all__ = ["require_whole"]
+
+PATIENCE = 10.0
+"""For how many seconds a fork waits for compilations of other threads."""
+
+_LOCKS = (("tracejit.runtime.function", "_COMPILING"),
+          ("numba.core.compiler_lock", "global_compiler_lock._lock"),
+          ("tracejit.codegen.compile", "_LOCK"), ("tracejit.trace.rewriter", "_SYNTAX_TREES"),
+          ("tracejit.runtime.ticks", "LOCK"), ("tracejit.runtime.cuda.simulator", "_ONE_AT_A_TIME"),
+          ("tracejit.runtime.function", "_ENTRIES.lock"),
+          ("tracejit.configuration", "_LOOKING.lock"),
+          ("llvmlite.binding.ffi", "lib._lock._lock"))
+"""Modules and the locks in them, in the order in which one thread takes several."""
+
+_taken: list[tuple[Any, str, Any]] = []
+_missed: list[tuple[Any, str]] = []
+_broken = False
+
+
+def require_whole() -> None:
+    """Raise `RuntimeError` in a child that was forked in the middle of a compilation."""
+    if _broken:
+        raise RuntimeError(
+            "this process was forked while another thread compiled, and cannot compile itself. "
+            "Compile before forking (call the function once, or use .warmup()), or start "
+            'processes with multiprocessing.get_context("spawn") or "forkserver"')
+
+
+def _owner_of(module: str, path: str) -> tuple[Any, str] | None:
+    """Return the object that has a lock, and the attribute; None where it is not imported."""
+    owner: Any = sys.modules.get(module)
+    *steps, name = path.split(".")
+    for step in steps:
+        owner = getattr(owner, step, None)
+    return (owner, name) if hasattr(owner, name) else None
+
+
+def _before() -> None:
+    """Take all locks; other threads cannot begin what the child would find half done."""
+    end = time.monotonic() + PATIENCE
+    for module, path in _LOCKS:
+        found = _owner_of(module, path)
+        if found is None:
+            continue
+        lock = getattr(*found)
+        if lock.acquire(timeout=max(0.0, end - time.monotonic())):
+            _taken.append((*found, lock))
+        else:
+            _missed.append(found)
+
+
+def _after_in_parent() -> None:
+    _release()
+    _missed.clear()
+
+
+def _after_in_child() -> None:
+    global _broken
+    for owner, name in _missed:
+        setattr(owner, name, threading.RLock())
+    if _missed:
+        _broken = True
+        gc.enable()  # a compilation switches collections off while it lasts
+    _missed.clear()
+    _release()
+
+
+def _release() -> None:
+    while _taken:
+        _taken.pop()[2].release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_after_in_parent,
+                        after_in_child=_after_in_child)
