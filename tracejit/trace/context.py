@@ -23,7 +23,8 @@ class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
     __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "in_c_order",
-                 "is_array", "origins", "rows_of", "sources", "stale", "touched", "value")
+                 "is_array", "origins", "rows_of", "sources", "stale", "touched", "value",
+                 "viewed_by")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
@@ -43,6 +44,8 @@ class Cell:
         """Whether something was written to of which this one is an origin."""
         self.rows_of: Any = None
         """Where the list is made of which this stores the items, if they are arrays."""
+        self.viewed_by: Any = None
+        """Where a list is made of which the items are views of this."""
         self.constant: str | None = None
         """Why writing to this cell is refused."""
         self.stale: str | None = None

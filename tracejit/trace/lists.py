@@ -225,8 +225,7 @@ def list_from(x: Any) -> list[Any] | None:
     if items is None or (isinstance(items.count, int) and not isinstance(x, Mapped)):
         return None
     if isinstance(x, Tracer) and x.ndim == 1 and place_in_code() not in current().plain_lists:
-        data = FUNCTIONS[np.array](x)
-        return note_made([Stored(data, 0, False, place_in_code())])  # type: ignore[no-any-return]
+        return _stored_here(FUNCTIONS[np.array](x), 0, False)
     return list_of(items, lambda v: v)
 
 
@@ -241,8 +240,14 @@ def nested_list(x: Tracer) -> Any:
         rows = [x[k] for k in range(len(x))]
         return note_made([_plain_number(r) if not r.is_array  # type: ignore[no-any-return]
                           else nested_list(r) for r in rows])
-    return note_made([Stored(FUNCTIONS[np.array](x), x.ndim - 1, True,  # type: ignore[no-any-return]
-                             place_in_code())])
+    return _stored_here(FUNCTIONS[np.array](x), x.ndim - 1, True)
+
+
+def _stored_here(data: Tracer, nest: int, weak: bool) -> list[Any]:
+    dtype, weak = _kind_here((data.dtype, weak))
+    run = Stored(cast(data, dtype) if data.dtype != dtype else data, nest, weak, place_in_code())
+    run.data.cell.is_array = True
+    return note_made([run])  # type: ignore[no-any-return]
 
 
 _PYTHON = {"f": np.float64, "i": np.int64, "u": np.int64, "c": np.complex128}
@@ -519,9 +524,14 @@ def refuse_unknown_identity(a: Any, b: Any) -> None:
     for x in (a, b):
         if has_runs(x) and isinstance(x[0], Stored) and x[0].shared:
             x[0].give_up("the identity of an item of a list")
-    if isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array and (
-            a.cell.rows_of is not None and a.cell.rows_of is b.cell.rows_of):
-        raise Relist(a.cell.rows_of, None, "the identity of an item of a list")
+    if not (isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array):
+        return
+    cell = a.cell
+    if cell.rows_of is not None and cell.rows_of is b.cell.rows_of:
+        raise Relist(cell.rows_of, None, "the identity of an item of a list")
+    if cell is b.cell and cell.viewed_by is not None and a.steps != b.steps and (
+            step_values(a) | step_values(b)):
+        raise Relist(cell.viewed_by, None, "the identity of an item of a list")
 
 
 # --- changes of length --------------------------------------------------------------------------

@@ -133,7 +133,7 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
             raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
     if op == "Mult" and has_runs(xs) and isinstance(other, int):
         return note_made(type(xs)([p for _ in range(other) for p in copies(xs)]))
-    if holds_runs(xs) and isinstance(other, (list, tuple, int, float)) and not isinstance(
+    if has_runs(xs) and isinstance(other, (list, tuple, int, float)) and not isinstance(
             other, np.generic):
         raise TypeError(f"unsupported operand types: {type(a).__name__} and {type(b).__name__}")
     return NotImplemented

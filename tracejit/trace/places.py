@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CellType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ UNSET = _Unset()
 class MaybeUnset:
     """A name that is set only where a condition held."""
 
+    is_leaf: ClassVar[bool] = True
     content: Any
     is_set: Any
     name: str
@@ -57,6 +58,7 @@ class MaybeUnset:
 class Poison:
     """A name whose content depends on data in a way that cannot be captured."""
 
+    is_leaf: ClassVar[bool] = True
     name: str
     why: str
     where: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -126,7 +127,7 @@ class Stored(Run):
                  shared: bool = False) -> None:
         super().__init__(where)
         self.data, self.nest, self.weak, self.shared = data, nest, weak, shared
-        if data.is_array and not nest:
+        if isinstance(data, Tracer) and data.is_array and not nest:  # and no guess of one
             data.cell.rows_of = where
 
     @property
@@ -178,11 +179,13 @@ class Views(Run):
     shape  -- the shape of each
     """
 
-    __slots__ = ("at", "handle", "index", "shape", "size")
+    __slots__ = ("at", "handle", "index", "items", "shape", "size")
 
     def __init__(self, size: Dim, handle: Tracer, index: Value, at: Callable[[Dim], Dim],
                  shape: tuple[Dim, ...], where: PlaceInCode) -> None:
         super().__init__(where)
+        self.items: weakref.WeakValueDictionary[Dim, Tracer] = weakref.WeakValueDictionary()
+        handle.cell.viewed_by = where
         self.size, self.handle, self.index, self.at = size, handle, index, at
         self.shape = shape
 
@@ -193,15 +196,22 @@ class Views(Run):
 
     def item(self, k: Any) -> Any:
         """Return an item: a view, or the array itself where every item is that."""
-        place = point_index(k, self.count, 0)
-        steps = tuple(_moved(s, {self.index: self.at(place)}) for s in self.handle.steps)
-        return self.handle if steps == self.handle.steps else Tracer(self.handle.cell, steps)
+        place = self.at(point_index(k, self.count, 0))
+        steps = tuple(_moved(s, {self.index: place}) for s in self.handle.steps)
+        if steps == self.handle.steps:
+            return self.handle
+        if place not in self.items:
+            self.items[place] = item = Tracer(self.handle.cell, steps)
+            return item
+        return self.items[place]
 
     def part(self, key: slice) -> Run:
         """Return the items that a slice has."""
         span = slice_span(key, self.count)
-        return Views(span.size, self.handle, self.index,
+        part = Views(span.size, self.handle, self.index,
                      lambda k: self.at(span.start + k * span.step), self.shape, self.where)
+        part.items = self.items
+        return part
 
     def copied(self) -> Run:
         """Return the items for another list."""
