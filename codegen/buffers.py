@@ -6,6 +6,7 @@ two of them are needed at once; where they are, a copy is made and noted.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,7 +41,8 @@ class Buffer:
 
 def loop_vars(shape: tuple[Dim, ...]) -> tuple[Value, ...]:
     """Return fresh loop variables, one per axis."""
-    return tuple(Value(scalar(np.int64), name) for name, _ in zip("ijklmnpq", shape, strict=False))
+    names = itertools.chain("ijklmnpq", (f"i{k}" for k in itertools.count()))
+    return tuple(Value(scalar(np.int64), name) for name, _ in zip(names, shape, strict=False))
 
 
 def write_index(at: tuple[Dim | Span, ...], index: Idx) -> Idx:

@@ -50,11 +50,13 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
 
     def ishl(x, y):  # type: ignore[no-untyped-def]
         """As NumPy: nothing is left after 64 places."""
-        return x << (y & 63) if 0 <= y < 64 else x * 0
+        return x << y if 0 <= y < 64 else x ^ x  # x * 0 of a uint64 would be a float
 
     def ishr(x, y):  # type: ignore[no-untyped-def]
         """As NumPy: only the sign is left after 64 places."""
-        return x >> select(0 <= y < 64, y, y * 0 + 63)
+        if 0 <= y < 64:
+            return x >> y
+        return ~(x ^ x) if x < 0 else x ^ x
 
     def irem(x, y):  # type: ignore[no-untyped-def]
         """The remainder with the sign of the dividend; 0 of a division by zero, as in NumPy."""

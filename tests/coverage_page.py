@@ -43,7 +43,12 @@ The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` a
 
 {numpy}.
 
-Of `numpy.linalg`: {linalg}.
+Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}.
+
+Of arrays that no argument comes into (globals, constants, what is computed from these and from
+sizes), whose elements are looked at during the capture, under a guard: {data_sized}; `nonzero`,
+`where` with one argument, masks that select a result, `delete`, `insert` and `compress` at several
+places.
 
 ## Methods and attributes of arrays
 
@@ -84,12 +89,11 @@ def _filled(page: str) -> str:
                        for p in page.split("\n\n"))
 
 
-def _numpy_names(linalg: bool) -> Iterator[str]:
-    module = np.linalg if linalg else np
+def _numpy_names(module: Any) -> Iterator[str]:
     for name in dir(module):
         function = getattr(module, name, None)
         if callable(function) and not isinstance(function, (type, np.ufunc)) and (
-                function in dispatch.FUNCTIONS):
+                function in dispatch.FUNCTIONS) and function not in dispatch.DATA_SIZED:
             yield name
 
 
@@ -147,7 +151,9 @@ def coverage_page() -> str:
         marked=_listed(u.__name__ for u in dispatch.UFUNCS if _is_marked(u)),
         reduced=_listed(u.__name__ for u in REDUCTIONS),
         accumulated=_listed(u.__name__ for u in ACCUMULATIONS),
-        numpy=_listed(_numpy_names(False)), linalg=_listed(_numpy_names(True)),
+        numpy=_listed(_numpy_names(np)), linalg=_listed(_numpy_names(np.linalg)),
+        fft=_listed(_numpy_names(np.fft)),
+        data_sized=_listed(f.__name__ for f in dispatch.DATA_SIZED),
         methods=_listed(methods), attributes=_listed(attributes),
         operators=_listed(_operators(Traced)), inplace=_listed(_operators(Tracer, "i", "=")),
         math=_listed(math_names), builtins=_listed(_builtin_names()),

@@ -52,6 +52,11 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "piecewise": (V, [V > 0.0], [np.sin, 2.0]), "unravel_index": (np.array([2, 3]), (2, 3)),
     "multi_dot": ([M, P, M],), "matrix_power": (M, 3),
     "tril_indices": (3,), "triu_indices": (3,), "diag_indices": (3,),
+    "delete": (V, 1), "insert": (V, 1, 2.0), "extract": (np.array([True, False]), np.arange(2)),
+    "intersect1d": ([1, 2], [2, 3]), "union1d": ([1, 2], [2, 3]), "setdiff1d": ([1, 2], [2, 3]),
+    "setxor1d": ([1, 2], [2, 3]), "unique": ([2, 1, 2],), "trim_zeros": ([0, 1, 0],),
+    "bincount": ([1, 2, 1],), "histogram": ([1.0, 2.0, 4.0],), "fftfreq": (4,), "rfftfreq": (4,),
+    "histogram_bin_edges": ([1.0, 2.0, 4.0],), "compress": ([True, False, True], M),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
 }
 """What a function is called with; `(M,)` where it is not here."""
@@ -68,6 +73,9 @@ VALUES: dict[str, list[Any]] = {
     "min": [0.0], "max": [0.0], "ndmin": [3], "ndmax": [1], "casting": ["unsafe", "no"],
     "stop": [7], "step": [2], "num": [4], "endpoint": [False], "retstep": [True], "M": [4],
     "k": [1, -1], "sparse": [True], "indexing": ["ij"], "axes": [(1, 0), 1], "values": [V],
+    "return_index": [True], "return_inverse": [True], "return_counts": [True], "sorted": [True],
+    "assume_unique": [True], "return_indices": [True], "trim": ["f"], "minlength": [5],
+    "bins": [3], "range": [(0.0, 5.0)], "density": [True], "d": [0.5],
     "offset": [1, -1], "axis1": [1], "axis2": [0], "ord": [1, 2, np.inf, "fro", "nuc"],
     "upper": [True], "axisa": [0], "axisb": [0], "axisc": [0], "weights": [M, V[:3]],
     "returned": [True], "y": [P], "rowvar": [False], "bias": [True], "fweights": [[1, 2, 3]],

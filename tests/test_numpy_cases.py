@@ -332,7 +332,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                (lambda x, y: np.stack([x, y], axis=-1), V, INTS)],
     np.vstack: [(lambda x, y: np.vstack([x, y]), V, W)],
     np.hstack: [(lambda x, y: np.hstack([x, y]), V, W), (lambda x: np.hstack([x, x]), A)],
-    np.column_stack: [(lambda x, y: np.column_stack([x, y]), V, W)],
+    np.column_stack: [(lambda x, y: np.column_stack([x, y]), V, W),
+                      (lambda x: np.column_stack(x), V)],
     np.append: [(lambda x, y: np.append(x, y), V, W), (lambda x: np.append(x, 1.0), V)],
     np.split: [(lambda x: np.split(x, 2, axis=1), A), (lambda x: np.split(x, [1, 3]), V)],
     np.array_split: [(lambda x: np.array_split(x, [2]), V), (lambda x: np.array_split(x, 2), V)],
@@ -511,7 +512,34 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
                        (lambda x: _fill_diagonal(x * x, x[0, 1]), A)],
     np.take_along_axis: [(lambda x: np.take_along_axis(x, np.argsort(x, axis=1), axis=1), A)],
     np.argsort: [(lambda x: np.argsort(x), V), (lambda x: np.argsort(x, axis=0), A)],
+    np.delete: [(lambda x: np.delete(x, 1), V), (lambda x, j: np.delete(x, j, axis=1), A, 2),
+                (lambda x: np.delete(x, -1, 0), A), (lambda x: np.delete(x, slice(1, 3)), V),
+                (lambda x: np.delete(x, slice(None, None, 2), 1), A),
+                (lambda x: np.delete(x, [0, 2]), V), (lambda x: np.delete(x, 3), A),
+                (lambda x: np.delete(x, MASK), V)],
+    np.insert: [(lambda x, y: np.insert(x, 1, y), V, 0.5), (lambda x: np.insert(x, [0, 3], 2.0), V),
+                (lambda x, y: np.insert(x, 1, y[:3], axis=1), A, V),
+                (lambda x: np.insert(x, -1, x[:1], axis=0), A)],
+    np.compress: [(lambda x: np.compress([True, False, True], x, axis=0), A),
+                  (lambda x: np.compress(MASK, x), V)],
+    np.nonzero: [(lambda x: x[np.nonzero(MASK)], V)],
+    np.fft.fftfreq: [(lambda x: x * np.fft.fftfreq(len(x)), V),
+                     (lambda x, d: x * np.fft.fftfreq(len(x), d), V, 0.5)],
+    np.fft.rfftfreq: [(lambda x: x[0] * np.fft.rfftfreq(len(x)), V),
+                      (lambda x, n: x[0] * np.fft.rfftfreq(n, 0.1), V, 6)],
+    np.fft.fftshift: [(lambda x: np.fft.fftshift(x), V), (lambda x: np.fft.fftshift(x), A),
+                      (lambda x: np.fft.fftshift(x, axes=1), A)],
+    np.fft.ifftshift: [(lambda x: np.fft.ifftshift(x), V), (lambda x: np.fft.ifftshift(x, 0), A)],
+    np.unique: [(lambda x: x[np.unique(IDX)], V)],
+    **{f: [(lambda x, f=f: x * np.sum(leaves(f(IDX))[0]), V)] for f in (
+        np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values, np.flatnonzero,
+        np.argwhere, np.trim_zeros, np.bincount, np.histogram, np.histogram_bin_edges)},
+    **{f: [(lambda x, f=f: x * np.sum(f(IDX, [1, 2, 7])), V)] for f in (
+        np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d)},
+    np.extract: [(lambda x: x * np.sum(np.extract(MASK, np.arange(5.0))), V)],
+    np.lexsort: [(lambda x: x[np.lexsort((IDX,))], V)],
     np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A),
+              (lambda x: np.sort(x), Z), (lambda x: np.sort(x.real), Z),
               (lambda x: np.sort(x), INTS)],
     np.interp: [(lambda x, fp: np.interp(x, np.arange(5.0), fp), np.array([0.3, 2.7, -1.0, 9.0]),
                  V)],
@@ -529,6 +557,9 @@ MATH_CASES: dict[Any, list[tuple[Any, ...]]] = {
 MATH_CASES.update({
     f: [(lambda x, y, f=f: f(x, y), 0.7, 1.6)] for f in (
         math.atan2, math.copysign, math.fmod, math.hypot, math.pow)})
+MATH_CASES[math.hypot] += [(lambda x, y: math.hypot(x, y, x * y), 0.7, 1.6),
+                           (lambda x: math.hypot(x), -0.7)]
+MATH_CASES[math.dist] = [(lambda x, y: math.dist((x, y), (0.0, x * y)), 0.7, 1.6)]
 MATH_CASES[math.log] += [(lambda x: math.log(x, 2), 3.0)]
 FUNCTION_CASES.update(MATH_CASES)
 
@@ -541,6 +572,8 @@ METHOD_CASES: dict[str, list[tuple[Any, ...]]] = {
     "astype": [(lambda x: x.astype(np.float32), V), (lambda x: x.astype(int), A),
                (lambda x: x.astype(float) * 0.5, INTS), (lambda x: x.astype("complex128"), V)],
     "clip": [(lambda x: x.clip(0.0, 0.5), A)],
+    "compress": [(lambda x: x.compress([True, False, True]), V)],
+    "nonzero": [(lambda x: x[MASK.nonzero()], V)],
     "conj": [(lambda x: x.conj() * x, Z)], "conjugate": [(lambda x: x.conjugate(), Z)],
     "tolist": [(lambda x: sum(v * v for v in x.tolist()), V), (lambda x: x.tolist(), V)],
     "copy": [(lambda x: _filled(x.copy(), x * x), V)],
@@ -566,6 +599,8 @@ METHOD_CASES: dict[str, list[tuple[Any, ...]]] = {
 
 PROPERTY_CASES: dict[str, list[tuple[Any, ...]]] = {
     "T": [(lambda x: x.T, A), (lambda x: x.T, C)], "mT": [(lambda x: x.mT, C)],
+    "flat": [(lambda x: x.flat[2] * x.flat[-1], A), (lambda x: x.flat[1:7:2], A),
+             (lambda x: sum(v * v for v in x.flat), A)],
     "real": [(lambda x: x.real, Z)], "imag": [(lambda x: x.imag, Z)],
     "size": [(lambda x: x.sum() / x.size, A)], "itemsize": [(lambda x: x.itemsize * x, V)],
 }
@@ -641,7 +676,9 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]),
                                                             0.5)],
     abs: [(lambda x: abs(x), A), (lambda x: abs(x), -0.5), (lambda x: abs(x), Z)],
-    pow: [(lambda x: pow(x, 3), 0.5), (lambda x, y: pow(x, y), V, 2.5)],
+    hash: [(lambda n, x: hash(n) * x, 3, 0.5)],
+    pow: [(lambda n, x: pow(n, 2, 5) * x, 4, 0.5), (lambda x: pow(x, 3), 0.5),
+          (lambda x, y: pow(x, y), V, 2.5)],
     map: [(lambda x: list(map(lambda a: a * a, [x, 2.0 * x])), 0.5)],
     functools.reduce: [(lambda x: functools.reduce(_plus, [x, x, x * x]), 0.5),
                        (lambda x: functools.reduce(operator.mul, [x, x], 2.0), 0.5)],

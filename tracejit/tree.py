@@ -79,6 +79,9 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
         return (None, list(x))
     if dataclasses.is_dataclass(x) and not isinstance(x, type) and not hasattr(kind, "is_leaf"):
         names = tuple(f.name for f in dataclasses.fields(x))
+        more = getattr(x, "__dict__", None)  # what __post_init__ set, say
+        if (more and len(more) > len(names)) or hasattr(kind, "__post_init__"):
+            names += tuple(name for name in more or () if name not in names)
         return (names, [getattr(x, name) for name in names])
     return None
 

@@ -29,7 +29,7 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.guards import Content, Guarded, Same, Shape
+from tracejit.trace.guards import Content, Elements, Guarded, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Leaf
 from tracejit.trace.specs import spec_of_leaf
 
@@ -158,6 +158,8 @@ class _Writer:
             return ["shape", kind_text(x.type), items]
         if isinstance(x, Content):
             raise Unstorable(f"{guard.path} is read by code that no guard sees")
+        if isinstance(x, Elements):
+            raise Unstorable(f"the elements of {guard.path} decided on the program")
         for f in functions_in(x):
             if is_users(f.__globals__.get("__name__")) and f not in self.captured:
                 raise Unstorable(f"it reads the function {f.__qualname__} without going through "

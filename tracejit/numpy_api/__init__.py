@@ -1,10 +1,14 @@
 """NumPy's functions, methods and attributes, and `math`'s, on tracers: each in terms of ops."""
 
 from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    attributes,
+    complex_numbers,
     compositions,
     conditions,
     creation,
+    editing,
     elementwise,
+    frequencies,
     linalg,
     ordering,
     reductions,

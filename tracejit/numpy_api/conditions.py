@@ -22,6 +22,7 @@ from tracejit.trace.equations import (
     promotion_key,
     write_out,
 )
+from tracejit.trace.known import constant_copy, known_array
 from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
@@ -30,9 +31,14 @@ __all__: list[str] = []
 @captures(np.where)
 def where(condition: Any, *branches: Any) -> Any:
     """Return elements of x where the condition holds, of y elsewhere."""
+    if not branches:
+        known = known_array(condition, "np.where with one argument has a result of this size")
+        if known is None:
+            raise refuse("np.where with one argument has a result whose size depends on data",
+                         "Use np.where(condition, x, y)")
+        return tuple(map(constant_copy, np.nonzero(known)))
     if len(branches) != 2:
-        raise refuse("np.where with one argument has a result whose size depends on data",
-                     "Use np.where(condition, x, y)")
+        raise ValueError("either both or neither of x and y should be given")
     x, y = map(lift, branches)
     condition = lift(condition)
     if isinstance(condition, Tracer) and condition.dtype != np.bool_:
@@ -72,7 +78,12 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     """Limit elements to an interval."""
     a_min, a_max = (given if given is not None else other
                     for given, other in ((a_min, min), (a_max, max)))
-    result = tracer_of(as_tracer(a).value)
+    a = as_tracer(a)
+    if a.dtype.kind in "iu":  # a bound beyond what the dtype holds limits nothing
+        bounds = np.iinfo(a.dtype)
+        a_min = None if type(a_min) is int and a_min <= bounds.min else a_min
+        a_max = None if type(a_max) is int and a_max >= bounds.max else a_max
+    result = tracer_of(a.value)
     if a_min is not None:
         result = np.maximum(result, a_min)
     if a_max is not None:

@@ -26,10 +26,11 @@ from tracejit.trace.equations import (
     to_dim,
     to_dims,
 )
+from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.layouts import contiguous, lay_out
-from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
+from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
 
-__all__ = ["eye", "filled", "iota"]
+__all__ = ["arange", "eye", "filled", "iota"]
 
 
 def creates(*functions: Any) -> Callable[[Capturing], Capturing]:
@@ -128,7 +129,11 @@ def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool 
 def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
           ndmin: int = 0) -> Tracer:
     """Return an array of numbers, tracers, or nested lists of them."""
-    if isinstance(a, (list, tuple)):
+    if isinstance(a, range):
+        result = arange(a.start, a.stop, a.step)
+    elif isinstance(a, TracedIterable):
+        result = a.in_turn(iota(a.count))
+    elif isinstance(a, (list, tuple)):
         result = _join(a)
     elif isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
         raise refuse(f"arrays of dtype {a.dtype} cannot be captured", "Use a numeric dtype")
@@ -237,8 +242,13 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     """Return evenly spaced numbers with a given step."""
     if stop is None:
         start, stop = 0, start
+    start = 0 if start is None else start
     step = 1 if step is None else step
-    whole = all(isinstance(x, (int, np.integer, SymInt)) for x in (start, stop, step))
+    if _is_int(step) and (not isinstance(step, (int, np.integer)) or step == 0):
+        step = need_int(to_dim(step), "the step of np.arange")
+        if step == 0:
+            raise ZeroDivisionError("division by zero")
+    whole = all(_is_int(x) for x in (start, stop, step))
     if whole and isinstance(step, (int, np.integer)):
         step = int(step)
         lo, hi = to_dim(start), to_dim(stop)
@@ -255,6 +265,13 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
                      "data", "Use np.linspace, or start + step * np.arange(n)")
     values: np.ndarray = np.arange(start, stop, step, dtype=dtype)
     return apply("iota", size=len(values)) * values.dtype.type(step) + values.dtype.type(start)
+
+
+def _is_int(x: Any) -> bool:
+    """Whether something is a number of which ranges are made in int64."""
+    if isinstance(x, (Tracer, np.generic)):
+        return x.dtype == np.int64 and not x.shape
+    return isinstance(x, (int, SymInt))
 
 
 @creates(np.linspace)

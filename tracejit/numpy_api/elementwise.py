@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from tracejit.trace.equations import (
     cast,
     dims_of,
     emit,
+    is_weak,
     lift,
     write_out,
 )
@@ -98,6 +100,25 @@ COMPOSITES.update({
     np.floor: lambda x: _rounded(x), np.ceil: lambda x: _rounded(x),
     np.trunc: lambda x: _rounded(x), np.rint: lambda x: NotImplemented,
 })
+
+
+def _across_signs(ufunc: Any) -> Callable[[Any, Any], Any]:
+    """A comparison of uint64 with int64, which NumPy makes exactly though no dtype holds both."""
+
+    def function(x: Any, y: Any) -> Any:
+        kinds = [operand_dtype(z) for z in (x, y)]
+        if set(kinds) != {np.dtype(np.int64), np.dtype(np.uint64)} or is_weak(x) or is_weak(y):
+            return NotImplemented
+        place = kinds.index(np.dtype(np.int64))
+        below = bool(ufunc(-1, 0) if place == 0 else ufunc(0, -1))
+        same = ufunc(cast(x, np.uint64), cast(y, np.uint64))
+        return np.where((x, y)[place] < 0, below, same)
+
+    return function
+
+
+COMPOSITES.update({u: _across_signs(u) for u in (np.equal, np.not_equal, np.less, np.less_equal,
+                                           np.greater, np.greater_equal)})
 
 
 def _either_part(ufunc: Any, join: Any, x: Any, exact: Any) -> Any:
@@ -248,13 +269,30 @@ _MATH = {
     "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh,
     "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
-    "fabs": np.absolute, "hypot": np.hypot, "copysign": np.copysign, "fmod": np.fmod,
+    "fabs": np.absolute, "copysign": np.copysign, "fmod": np.fmod,
     "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "cbrt": np.cbrt,
     "exp2": np.exp2, "radians": np.deg2rad, "degrees": np.rad2deg, "pow": np.power,
 }
 for _name, _ufunc in _MATH.items():
     if hasattr(math, _name):
         FUNCTIONS[getattr(math, _name)] = _scalar(_ufunc)
+
+
+@captures(math.hypot)
+def math_hypot(*coordinates: Any) -> Any:
+    """Return the length of a vector of any number of coordinates."""
+    if len(coordinates) == 1:
+        return _scalar(np.absolute)(*coordinates)
+    return functools.reduce(_scalar(np.hypot), coordinates)
+
+
+@captures(math.dist)
+def math_dist(p: Any, q: Any) -> Any:
+    """Return the distance of two points."""
+    p, q = tuple(p), tuple(q)
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    return math_hypot(*(x - y for x, y in zip(p, q, strict=True))) if p else 0.0
 
 
 @captures(math.log)

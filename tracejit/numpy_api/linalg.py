@@ -10,6 +10,7 @@ from tracejit.ir.dims import Dim, maximum, minimum
 from tracejit.numpy_api.creation import eye, iota
 from tracejit.numpy_api.elementwise import as_tracer, scipy_special
 from tracejit.numpy_api.shapes import normalize_axes, normalize_axis, transpose
+from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
 from tracejit.trace.context import current, refuse
@@ -24,7 +25,8 @@ from tracejit.trace.equations import (
     emit,
     same_dim,
 )
-from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.known import known_array
+from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["contract"]
 
@@ -294,8 +296,13 @@ captures(np.triu)(_triangle(False))
 
 @captures(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return a vector norm, or the Frobenius norm of a matrix."""
+    """Return a vector norm, or the norm of matrices that takes no singular values."""
     x = as_tracer(x)
+    if isinstance(ord, Traced):
+        known = known_array(ord, "np.linalg.norm is computed by this order")
+        if known is None:
+            raise refuse("np.linalg.norm with an order that is traced", "Use a constant order")
+        ord = known.item()
     if x.dtype.kind not in "fc":
         x = cast(x, np.float64)
     axes = normalize_axes(axis, len(x.dims))
@@ -303,16 +310,38 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         if ord in (None, 2):
             squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else x * x
             return np.sqrt(np.sum(squares, axis=axes, keepdims=keepdims))
+        if isinstance(ord, str):
+            raise ValueError(f"Invalid norm order {ord!r} for vectors")
         sizes = np.absolute(x)
+        if ord == 0:
+            return np.sum((x != 0).astype(sizes.dtype), axis=axes, keepdims=keepdims)
         if ord == 1:
             return np.sum(sizes, axis=axes, keepdims=keepdims)
         if ord in (np.inf, -np.inf):
             return (np.max if ord > 0 else np.min)(sizes, axis=axes, keepdims=keepdims)
         return np.sum(sizes ** ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
-    if ord == "fro":
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    return _matrix_norm(x, ord, axes if axis is None else tuple(
+        normalize_axis(k, len(x.dims)) for k in axis), keepdims)
+
+
+def _matrix_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return a norm of matrices, whose rows and columns are along two different axes."""
+    if len(set(axes)) < 2:
+        raise ValueError("Duplicate axes given.")
+    if isinstance(ord, str) and ord in ("fro", "f"):
         return np.sqrt(np.sum(np.absolute(x) ** 2, axis=axes, keepdims=keepdims))
-    raise refuse(f"np.linalg.norm with ord={ord!r} of a matrix cannot be captured",
-                 "Use the Frobenius norm")
+    summed = {1: axes[0], -1: axes[0], np.inf: axes[1], -np.inf: axes[1]}
+    if ord in summed:
+        fold, (other,) = np.max if ord > 0 else np.min, set(axes) - {summed[ord]}
+        result = fold(np.sum(np.absolute(x), axis=summed[ord], keepdims=True), axis=other,
+                      keepdims=True)
+        return result if keepdims else np.squeeze(result, axes)
+    if ord in (2, -2, "nuc"):
+        raise refuse(f"np.linalg.norm with ord={ord!r} of a matrix, which is made of its singular "
+                     "values, cannot be captured", "Use the Frobenius norm")
+    raise ValueError("Invalid norm order for matrices.")
 
 
 def _floating(x: Any) -> Tracer:
@@ -324,10 +353,14 @@ def _floating(x: Any) -> Tracer:
 
 
 def _require_square(a: Tracer) -> Tracer:
-    if len(a.dims) != 2 or not same_dim(*a.dims):
+    """Return a matrix or a stack of matrices whose last two sizes are written as one."""
+    if len(a.dims) < 2:
+        raise np.linalg.LinAlgError(f"{len(a.dims)}-dimensional array given. Array must be at "
+                                    "least two-dimensional")
+    if not same_dim(*a.dims[-2:]):
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    n = a.dims[0]
-    return a if a.aval.shape == (n, n) else apply("reshape", a, shape=(n, n))
+    shape = (*a.dims[:-1], a.dims[-2])
+    return a if a.aval.shape == shape else apply("reshape", a, shape=shape)
 
 
 @captures(np.linalg.cholesky)
@@ -336,8 +369,11 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
     The upper factor is from the upper triangle: U = L', where L is the lower factor of A'.
     """
-    a = _require_square(_floating(a))
-    return transpose_last(apply("cholesky", transpose_last(a))) if upper else apply("cholesky", a)
+    def factor(m: Tracer) -> Tracer:
+        return transpose_last(apply("cholesky", transpose_last(m))) if upper else apply(
+            "cholesky", m)
+
+    return over_stacks(factor, "np.linalg.cholesky", (_require_square(_floating(a)), 2))
 
 
 def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False) -> Any:
@@ -370,7 +406,13 @@ def _on_columns(solve: Any, a: Tracer, b: Tracer) -> Any:
 
 @captures(np.linalg.solve)
 def solve(a: Any, b: Any) -> Any:
-    """Solve a linear system."""
+    """Solve a linear system, or a stack of systems."""
+    a, b = as_tracer(a), as_tracer(b)
+    own = 1 if len(b.dims) == 1 else 2
+    return over_stacks(_solve_one, "np.linalg.solve", (_require_square(_floating(a)), 2), (b, own))
+
+
+def _solve_one(a: Tracer, b: Tracer) -> Any:
     a, b = _system(a, b)
     lu, pivots = _factorized(a)
     return _on_columns(lambda m: apply("solve", a, m, lu, pivots, transposed=False), a, b)
@@ -383,16 +425,25 @@ def _factorized(a: Tracer) -> tuple[Tracer, Tracer]:
 
 @captures(np.linalg.inv)
 def inv(a: Any) -> Any:
-    """Return the inverse of a matrix."""
-    a = _require_square(_floating(a))
-    identity = cast(eye(as_operand(a.dims[0])), a.dtype)
-    return apply("solve", a, identity, *_factorized(a), transposed=False)
+    """Return the inverse of a matrix, or of each of a stack."""
+    def invert(m: Tracer) -> Tracer:
+        identity = cast(eye(as_operand(m.dims[0])), m.dtype)
+        return apply("solve", m, identity, *_factorized(m), transposed=False)
+
+    return over_stacks(invert, "np.linalg.inv", (_require_square(_floating(a)), 2))
+
+
+_SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 
 @captures(np.linalg.slogdet)
 def slogdet(a: Any) -> Any:
     """Return sign and logarithm of the determinant."""
-    a = _require_square(_floating(a))
+    return _SlogdetResult(*over_stacks(_slogdet_one, "np.linalg.slogdet",
+                                       (_require_square(_floating(a)), 2)))
+
+
+def _slogdet_one(a: Tracer) -> tuple[Tracer, Tracer]:
     lu, pivots = _factorized(a)
     sign, logdet = emit("slogdet", [a.value, lu.value, pivots.value])
     return tracer_of(sign), tracer_of(logdet)
@@ -406,13 +457,22 @@ def det(a: Any) -> Any:
 
 
 @captures(np.cross)
-def cross(a: Any, b: Any, *, axis: int = -1) -> Any:
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+          axis: int | None = None) -> Any:
     """Return the cross product of vectors of three components."""
-    a, b = as_tracer(a), as_tracer(b)
-    ax, ay, az = (np.take(a, k, axis=axis) for k in range(3))
-    bx, by, bz = (np.take(b, k, axis=axis) for k in range(3))
-    parts = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
-    return np.stack(parts, axis)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    vectors = []
+    for x, place in ((as_tracer(a), axisa), (as_tracer(b), axisb)):
+        if not x.dims:
+            raise ValueError("At least one array has zero dimension")
+        place = normalize_axis(place, len(x.dims))
+        if not same_dim(x.dims[place], 3):
+            raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but "
+                             f"the axis has {as_operand(x.dims[place])} components instead.")
+        vectors.append([np.take(x, k, axis=place) for k in range(3)])
+    (ax, ay, az), (bx, by, bz) = vectors
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axisc)
 
 
 @captures(np.kron)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.complex_numbers import order_keys
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis, normalize_axis
@@ -24,8 +25,14 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
     if axis is None:
         a, axis = a.reshape(-1), 0
     moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
-    order, _ = emit("argsort", [moved.value])
-    return moveaxis(tracer_of(order), -1, axis)
+    order: Any = None
+    for key in order_keys(moved) if a.dtype.kind == "c" else [moved]:
+        if order is not None:
+            key = np.take_along_axis(key, order, -1)
+        places, _ = emit("argsort", [key.value])
+        order = tracer_of(places) if order is None else np.take_along_axis(
+            order, tracer_of(places), -1)
+    return moveaxis(order, -1, axis)
 
 
 @captures(np.sort)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import product
+from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import broadcast_to, normalize_axes, normalize_axis
 from tracejit.ops.reductions import flatten_axes
@@ -82,10 +83,22 @@ def _extremum(op: str, combine: Any) -> Any:
         if initial is None and any(current().decide(a.dims[k], "==") is True for k in axes):
             raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
                              "no identity")
-        result = reduce(op, a, axis, bool(keepdims))
+        result = (reduce(op, a, axis, bool(keepdims)) if a.dtype.kind != "c" else
+                  _complex_extremum(a, axes, op == "reduce_max", bool(keepdims)))
         return _out(result if initial is None else combine(result, initial), out)
 
     return function
+
+
+def _complex_extremum(a: Tracer, axes: tuple[int, ...], largest: bool, keepdims: bool) -> Any:
+    """Return the largest or smallest of complex numbers, which have an order by their parts."""
+    rest = [k for k in range(len(a.dims)) if k not in axes]
+    moved = np.transpose(a, [*rest, *axes]).reshape(
+        (*(as_operand(a.dims[k]) for k in rest), as_operand(product(
+            tuple(a.dims[k] for k in axes)))))
+    place = np.expand_dims(place_of_extremum(moved, largest), -1)
+    result = np.take_along_axis(moved, place, -1)[..., 0]
+    return np.expand_dims(result, axes) if keepdims else result[()]
 
 
 _max, _min = _extremum("reduce_max", np.maximum), _extremum("reduce_min", np.minimum)
@@ -251,6 +264,10 @@ def polyval(p: Any, x: Any) -> Any:
 def _argument(op: str) -> Any:
     def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
+        if a.dtype.kind == "c":
+            flat = a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1)
+            result = place_of_extremum(flat, op == "argmax")
+            return np.expand_dims(result, normalize_axes(axis, len(a.dims))) if keepdims else result
         if axis is None:
             result = apply(op, flatten_axes(a, tuple(range(len(a.dims)))), axis=0)
             return np.reshape(result, (1,) * len(a.dims)) if keepdims else result

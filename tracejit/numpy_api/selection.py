@@ -12,7 +12,7 @@ from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Alias, Index, View
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import broadcast_to, expand_dims, normalize_axis
+from tracejit.numpy_api.shapes import broadcast_to, normalize_axis
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures
@@ -27,19 +27,22 @@ from tracejit.trace.equations import (
     emit_value,
     fit,
     lift,
+    same_dim,
 )
 from tracejit.trace.indexing import (
     ADVANCED_GET,
     ADVANCED_SET,
     basic_key,
     broadcast_value,
+    get_item,
     is_advanced,
     normalize,
     view,
     write_cell,
 )
+from tracejit.trace.known import constant_copy, known_array
 from tracejit.trace.source import describe_line, find_site
-from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.tracer import Tracer, of_dim, python_dims, tracer_of
 from tracejit.trace.views import At, IndexStep, whole
 
 __all__ = ["MaskedArray", "indices_along"]
@@ -64,13 +67,34 @@ class MaskedArray:
         """How many axes the mask was given for; those behind them are whole."""
         self.site = find_site()
 
-    def refusal_as_result(self) -> Exception:
-        """Return the refusal of a selection as what the function returns."""
-        return Refusal(f"{describe_line(self.site)}: x[mask] as a result has a size that depends "
-                       "on data. Return np.where(mask, x, neutral), or a sum, mean, max or min of "
-                       "x[mask]")
+    def as_result(self) -> Tracer:
+        """Return a selection as a result of the function; `Refusal` where data decides its size."""
+        selected = self.selected()
+        if selected is None:
+            raise Refusal(f"{describe_line(self.site)}: x[mask] as a result has a size that "
+                          "depends on data. Return np.where(mask, x, neutral), or a sum, mean, max "
+                          "or min of x[mask]")
+        return selected
 
-    def _map(self, function: Any, *others: Any) -> MaskedArray:
+    def selected(self) -> Tracer | None:
+        """Return the selected elements as an array; None where data decides how many there are."""
+        mask = known_array(self.given, "a mask decides how many elements are selected")
+        return None if mask is None else get_item(self.data, tuple(map(constant_copy,
+                                                                       np.nonzero(mask))))
+
+    def _or_refuse(self, what: str) -> Tracer:
+        """Return the selected elements for what can only be done with an array of them."""
+        selected = self.selected()
+        if selected is None:
+            raise refuse(f"{what} of x[mask] has a size that depends on data",
+                         "Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
+        return selected
+
+    def _map(self, function: Any, *others: Any) -> Any:
+        if any(map(self._needs_count, others)):
+            operands = [_selected_or_itself(x) for x in (self, *others)]
+            if not any(isinstance(x, MaskedArray) for x in operands):
+                return function(*operands)
         data = function(self.data, *map(self._operand, others))
         return MaskedArray(data, self.given, self.mask)
 
@@ -80,12 +104,17 @@ class MaskedArray:
             if x.given.value is not self.given.value:
                 raise refuse("two selections by different masks meet", "Use np.where")
             return x.data
-        x = lift(x)
-        if len(dims_of(x)) > len(self.data.dims) - self.rows:
+        if self._needs_count(x):
             raise refuse("x[mask] meets an array that would need as many elements as the mask "
                          "selects, which depends on data", "Select from both: x[mask] * y[mask], "
                          "or use np.where")
-        return x
+        return lift(x)
+
+    def _needs_count(self, x: Any) -> bool:
+        """Whether something can be combined with the selected elements alone."""
+        if isinstance(x, MaskedArray):
+            return x.given.value is not self.given.value
+        return len(dims_of(lift(x))) > len(self.data.dims) - self.rows
 
     def _axes(self, axis: Any) -> tuple[int, ...] | None:
         """Return the axes of the whole array that an axis of the selection stands for."""
@@ -142,9 +171,10 @@ class MaskedArray:
             names = {np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min"}
             if ufunc in names and kwargs.keys() <= {"axis"} and inputs[0] is self:
                 return getattr(self, names[ufunc])(kwargs.get("axis", 0))
-        if method != "__call__" or kwargs:
-            raise self._refusal(f"np.{ufunc.__name__}.{method}")
-        return MaskedArray(ufunc(*map(self._operand, inputs)), self.given, self.mask)
+        if method != "__call__" or kwargs or ufunc is np.matmul:
+            name = f"np.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
+            return getattr(ufunc, method)(*_all_selected(inputs, name), **kwargs)
+        return self._map(lambda _, *operands: ufunc(*operands), *inputs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = func.__name__.removeprefix("a")
@@ -153,14 +183,60 @@ class MaskedArray:
             return getattr(self, name)(*args[1:], **kwargs)
         if name == "size" and len(args) == 1:
             return self.size
-        raise self._refusal(f"np.{func.__name__}")
+        if name in ("std", "var") and len(args) == 1 and kwargs.keys() <= {"ddof"}:
+            return getattr(self, name)(**kwargs)
+        named = f"{func.__module__}.{func.__name__}".replace("numpy.", "np.")
+        return func(*_all_selected(args, named), **{
+            k: _all_selected([x], named)[0] for k, x in kwargs.items()})
 
     def __getattr__(self, name: str) -> Any:
-        raise self._refusal(f"the attribute {name!r}")
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return getattr(self._or_refuse(f"the attribute {name!r}"), name)
 
-    def _refusal(self, what: str) -> Exception:
-        return refuse(f"{what} of x[mask] has a size that depends on data",
-                      "Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
+    def __getitem__(self, key: Any) -> Any:
+        return self._or_refuse("an item or a slice")[key]
+
+    def __setitem__(self, key: Any, content: Any) -> None:
+        self._or_refuse("writing to an item")[key] = content
+
+    def __len__(self) -> int:
+        return len(self._or_refuse("the length"))
+
+    def __iter__(self) -> Any:
+        return iter(self._or_refuse("iterating over the elements"))
+
+    def __bool__(self) -> bool:
+        raise refuse("the truth of x[mask] depends on how many elements are selected",
+                     "Use np.any(mask & (x != 0)), or count with np.sum(mask)")
+
+    def var(self, ddof: Any = 0) -> Any:
+        """Return the variance of the selected elements."""
+        away = self.data - self.mean()
+        squares = np.real(away * np.conj(away)) if away.dtype.kind == "c" else away * away
+        total = np.sum(np.where(self.mask, squares, 0.0))
+        return total / (np.sum(self.mask) - ddof)
+
+    def std(self, ddof: Any = 0) -> Any:
+        """Return the standard deviation of the selected elements."""
+        return np.sqrt(self.var(ddof))
+
+    @property
+    def dtype(self) -> Any:
+        """Return the dtype."""
+        return self.data.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.data.dims) - self.rows + 1
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Return the shape, which begins with how many elements are selected."""
+        rest = self.data.dims[self.rows:]
+        return (of_dim(np.sum(self.mask if not rest else self.given).value.dim),
+                *python_dims(rest))
 
     __add__, __radd__ = _binary(np.add), _binary(np.add, reflected=True)
     __sub__, __rsub__ = _binary(np.subtract), _binary(np.subtract, reflected=True)
@@ -174,8 +250,38 @@ class MaskedArray:
     __lt__, __le__, __gt__, __ge__ = map(
         _binary, (np.less, np.less_equal, np.greater, np.greater_equal))
 
-    def __neg__(self) -> MaskedArray:
+    __matmul__ = _binary(np.matmul)
+
+    def __eq__(self, other: object) -> Any:
+        return self._map(np.equal, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._map(np.not_equal, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __abs__(self) -> Any:
+        return self._map(np.absolute)
+
+    def __neg__(self) -> Any:
         return self._map(np.negative)
+
+
+def _selected_or_itself(x: Any) -> Any:
+    if not isinstance(x, MaskedArray):
+        return x
+    selected = x.selected()
+    return x if selected is None else selected
+
+
+def _all_selected(operands: Any, what: str) -> list[Any]:
+    """Return operands with arrays in place of selections; `Refusal` where data decides a size."""
+    def one(x: Any) -> Any:
+        if isinstance(x, (list, tuple)) and any(isinstance(y, MaskedArray) for y in x):
+            return [one(y) for y in x]
+        return x._or_refuse(what) if isinstance(x, MaskedArray) else x
+
+    return [one(x) for x in operands]
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -192,7 +298,9 @@ def _spread_mask(x: Tracer, mask: Tracer) -> Tracer:
     """Return a mask on leading axes as one on all."""
     extra = len(x.dims) - len(mask.dims)
     if extra < 0:
-        raise IndexError("too many indices for array: the mask has more axes than the array")
+        raise IndexError(f"too many indices for array: array is {len(x.dims)}-dimensional, but "
+                         f"{len(mask.dims)} were indexed")
+    _require_mask_fits(mask, x.dims, 0)
     full = mask.reshape((*map(as_operand, mask.dims), *(1,) * extra)) if extra else mask
     return broadcast_to(full, tuple(map(as_operand, x.dims)))
 
@@ -203,33 +311,60 @@ def get_advanced(x: Tracer, parts: tuple[Any, ...]) -> Any:
     mask = _mask_of(parts)
     if mask is not None:
         return MaskedArray(x, mask, _spread_mask(x, mask))
-    base, indices, axes, position, newaxes = _plan(x, parts)
-    result = tracer_of(emit_value("gather", [base.value, *(i.value for i in indices)],
-                                  {"axes": axes, "position": position}))
-    for k in newaxes:
-        result = expand_dims(result, k)
-    return result
+    base, indices, axes, position = _plan(x, parts)
+    return tracer_of(emit_value("gather", [base.value, *(i.value for i in indices)],
+                                {"axes": axes, "position": position}))
 
 
-def _plan(x: Tracer, parts: tuple[Any, ...]) -> tuple[Tracer, list[Tracer], tuple[int, ...], int,
-                                                      list[int]]:
+def _require_mask_fits(mask: Tracer, dims: tuple[Dim, ...], first: int) -> None:
+    """Raise NumPy's error where a mask is not of the size of the axes that it is for."""
+    for k, d in enumerate(mask.dims):
+        if not same_dim(dims[first + k], d, f"boolean index did not match indexed array along axis "
+                        f"{first + k}; size of axis is {{0:.0f}} but size of corresponding boolean "
+                        "axis is {1:.0f}"):
+            sizes = [current().number(e) for e in (dims[first + k], d)]
+            raise IndexError(f"boolean index did not match indexed array along axis {first + k}; "
+                             f"size of axis is {sizes[0]} but size of corresponding boolean axis "
+                             f"is {sizes[1]}")
+
+
+def _without_masks(x: Tracer, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a key of one part per axis with the indices of what a mask selects in its place."""
+    found: list[Any] = []
+    for p in parts:
+        if not (isinstance(p, Tracer) and p.dtype == np.bool_):
+            found.append(p)
+            continue
+        axis = sum(q is not None for q in found)
+        _require_mask_fits(p, x.dims, axis)
+        mask = known_array(p, "a mask decides how many elements are selected") if p.dims else None
+        if mask is None:
+            raise refuse("a mask that depends on data among other indices cannot be captured",
+                         "Use np.where")
+        found += map(constant_copy, np.nonzero(mask))
+    return tuple(found)
+
+
+def _plan(x: Tracer, parts: tuple[Any, ...]) -> tuple[Tracer, list[Tracer], tuple[int, ...], int]:
     """Split a key: the basic part as a view, then index arrays on axes of that view."""
-    consumed = sum(p is not None and p is not Ellipsis for p in parts)
+    if any(isinstance(p, (bool, np.bool_)) for p in parts):
+        raise refuse("True or False as an index cannot be captured", "Use x[None], or x[None][:0]")
+    consumed = sum(_axes_of(p) for p in parts)
     if consumed > len(x.dims):
         raise IndexError(f"too many indices for array: array is {len(x.dims)}-dimensional, but "
                          f"{consumed} were indexed")
+    if sum(p is Ellipsis for p in parts) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
     filler = (slice(None),) * (len(x.dims) - consumed)
     if any(p is Ellipsis for p in parts):
         at = next(k for k, p in enumerate(parts) if p is Ellipsis)
         parts = (*parts[:at], *filler, *parts[at + 1:])
     else:
         parts = (*parts, *filler)
+    parts = _without_masks(x, parts)
     if any(p is None for p in parts):
-        raise refuse("an index with both None and arrays cannot be captured",
-                     "Index first and add the axis with another index: x[idx][:, None]")
-    if any(isinstance(p, Tracer) and p.dtype == np.bool_ for p in parts) or any(
-            isinstance(p, (bool, np.bool_)) for p in parts):
-        raise refuse("a mask among other indices cannot be captured", "Use np.where")
+        x = get_item(x, tuple(None if p is None else slice(None) for p in parts))
+        parts = tuple(slice(None) if p is None else p for p in parts)
     basic = tuple(p if isinstance(p, slice) else slice(None) for p in parts)
     base_key = basic_key(x.dims, basic)
     base = x if base_key.at == whole(x.dims) else view(x, IndexStep(base_key.at))
@@ -244,7 +379,14 @@ def _plan(x: Tracer, parts: tuple[Any, ...]) -> tuple[Tracer, list[Tracer], tupl
             wrapped = apply("broadcast_to", wrapped, shape=shape)
         indices.append(wrapped)
     together = axes == tuple(range(axes[0], axes[-1] + 1))
-    return base, indices, axes, axes[0] if together else 0, []
+    return base, indices, axes, axes[0] if together else 0
+
+
+def _axes_of(part: Any) -> int:
+    """Return for how many axes a part of a key is."""
+    if part is None or part is Ellipsis:
+        return 0
+    return part.ndim if isinstance(part, Tracer) and part.dtype == np.bool_ else 1
 
 
 def _wrapped(i: Any, size: Any, axis: int) -> Tracer:
@@ -278,14 +420,20 @@ def _counts_to(index: Value, size: Dim) -> bool:
 def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
     """Carry out `x[key] = value` for a key that holds index arrays or a mask."""
     mask = _mask_of(parts)
-    selected = isinstance(value, MaskedArray) and mask is not None
-    value = value if selected else lift(value)
+    value = value if isinstance(value, MaskedArray) else lift(value)
+    if mask is not None and _is_of_other_size(x, mask, value):
+        known = known_array(mask, "a mask decides how many elements are written")
+        if known is not None:
+            _require_mask_fits(mask, x.dims, 0)
+            mask, parts = None, tuple(map(constant_copy, np.nonzero(known)))
+    if mask is None and isinstance(value, MaskedArray):
+        value = value._or_refuse("writing the elements")
     if mask is not None:
-        if selected:
+        if isinstance(value, MaskedArray):
             if value.given.value is not mask.value:
                 raise refuse("two selections by different masks meet", "Use np.where")
             value = value.data
-        elif isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims):
+        elif _is_of_other_size(x, mask, value):
             raise refuse("x[mask] = v with an array v has a size that depends on data",
                          "Use x[...] = np.where(mask, v, x)")
         merged = cast(np.where(_spread_mask(x, mask), cast(value, x.dtype), x), x.dtype)
@@ -297,8 +445,15 @@ def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
     _scatter(x, parts, value, "scatter")
 
 
+def _is_of_other_size(x: Tracer, mask: Tracer, value: Any) -> bool:
+    """Whether what is written to x[mask] needs as many elements as the mask selects."""
+    if isinstance(value, MaskedArray):
+        return value.given.value is not mask.value
+    return isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims)
+
+
 def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
-    base, indices, axes, position, _ = _plan(x, parts)
+    base, indices, axes, position = _plan(x, parts)
     target = gathered_shape(base.dims, indices[0].dims, axes, position)
     value = broadcast_value(value, target)
     index_values = [i.value for i in indices]
@@ -338,6 +493,16 @@ def ufunc_at(ufunc: Any, a: Tracer, indices: Any, b: Any = None) -> None:
 # --- functions ----------------------------------------------------------------------------------
 
 
+@captures(np.nonzero, method="nonzero")
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Return the indices of elements that are not zero, per axis; no argument may come into it."""
+    known = known_array(a, "np.nonzero has a result of this size")
+    if known is None:
+        raise refuse("np.nonzero has a result whose size depends on data",
+                     "Use np.where(condition, x, y), or a sum over the condition")
+    return tuple(map(constant_copy, np.nonzero(known)))
+
+
 @captures(np.take, method="take")
 def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
     """Return elements at indices along an axis."""
@@ -368,8 +533,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     indices = [as_tracer(x) for x in args]
     if any(len(i.dims) != 1 for i in indices):
         raise ValueError("Cross index must be 1 dimensional")
-    if any(i.dtype == np.bool_ for i in indices):
-        raise refuse("a mask in np.ix_ cannot be captured", "Use the indices of what it picks")
+    indices = [nonzero(i)[0] if i.dtype == np.bool_ else i for i in indices]
     return tuple(i.reshape((1,) * k + (-1,) + (1,) * (len(indices) - k - 1))
                  for k, i in enumerate(indices))
 

@@ -18,6 +18,7 @@ from tracejit.trace.equations import (
     apply,
     as_operand,
     cast,
+    is_one,
     same_dim,
     to_dim,
     to_dims,
@@ -28,7 +29,7 @@ from tracejit.trace.layouts import lay_out, ravelled, reshaped
 from tracejit.trace.tracer import Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
-__all__ = ["normalize_axes", "normalize_axis"]
+__all__ = ["filled_in", "normalize_axes", "normalize_axis"]
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:
@@ -61,7 +62,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     if order == "F":
         return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape)))))
     _require_c_order(a, order, "reshape")
-    target = _fill_in(a.dims, to_dims(_tuple(shape if shape is not None else newshape)))
+    target = filled_in(a.dims, shape if shape is not None else newshape)
     return apply("reshape", a, shape=target) if copy else reshaped(a, target)
 
 
@@ -74,9 +75,11 @@ def _tuple(shape: Any) -> tuple[Any, ...]:
     return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
 
 
-def _fill_in(dims: tuple[Dim, ...], target: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    """Replace a -1 by what the size leaves, and check that the sizes agree."""
-    total = product(dims)
+def filled_in(dims: tuple[Dim, ...], shape: Any) -> tuple[Dim, ...]:
+    """Return a new shape with a -1 replaced by what the size leaves; the sizes have to agree."""
+    total, target = product(dims), to_dims(_tuple(shape))
+    if sum(d == -1 for d in target) > 1:
+        raise ValueError("can only specify one unknown dimension")
     trace = current()
     shown = tuple("newaxis" if d == -1 else d for d in target)
     if -1 in target:
@@ -234,10 +237,12 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
     """Return an array repeated to a shape; it cannot be written to, as in NumPy."""
     array = source = as_tracer(array)
     target = to_dims(shape)
+    if len(array.dims) > len(target):
+        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
     fitted = tuple(d if d == 1 else s for d, s in
                    zip(array.dims, target[len(target) - len(array.dims):], strict=True))
     for d, s in zip(array.dims, fitted, strict=True):
-        if not same_dim(d, s):
+        if not (same_dim(d, s) or is_one(d)):
             raise ValueError(f"operands could not be broadcast together with remapped shapes "
                              f"[original->remapped]: {array.shape} and requested shape "
                              f"{python_dims(target)}")
@@ -309,7 +314,7 @@ def hstack(tup: Any, *, dtype: Any = None) -> Tracer:
 def column_stack(tup: Any) -> Tracer:
     """Join vectors as columns."""
     parts = [as_tracer(a) for a in tup]
-    return concatenate([p[:, None] if len(p.dims) == 1 else p for p in parts], 1)
+    return concatenate([transpose(atleast_2d(p)) if len(p.dims) < 2 else p for p in parts], 1)
 
 
 @captures(np.append)

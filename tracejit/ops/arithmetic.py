@@ -189,6 +189,35 @@ _complex_op("complex_abs", np.absolute, "hypot(({0}).real, ({0}).imag)", "real",
             lambda z, x, x_dot: np.real(np.conj(x) * x_dot) / choose(z == 0, 1.0, z), cost=10.0)
 
 
+def _complex_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
+    dtype = np.result_type(avals[0].dtype, np.complex64)
+    return only(Aval(dtype, broadcast_shapes([a.shape for a in avals])))
+
+
+def _complex_reference(x: Any, y: Any) -> Any:
+    """Join parts as they are: x + 1j * y would make a NaN of an infinite one."""
+    z = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)),
+                 np.result_type(x, y, np.complex64))
+    z.real, z.imag = x, y
+    return z[()]
+
+
+def _complex_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    ct = dense(cts[0])
+    return [unbroadcast(part(ct), a.aval) if sweep.wants(a) else None
+            for part, a in zip((np.real, np.imag), eqn.inputs, strict=True)]
+
+
+def _complex_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    return [apply("complex", *(sweep.zeros(a.aval) if t is None else t
+                               for a, t in zip(eqn.inputs, tangents, strict=True)))]
+
+
+structural("complex", _complex_reference, _complex_infer, Pointwise("{t}(complex({0}, {1}))"),
+           _complex_vjp, _complex_jvp, exact=True, kinds="f",
+           samples=lambda n: [((n,), (n,), {}), ((n, 1), (2,), {})])
+
+
 # --- choice and conversion ----------------------------------------------------------------------
 
 

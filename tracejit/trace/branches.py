@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import TracejitError
+from tracejit.errors import Refusal, TracejitError
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
@@ -35,6 +35,7 @@ from tracejit.trace.equations import (
     promotion_key,
     same_dim,
 )
+from tracejit.trace.known import fix_ints
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -108,7 +109,11 @@ class _Branch:
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
              names: Sequence[Place]) -> None:
     """Trace both branches of a condition and give names and cells what the taken one leaves."""
-    traced = [_trace_branch(fn, names) for fn in branches]
+    try:
+        traced = [_trace_branch(fn, names) for fn in branches]
+    except Refusal:
+        fix_ints(condition, "a branch, which cannot be captured as one on data,")
+        raise
     places: dict[object, Place] = {p.key: p for p in names}
     for b in traced:
         places.update(b.places)

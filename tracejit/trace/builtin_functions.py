@@ -15,7 +15,7 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import lists
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced
 from tracejit.trace.changes import is_iterator, note_made, read_unseen
-from tracejit.trace.context import current
+from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.equations import apply_operator, cast
@@ -43,7 +43,7 @@ from tracejit.trace.objects import (
 )
 from tracejit.trace.runs import has_runs, size_of
 from tracejit.trace.text import written
-from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
+from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
 
 __all__: list[str] = []
 
@@ -57,6 +57,8 @@ def _length(x: Any) -> Any:
         return of_dim(x.count)
     if has_runs(x):
         return size_of(x)
+    if hasattr(type(x), "as_result"):  # x[mask]: how many elements data decides
+        return x.shape[0]
     method = special_method(x, "__len__")
     if method is not None:
         return method(x)
@@ -195,6 +197,30 @@ def _by_method(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
     return function
 
 
+def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
+    """Return a power; one modulo a number is of Python ints, which have to be known."""
+    if mod is None:
+        return binary("Pow", base, exp)
+    operands = [base, exp, mod]
+    if any(isinstance(x, Tracer) for x in operands):
+        if any(isinstance(x, Tracer) and x.is_array for x in operands):
+            raise TypeError("unsupported operand type(s) for ** or pow(): 'numpy.ndarray', "
+                            f"'{type_of(exp).__name__}', '{type_of(mod).__name__}'")
+        raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
+    return pow(*(need_int(x.dim, "pow() of three numbers") if isinstance(x, SymInt) else x
+                 for x in operands))
+
+
+def _hash(x: Any) -> int:
+    """Return a hash: of an int that is known, for what else is traced there is none."""
+    if isinstance(x, Tracer):
+        if x.is_array:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        raise refuse("hash() of a number that is only known at run time",
+                     "Make it a Python int argument, or decide on the number with `if`")
+    return int(call_natively(hash, (x,), {}))
+
+
 def _iter(x: Any, *sentinel: Any) -> Any:
     return call_natively(iter, (x, *sentinel), {}) if sentinel else iterate(x)
 
@@ -266,8 +292,7 @@ BUILTINS.update({
     round: _by_method(_round, "__round__"), isinstance: _isinstance, list: _list_of(list),
     tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
     all: _all, abs: functools.partial(unary, "abs"),
-    pow: lambda x, y, z=None: x ** y if z is None else pow(x, y, z),
-    map: _map, sorted: _sorted,
+    pow: _pow, hash: _hash, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     functools.reduce: lambda fn, xs, *start: functools.reduce(
         lambda a, b: call_function(fn, (a, b), {}), xs, *start),

@@ -8,6 +8,7 @@ reason is noted.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -115,7 +116,7 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
             if isinstance(need, NeedLeast):
                 leasts[key] = (need.least, why)
             else:
-                pins[key] = (number, why)
+                pins.update({k: (n, why) for k, n in ((key, number), *need.siblings)})
         except Relist as other:
             if other.kind is None:
                 plain_lists[other.where] = other.why
@@ -165,6 +166,7 @@ class _Attempt:
                                   "only the run gives. Use a size or a Python int "
                                   "argument") from None
                 need.pin = (self.origin[need.value], trace.actual[need.value])
+                need.siblings = self._siblings(*need.pin[0])
                 raise
             except BranchRaised:  # each branch raises: what the call would return never matters
                 leaves, structure = flatten(None)
@@ -206,6 +208,19 @@ class _Attempt:
         for key, part in zip(kwargs.aux, kwargs.parts, strict=True):
             names += leaf_names(part, key)
         return names
+
+    def _siblings(self, key: Any, axis: Any) -> list[tuple[Any, int]]:
+        """Return the ints of a list or tuple that an int argument is in, with their numbers."""
+        if axis is not None or key[0] != "arg":
+            return []
+        names = self.names or self._leaf_names()
+        of_list = re.fullmatch(r"(.*\[)\d+\]", names[key[1]])
+        if of_list is None:
+            return []
+        beside = re.compile(re.escape(of_list[1]) + r"\d+\]")
+        return [((("arg", k), None), int(self.actual[k])) for k, name in enumerate(names)
+                if self.actual is not None and self.specs[k].kind == "int"
+                and beside.fullmatch(name)]
 
     def _input(self, spec: ArgSpec, content: Any, key: Any, name: str,
                inputs: list[Value]) -> Any:
@@ -290,6 +305,8 @@ class _Attempt:
         for x in leaves:
             if isinstance(x, (MaybeUnset, Poison)):
                 x = x.read()
+            if hasattr(type(x), "as_result"):
+                x = x.as_result()
             if isinstance(x, (Tracer, SymInt)):
                 outputs.append(atom_of(x))
                 weak.append(is_weak(x))
@@ -299,8 +316,6 @@ class _Attempt:
                 outputs.append(atom_of(cast(t, dtype_of(t))))
                 weak.append(isinstance(x, (float, complex)) and not isinstance(x, np.generic))
                 constants.append(None)
-            elif hasattr(type(x), "refusal_as_result"):
-                raise x.refusal_as_result()
             else:
                 constants.append((x,))
         return outputs, constants, weak

@@ -284,6 +284,14 @@ class Captures:
             return self.arrays[id(array)][1]
         return self._array(Path(Holder(array), "constant"), array)
 
+    def known_inputs(self) -> dict[Value, Leaf]:
+        """Return the captured arrays and numbers by the inputs that stand for them.
+
+        Variables and tape values are none of these: other calls differentiate by them.
+        """
+        recorded = {value for _, _, _, value in self.recorded.values()}
+        return {leaf.value: leaf for leaf in self.leaves if leaf.value not in recorded}
+
     def freeze(self, x: Any) -> None:
         """Guard all that something from outside holds: code that no guard sees reads it."""
         if id(x) in self.paths and id(x) not in self.frozen and not is_unchanging(x):

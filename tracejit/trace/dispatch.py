@@ -11,8 +11,8 @@ import numpy as np
 from tracejit.ir.core import Op
 from tracejit.trace.keywords import checking_keywords
 
-__all__ = ["CREATES", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "UFUNCS", "Changing",
-           "captures", "loop_dtypes"]
+__all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "SETTERS",
+           "UFUNCS", "Changing", "captures", "loop_dtypes"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -26,11 +26,17 @@ CREATES: set[Any] = set()
 FOREIGN: dict[str, Callable[..., Any]] = {}
 """Captures of SciPy's functions by name: importing SciPy to have the functions costs 0.3 s."""
 
+DATA_SIZED: list[Any] = []
+"""The functions among them that NumPy carries out during capture, on known arrays alone."""
+
 METHODS: dict[str, Callable[..., Any]] = {}
 """From the name of an array method to the function that captures it, the array first."""
 
 PROPERTIES: dict[str, Callable[..., Any]] = {}
 """From the name of an array attribute to the function that captures it."""
+
+SETTERS: dict[str, Callable[[Any, Any], None]] = {}
+"""From the name of an array attribute to the function that captures an assignment to it."""
 
 
 class Changing:

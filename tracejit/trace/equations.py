@@ -20,7 +20,7 @@ from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, t
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",
            "apply_operator", "apply_ufunc", "atom_of", "broadcast_dims", "call_ufunc", "cast",
-           "dims_of", "dtype_of", "emit", "emit_value", "is_weak", "lift",
+           "dims_of", "dtype_of", "emit", "emit_value", "is_one", "is_weak", "lift",
            "require_fits", "require_same_kind", "same_dim", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
@@ -63,6 +63,8 @@ def lift(x: Any) -> Any:
         from tracejit.trace.runs import array_of
 
         return array_of(x)
+    if isinstance(x, range) or getattr(x, "what", "") == "a range":
+        return FUNCTIONS[np.array](x)
     if isinstance(x, Recorded):
         return current().captured.recorded_value(x)
     raise refuse(f"a {type(x).__name__} cannot be an operand of a captured operation",
@@ -199,17 +201,27 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     return tuple(result)
 
 
+def is_one(d: Dim) -> bool:
+    """Return whether a size, of which another one is wanted, is a 1 that broadcasts.
+
+    One that is 1 in this call alone ends the attempt: the capture begins again with it fixed.
+    """
+    trace, why = current(), "a size of 1 broadcasts here"
+    if isinstance(d, Expr) and trace.is_known(d) and trace.number(d) == 1:
+        site = trace.builder.find_site()
+        for v, least in clamps(d):
+            low, _ = trace.builder.known.get(v, (None, None))
+            if v.is_size and isinstance(low, int) and low < least <= trace.actual[v]:
+                raise NeedLeast(v, least, site, why)  # x[:, 0:1] has min(m, 1) columns
+        raise NeedStatic(next(dim_values(d)), site, why)
+    return d == 1
+
+
 def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> None:
     """Two known sizes differ: one of them is 1 in this call, or NumPy would refuse too."""
-    trace, why = current(), "a size of 1 broadcasts here"
+    trace = current()
     for d in (a, b):
-        if isinstance(d, Expr) and trace.is_known(d) and trace.number(d) == 1:
-            site = trace.builder.find_site()
-            for v, least in clamps(d):
-                low, _ = trace.builder.known.get(v, (None, None))
-                if v.is_size and isinstance(low, int) and low < least <= trace.actual[v]:
-                    raise NeedLeast(v, least, site, why)  # x[:, 0:1] has min(m, 1) columns
-            raise NeedStatic(next(dim_values(d)), site, why)
+        is_one(d)
     known = all(trace.is_known(d) for s in shapes for d in s)
     texts = " ".join(str(tuple(trace.number(d) if known else d for d in s)) for s in shapes)
     raise ValueError(f"operands could not be broadcast together with shapes {texts}")

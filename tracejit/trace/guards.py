@@ -19,7 +19,7 @@ import numpy as np
 from tracejit.exact import Itself, is_unchanging, same, token
 from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path, attributes_of
 
-__all__ = ["ABSENT", "Condition", "Content", "Guarded", "Same", "Shape",
+__all__ = ["ABSENT", "Condition", "Content", "Elements", "Guarded", "Same", "Shape",
            "guards_of_function", "shown"]
 
 
@@ -119,6 +119,29 @@ class Same(Condition):
     def holds(self, x: Any) -> bool:
         """Return whether an array is that at the other path."""
         return self.path.read() is x
+
+
+@dataclass(frozen=True, slots=True)
+class Elements(Condition):
+    """What an array or number holds, bit by bit: it decided on the program."""
+
+    type: type
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    @staticmethod
+    def of(x: Any) -> Elements:
+        """Return what an array or number holds now."""
+        array = np.asarray(x)
+        return Elements(type(x), array.dtype.str, array.shape, array.tobytes())
+
+    def holds(self, x: Any) -> bool:
+        """Return whether an array or number holds the same."""
+        return type(x) is self.type and Elements.of(x) == self
+
+    def __repr__(self) -> str:
+        return "what it held"
 
 
 def guards_of_function(fn: FunctionType) -> list[Guarded]:

@@ -18,12 +18,14 @@ from tracejit.trace.equations import (
     dims_of,
     emit,
     emit_value,
+    is_one,
     lift,
     same_dim,
     to_dim,
 )
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
+from tracejit.tree import flatten
 
 __all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view",
            "write_cell"]
@@ -129,11 +131,11 @@ def broadcast_value(value: Any, shape: tuple[Dim, ...]) -> Any:
     """Return a value broadcast to the place that it is assigned to, as NumPy does."""
     dims = dims_of(value)
     extra = len(dims) - len(shape)
-    if extra > 0 and all(d == 1 for d in dims[:extra]):
+    if extra > 0 and all(d == 1 or is_one(d) for d in dims[:extra]):
         value = apply("reshape", value, shape=dims[extra:])
         dims = dims[extra:]
     compatible = len(dims) <= len(shape) and all(
-        d == 1 or same_dim(d, s)
+        d == 1 or same_dim(d, s) or is_one(d)
         for d, s in zip(reversed(dims), reversed(shape), strict=False))
     if not compatible:
         raise ValueError(f"could not broadcast input array from shape {_text(dims)} into shape "
@@ -162,9 +164,20 @@ def _text(shape: tuple[Dim, ...]) -> str:
 
 
 def normalize(key: Any) -> tuple[Any, ...]:
-    """Return a key as a tuple, lists in it lifted to arrays."""
+    """Return a key as a tuple, sequences in it lifted to arrays."""
     parts = key if isinstance(key, tuple) else (key,)
-    return tuple(lift(p) if isinstance(p, (list, np.ndarray)) else p for p in parts)
+    return tuple(_lifted(p) for p in parts)
+
+
+def _lifted(part: Any) -> Any:
+    """Return a part of a key with an array in place of a list, a tuple or a range."""
+    if isinstance(part, (list, tuple)) and not flatten(part)[0]:
+        return lift(np.zeros(np.shape(part), np.int64))  # np.array([]) would be one of floats
+    if isinstance(part, (bool, np.bool_)) or part is None or part is Ellipsis:
+        return part
+    if isinstance(part, (list, tuple, range, np.ndarray)) or hasattr(part, "in_turn"):
+        return lift(part)
+    return part
 
 
 def is_advanced(part: Any) -> bool:

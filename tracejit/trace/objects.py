@@ -30,6 +30,7 @@ from tracejit.trace.changes import (
 )
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
+from tracejit.trace.dispatch import SETTERS
 from tracejit.trace.equations import is_weak, lift, to_dim
 from tracejit.trace.places import (
     UNSET,
@@ -350,6 +351,9 @@ def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) 
 
 def set_attribute(owner: Any, name: str, content: Any) -> None:
     """Carry out `owner.name = content`."""
+    if isinstance(owner, Traced):
+        _set_array_attribute(owner, name, content)
+        return
     found = _of_class(type(owner), name)
     if isinstance(found, property):
         setter = captured_function(found.fset)
@@ -358,6 +362,18 @@ def set_attribute(owner: Any, name: str, content: Any) -> None:
             return
     before_change(owner, name)
     setattr(owner, name, content)
+
+
+def _set_array_attribute(owner: Traced, name: str, content: Any) -> None:
+    if name in SETTERS and isinstance(owner, Tracer) and owner.is_array:
+        SETTERS[name](owner, content)
+    elif isinstance(owner, Tracer) and hasattr(np.ndarray, name):
+        raise refuse(f"assigning to the attribute {name!r} of an array",
+                     "Make a new array instead: x.astype(dtype), say")
+    else:
+        kind = type_of(owner)
+        text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        raise AttributeError(f"{text!r} object has no attribute {name!r}")
 
 
 def delete_attribute(owner: Any, name: str) -> None:

@@ -18,6 +18,8 @@ class NeedStatic(Restart):
         self.value, self.site, self.why = value, site, why
         self.pin: tuple[Any, int] | None = None
         """Which input it is, and its number in this call, once the capture has looked it up."""
+        self.siblings: list[tuple[Any, int]] = []
+        """The same of the ints beside it in a list: fixing them one by one would take long."""
 
     def found(self) -> tuple[Any, int]:
         """Return the pin, which has been looked up."""

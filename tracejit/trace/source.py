@@ -112,10 +112,16 @@ def _is_internal(file: str) -> bool:
         standard = os.path.dirname(os.__file__) + os.sep
         known = _INTERNAL[file] = (
             path.startswith((PACKAGE, _CODEGEN))
-            or f"{os.sep}numpy{os.sep}" in path or f"{os.sep}scipy{os.sep}" in path
+            or any(path.startswith(folder) for folder in _library_folders())
             or file.startswith("<frozen")
             or (path.startswith(standard) and "site-packages" not in path))
     return known
+
+
+def _library_folders() -> list[str]:
+    """Return where NumPy and SciPy lie; a user's folder may have the name of either."""
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in ("numpy", "scipy")]
+    return [os.path.dirname(file) + os.sep for file in files if file]
 
 
 def describe_line(site: Site | None) -> str:

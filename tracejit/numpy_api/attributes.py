@@ -1,0 +1,101 @@
+"""Attributes of arrays that are assigned to, and `flat`: the elements in the order of C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import product
+from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.shapes import filled_in
+from tracejit.trace.context import current, refuse
+from tracejit.trace.dispatch import PROPERTIES, SETTERS
+from tracejit.trace.equations import as_operand, dims_of, lift, same_dim
+from tracejit.trace.indexing import view
+from tracejit.trace.layouts import reshaped
+from tracejit.trace.tracer import Tracer
+from tracejit.trace.views import ReshapeStep
+
+__all__: list[str] = []
+
+
+class Flat(Tracer):
+    """`x.flat`: writes go through to the array, and what is read of it is a copy."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return found.copy() if isinstance(found, Tracer) and found.dims else found
+
+    def __setitem__(self, key: Any, content: Any) -> None:
+        part = Tracer(self.cell, self.steps)
+        if dims_of(lift(content)):
+            part[key] = _repeated(as_tracer(content).reshape(-1), part[key])
+        else:
+            part[key] = content
+
+
+def _repeated(values: Tracer, target: Tracer) -> Tracer:
+    """Return values for all places of a vector: again from the first, if they are too few."""
+    count, size = values.dims[0], target.dims[0]
+    if _are_equal(count, size):
+        return values
+    taken: Tracer = values[iota(size) % as_operand(count)]
+    return taken
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    """Return whether two sizes are one in this call; refuse where data decides."""
+    trace = current()
+    a, b = trace.canonical(a), trace.canonical(b)
+    if a != b and not (trace.is_known(a) and trace.is_known(b)):
+        raise refuse("assigning to x.flat as many elements as data decides",
+                     "Assign a number, or x[...] = values.reshape(x.shape)")
+    return bool(same_dim(a, b))
+
+
+def _flat(a: Tracer) -> Flat:
+    flattened = view(a, ReshapeStep((product(a.dims),), a.aval.shape))
+    return Flat(flattened.cell, flattened.steps)
+
+
+PROPERTIES["flat"] = _flat
+
+
+def _set_flat(a: Tracer, content: Any) -> None:
+    _flat(a)[:] = content
+
+
+def _set_shape(a: Tracer, shape: Any) -> None:
+    """Give an array another shape in place: this handle shows it, other views stay as they are."""
+    trace = current()
+    makers = {v for eqn in trace.builder.scopes[0].eqns for v in eqn.outputs}
+    if trace.frames or a.cell.first not in makers:
+        where = "in a loop or branch" if trace.frames else "of an argument"
+        raise refuse(f"assigning to the shape {where}",
+                     "Give it another name: y = x.reshape(shape)")
+    result = reshaped(a, filled_in(a.dims, shape))
+    if result.cell is not a.cell:
+        raise refuse("assigning to the shape of an array that is not contiguous, or may not be",
+                     "Give it another name: y = x.reshape(shape)")
+    a.steps = result.steps
+
+
+def _set_part(name: str) -> Any:
+    def assign(a: Tracer, content: Any) -> None:
+        if a.dtype.kind != "c":
+            if name == "imag":
+                raise TypeError("array does not have imaginary part to set")
+            a[...] = content
+            return
+        part = np.broadcast_to(content, a.shape)
+        a[...] = part + 1j * np.imag(a) if name == "real" else np.real(a) + 1j * part
+
+    return assign
+
+
+SETTERS.update({"flat": _set_flat, "shape": _set_shape, "real": _set_part("real"),
+                "imag": _set_part("imag")})

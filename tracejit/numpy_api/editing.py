@@ -1,0 +1,151 @@
+"""Arrays with elements taken out or put in, and what depends on the elements of known arrays.
+
+How many elements `np.unique` gives depends on data. Of an array that no argument comes into it is
+known during capture (`trace/known.py`); of any other it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Span
+from tracejit.ir.dims import Dim
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.shapes import broadcast_to, concatenate, moveaxis, normalize_axis, ravel
+from tracejit.trace.context import refuse
+from tracejit.trace.dispatch import DATA_SIZED, METHODS, captures
+from tracejit.trace.equations import apply, as_operand, cast
+from tracejit.trace.indexing import point_index, slice_span
+from tracejit.trace.known import constant_copy, known_array
+from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int
+from tracejit.trace.views import whole
+from tracejit.tree import flatten, unflatten
+
+__all__: list[str] = []
+
+
+@captures(np.delete)
+def delete(arr: Any, obj: Any, axis: Any = None) -> Tracer:
+    """Return an array without some of the places along an axis."""
+    a, axis = _along(arr, axis)
+    n = a.dims[axis]
+    if isinstance(obj, slice):
+        span = slice_span(obj, n)
+        if span.step == 1:
+            return _without(a, axis, span.start, span.size)
+        obj = range(*obj.indices(need_int(n, "np.delete of a slice with a step")))
+    if _is_number(obj):
+        return _without(a, axis, point_index(obj, n, axis), 1)
+    places = _places(obj, "np.delete")
+    kept = np.delete(np.arange(need_int(n, "np.delete of several places")), places)
+    return _taken(a, kept, axis)
+
+
+@captures(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Tracer:
+    """Return an array with values put in before some of the places along an axis."""
+    a, axis = _along(arr, axis)
+    new = cast(as_tracer(values), a.dtype)
+    while len(new.dims) < len(a.dims):
+        new = new[None]
+    n = need_int(a.dims[axis], "np.insert")
+    places = _places(range(n)[obj] if isinstance(obj, slice) else obj, "np.insert")
+    if not places.ndim:
+        new = moveaxis(new, 0, axis)
+    elif places.dtype == bool:
+        places = np.flatnonzero(places)
+    own = need_int(new.dims[axis], "np.insert")
+    count = own if places.size == 1 else len(places)
+    shape = tuple(count if k == axis else as_operand(d) for k, d in enumerate(a.dims))
+    order = np.insert(np.arange(n), places, np.arange(n, n + count))
+    return _taken(concatenate([a, broadcast_to(new, shape)], axis), order, axis)
+
+
+def _along(arr: Any, axis: Any) -> tuple[Tracer, int]:
+    """Return an array and the axis to work along: the array flat, where there is none."""
+    a = as_tracer(arr)
+    return (ravel(a), 0) if axis is None else (a, normalize_axis(axis, len(a.dims)))
+
+
+def _is_number(x: Any) -> bool:
+    if isinstance(x, Tracer):
+        return not x.dims and x.dtype.kind in "iu"
+    return isinstance(x, (int, np.integer, SymInt)) and not isinstance(x, bool)
+
+
+def _without(a: Tracer, axis: int, start: Dim, count: Dim) -> Tracer:
+    """Return an array without a stretch of places along an axis."""
+    before, after = whole(a.dims[:axis]), whole(a.dims[axis + 1:])
+    end = start + count
+    parts = [apply("index", a, at=(*before, Span(first, size), *after))
+             for first, size in ((0, start), (end, a.dims[axis] - end))]
+    return apply("concatenate", *parts, axis=axis)
+
+
+def _places(obj: Any, what: str) -> np.ndarray:
+    """Return the places that are meant, of which it has to be known how many they are."""
+    places = known_array(as_tracer(obj) if isinstance(obj, (list, tuple, range)) and len(obj) else
+                         obj, f"{what} gives a result of this size")
+    if places is None:
+        raise refuse(f"{what} at places that depend on data has a result whose size may do so too",
+                     "Use one place, constants, or np.where")
+    return places if places.size or places.dtype == bool else places.astype(np.int64)
+
+
+def _taken(a: Tracer, places: np.ndarray, axis: int) -> Tracer:
+    taken: Tracer = a[(*(slice(None),) * axis, constant_copy(places))]
+    return taken
+
+
+# --- functions of known arrays ------------------------------------------------------------------
+
+
+def _known_result(function: Any) -> Any:
+    """Return the capture of a function that NumPy itself carries out on known arrays."""
+    module = function.__module__.replace("numpy", "np")
+    what = f"{module}.{function.__name__}"
+
+    def known(x: Any) -> Any:
+        if not isinstance(x, Traced):
+            return x
+        found = known_array(x, f"{what} has a result of this size")
+        if found is None:
+            raise refuse(f"{what} has a result whose size or order depends on data",
+                         "Use np.where, sums and comparisons, or compute it outside and pass it as "
+                         "an argument")
+        return found[()]
+
+    def capture(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten((args, kwargs))
+        args, kwargs = unflatten(structure, iter([known(x) for x in leaves]))
+        results, form = flatten(function(*args, **kwargs))
+        return unflatten(form, iter([constant_copy(x) if isinstance(x, np.ndarray) else x
+                                     for x in results]))
+
+    return capture
+
+
+DATA_SIZED.extend([
+    np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
+    np.flatnonzero, np.argwhere, np.extract, np.trim_zeros, np.intersect1d, np.union1d,
+    np.setdiff1d, np.setxor1d, np.bincount, np.histogram, np.histogram_bin_edges, np.lexsort])
+for _function in DATA_SIZED:
+    captures(_function)(_known_result(_function))
+
+
+@captures(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None) -> Tracer:
+    """Return the places along an axis for which a condition, which has to be known, holds."""
+    x, axis = _along(a, axis)
+    mask = known_array(condition, "np.compress has a result of this size")
+    if mask is None:
+        raise refuse("np.compress has a result whose size depends on data",
+                     "Use np.where(condition, x, neutral)")
+    if mask.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    return _taken(x, np.flatnonzero(mask), axis)
+
+
+METHODS["compress"] = lambda a, condition, axis=None: compress(condition, a, axis)
