@@ -10,10 +10,12 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from tracejit.codegen.buffers import Buffer, Buffers, loop_vars, write_index
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Span, Value
-from tracejit.ir.dims import Dim, dim_values, substitute
+from tracejit.ir.dims import Dim, dim_values, floor_div, mod, product, substitute
 from tracejit.ir.lowering import (
     Alias,
     Argument,
@@ -25,8 +27,12 @@ from tracejit.ir.lowering import (
     Running,
     Write,
 )
+from tracejit.ir.types import scalar
 
 __all__ = ["Access", "Statement", "copy_statement", "statements_of"]
+
+MOST_LOOPS = 10
+"""Of one statement: Python nests no more than 20 blocks, those of users' loops among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,26 @@ class Statement:
         self._substitute({self.vars[k]: 0 for k in units})
         for k in reversed(units):
             del self.vars[k], self.extents[k]
+        if self.kind in ("put", "add", "fold") and len(self.vars) > MOST_LOOPS:
+            kept = len(self.vars) - self.folded
+            self.folded = len(self._merge_loops(kept, len(self.vars)))
+            self._merge_loops(0, kept)
+
+    def _merge_loops(self, first: int, end: int) -> list[Value]:
+        """Number the elements along all but the last of some loops by one; return those left."""
+        inner = end - MOST_LOOPS // 2
+        if inner > first + 1:
+            merged = Value(scalar(np.int64), self.vars[first].name)
+            parts: dict[Value, Dim] = {}
+            rest: Dim = merged.dim
+            for k in reversed(range(first + 1, inner)):
+                v, d = self.vars[k], self.extents[k]
+                parts[v], rest = mod(rest, d), floor_div(rest, d)
+            self._substitute({**parts, self.vars[first]: rest})
+            self.extents[first:inner] = [product(tuple(self.extents[first:inner]))]
+            self.vars[first:inner] = [merged]
+            end -= inner - first - 1
+        return self.vars[first:end]
 
     def _substitute(self, dims: dict[Value, Dim]) -> None:
         self.operands = [(a, tuple(substitute(i, dims) for i in index))
