@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tracejit.artifacts.files import TEMPORARY, Folder
+from tracejit.artifacts.files import Folder
 from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.loading import reasons, require_environment
 from tracejit.artifacts.places import Missing
-from tracejit.artifacts.store import Artifact, Store, find_store
+from tracejit.artifacts.store import Artifact, Store, find_store, is_named
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
@@ -180,8 +180,8 @@ def verify() -> list[str]:
         assert store is not None
         with suppress(OSError):
             folder = store.inner(slot)
-            for key in sorted(e.name for e in folder.entries() if e.is_dir(follow_symlinks=False)):
-                fault = "" if key.startswith(TEMPORARY) else _fault(slot, folder, key)
+            for key in sorted(e.name for e in folder.entries() if is_named(e)):
+                fault = _fault(slot, folder, key)
                 if fault:
                     complaints.append(f"{key}: {fault}; removed")
                     store.remove(slot, key)

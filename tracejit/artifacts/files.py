@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["SHOWN", "TEMPORARY", "Folder", "is_supported", "open_parent", "read_file",
+__all__ = ["SHOWN", "TEMPORARY", "Folder", "open_parent", "read_file",
            "temporary_name"]
 
 TEMPORARY = "new-"
@@ -35,13 +35,11 @@ _FILE = (getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 MOST_LINKS = 40
 
+IS_SUPPORTED = os.open in os.supports_dir_fd and hasattr(os, "geteuid")
+"""Whether this platform opens files relative to a folder, and files have owners."""
+
 Check = Callable[[os.stat_result, Path], None]
 """Raises `PermissionError` for the state of a file that others may have written."""
-
-
-def is_supported() -> bool:
-    """Return whether this platform opens files relative to a folder and has owners of files."""
-    return os.open in os.supports_dir_fd and hasattr(os, "geteuid")
 
 
 class Folder:
@@ -63,7 +61,7 @@ class Folder:
 
         make -- whether it is made where it is not there, and what is above it
         """
-        if not is_supported():
+        if not IS_SUPPORTED:
             raise PermissionError(errno.EPERM, "this platform does not tell who can write to files")
         return cls(_walk(path, make), path)
 
@@ -84,9 +82,7 @@ class Folder:
 
         require -- looks at the state of the open file; of one in a store, nobody else may write it
         """
-        descriptor = _open(name, os.O_RDONLY | _FILE, self.descriptor, self.path)
-        with open(descriptor, "rb") as f:
-            _require_file(os.fstat(descriptor), self.path / name, require)
+        with open(self._file(name, os.O_RDONLY, require), "rb") as f:
             return f.read()
 
     def add(self, name: str, data: bytes, mode: int = PRIVATE) -> None:
@@ -122,15 +118,15 @@ class Folder:
     def lock_file(self, name: str) -> int:
         """Return a descriptor of a file to be locked; what is no file of ours by its name goes."""
         try:
-            return self._own_file(name, os.O_CREAT)
+            return self._file(name, os.O_RDWR | os.O_CREAT)
         except OSError:
             self.remove(name)
-            return self._own_file(name, os.O_CREAT | os.O_EXCL)
+            return self._file(name, os.O_RDWR | os.O_CREAT | os.O_EXCL)
 
-    def _own_file(self, name: str, flags: int) -> int:
-        descriptor = _open(name, os.O_RDWR | _FILE | flags, self.descriptor, self.path)
+    def _file(self, name: str, flags: int, require: Check | None = None) -> int:
+        descriptor = _open(name, flags | _FILE, self.descriptor, self.path)
         try:
-            _require_file(os.fstat(descriptor), self.path / name)
+            _require_file(os.fstat(descriptor), self.path / name, require)
         except OSError:
             os.close(descriptor)
             raise

@@ -28,7 +28,7 @@ from tracejit.artifacts.fingerprints import digest
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
-__all__ = ["Artifact", "Store", "find_store", "shared_object"]
+__all__ = ["Artifact", "Store", "find_store", "is_named", "shared_object"]
 
 LOG = logging.getLogger("tracejit")
 PATIENCE = 60.0
@@ -102,7 +102,7 @@ class Store:
 
     def slots(self) -> list[str]:
         """Return the names of all slots."""
-        return sorted(e.name for e in self.folder.entries() if _is_slot(e))
+        return sorted(e.name for e in self.folder.entries() if is_named(e))
 
     # --- artifacts ------------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class Store:
         known, found, looked, now = self._known(), {}, 0, time.time_ns()
         settled: dict[str, Content] = {}
         for entry in self.folder.entries():
-            if not _is_slot(entry):
+            if not is_named(entry):
                 continue
             with suppress(OSError):
                 changed = entry.stat(follow_symlinks=False).st_mtime_ns
@@ -295,7 +295,8 @@ LENGTH = len(digest(""))
 """Of the names of slots and artifacts."""
 
 
-def _is_slot(entry: os.DirEntry[str]) -> bool:
+def is_named(entry: os.DirEntry[str]) -> bool:
+    """Return whether something is a folder named as slots and artifacts are."""
     return len(entry.name) == LENGTH and entry.is_dir(follow_symlinks=False)
 
 
@@ -341,7 +342,7 @@ def _uses(folder: Folder) -> list[tuple[float, str]]:
     """Return when the artifacts of a slot were last used, the latest first."""
     found = []
     for entry in folder.entries():
-        if _is_slot(entry):
+        if is_named(entry):
             with suppress(OSError):
                 found.append((folder.state(f"{entry.name}/{MANIFEST}").st_mtime, entry.name))
     return sorted(found, reverse=True)
@@ -354,7 +355,7 @@ def _measure(folder: Folder) -> tuple[int, int, bool]:
     for entry in list(folder.entries()):
         if entry.name.startswith(TEMPORARY):
             is_whole = False
-        elif _is_slot(entry):
+        elif is_named(entry):
             size = _size(folder, entry.name)
             count, total = count + (size > 0), total + size
     if not is_whole:
