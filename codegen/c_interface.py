@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tracejit.codegen.c_names import c_name
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.plan import Condition
 from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, format_dim
 from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.user_text import on_one_line
 
 __all__ = ["FIRST_CONDITION", "NEGATIVE", "NO_WORKSPACE", "TOO_LARGE", "C_TYPES", "Interface",
            "Parameter", "header_text", "make_interface"]
@@ -29,14 +31,6 @@ C_TYPES: dict[np.dtype, str] = {
     DTYPES["c64"]: "float _Complex", DTYPES["c128"]: "double _Complex",
     **{dtype: f"{dtype.name}_t" for dtype in DTYPES.values() if dtype.kind in "iu"},
 }
-_RESERVED = """
-    alignas alignof asm auto bool break case catch char class complex const constexpr continue
-    default delete do double else enum explicit extern false float for friend goto if inline int
-    long namespace new operator private protected public register restrict return short signed
-    sizeof static struct switch template this throw true try typedef typename union unsigned using
-    virtual void volatile while I workspace allocator
-"""
-_KEYWORDS = frozenset(_RESERVED.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +80,12 @@ class Interface:
             text = re.sub(r"\{\d[^}]*\}", "...", failure.message)
             where = f" ({failure.site})" if failure.site is not None else ""
             text = text.replace("{{", "{").replace("}}", "}")
-            yield k + 1, f"{failure.error}: {text}{where}"
+            yield k + 1, on_one_line(f"{failure.error}: {text}{where}")
         yield NEGATIVE, "a size is negative"
         yield TOO_LARGE, "the sizes are too large: bytes do not fit into 64 bits"
         yield NO_WORKSPACE, "the workspace is NULL, and this program needs one"
         for k, (_, message) in enumerate(self.conditions):
-            yield FIRST_CONDITION - k, message
+            yield FIRST_CONDITION - k, on_one_line(message)
 
 
 def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
@@ -103,8 +97,8 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     notes      -- remarks on inputs, by number
     """
     graph = kernel.graph
-    taken: set[str] = set()
-    names = {v: _identifier(kernel.labels[v], taken) for v in (*graph.sizes, *graph.inputs)}
+    taken = {"workspace", "allocator"}
+    names = {v: c_name(kernel.labels[v], taken) for v in (*graph.sizes, *graph.inputs)}
     parameters: list[Parameter] = []
 
     def shape(dims: Sequence[Dim]) -> str:
@@ -126,7 +120,7 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     sizes([v.dim for v in graph.sizes])
     for k, a in enumerate(graph.outputs):
         kind = C_TYPES[a.aval.dtype]
-        name = _identifier(results.get(k, kernel.outputs[k].name), taken)
+        name = c_name(results.get(k, kernel.outputs[k].name), taken)
         note = f"{kind}{shape(a.aval.shape) or '[1]'}, written"
         parameters.append(Parameter("output", name, f"{kind} *", k, note))
     parameters.append(Parameter("workspace", "workspace", "void *", None,
@@ -137,16 +131,6 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     texts = [(c, _condition_text(c, names, reason)) for c, reason in conditions
              if not isinstance(c[0], int)]
     return Interface(kernel, tuple(parameters), tuple(dict(texts).items()), names)
-
-
-def _identifier(name: str, taken: set[str]) -> str:
-    """Return a name that C accepts and that no other parameter has."""
-    name = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    name = f"arg{name}" if not re.match(r"[A-Za-z]", name) else name
-    while name in _KEYWORDS or name in taken:
-        name += "_"
-    taken.add(name)
-    return name
 
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -205,7 +189,8 @@ def header_text(interface: Interface, symbol: str, alias: str, about: Sequence[s
               f"{alias}_workspace gives a number of bytes, or one of the negative codes.",
               "", "To link the object or the archive, add:",
               *(f"  {line}" for line in link)]
-    comment = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
+    comment = "\n".join(f" * {on_one_line(line)}".rstrip() for line in lines)
+    comment = comment.replace("*/", "* /").replace("/*", "/ *")
     guard = f"{symbol.upper()}_H"
     main = _prototype("int64_t ", symbol, [p.declaration for p in interface.parameters])
     sizing = _prototype("int64_t ", f"{symbol}_workspace",

@@ -16,11 +16,13 @@ import numpy as np
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
 from tracejit.codegen.loop_ir import Assign, If, Let, Node, filled
+from tracejit.codegen.names import MADE_OF_NAMES, is_numbered, reserved_names
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import Call, Dim, Expr, dim_values
 from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.types import scalar
+from tracejit.ir.user_text import identifier
 
 __all__ = ["Emitter", "Failure", "Scope", "literal_text"]
 
@@ -67,11 +69,13 @@ def literal_text(a: Literal) -> str:
 class Emitter:
     """Writes scalar code into scopes."""
 
+    target = "cpu"
+
     def __init__(self, elements: Elements, buffers: Buffers, labels: dict[Value, str]) -> None:
         self.elements, self.buffers, self.labels = elements, buffers, labels
         self.scopes: list[Scope] = []
         self.names: dict[Value, str] = {}
-        self.taken: set[str] = set()
+        self.taken = set(reserved_names(self.target))
         self.open_names: list[str] = []
         self.facts: set[Guard] = set()
         self.failures: list[Failure] = []
@@ -95,20 +99,25 @@ class Emitter:
             self.scopes.pop()
 
     def fresh(self, stem: str) -> str:
-        """Return a new name."""
+        """Return a new name, an identifier that stands for nothing else where it is read."""
+        stem = identifier(stem)
+        if MADE_OF_NAMES.match(stem):
+            stem = f"v{stem}"
         name, k = stem, 1
-        while name in self.taken:
+        while not self._is_new(name):
             k += 1
             name = f"{stem}_{k}"
         self.taken.add(name)
         return name
 
+    def _is_new(self, name: str) -> bool:
+        return not (name in self.taken or name in self.open_names or is_numbered(name))
+
     @contextmanager
     def loop_name(self, v: Value) -> Iterator[str]:
         """Name a loop variable; loops that are not nested share names."""
-        stems = [v.name or "i", *"ijklmnpqrst", *(f"i{k}" for k in range(100))]
-        free = (s for s in stems if s not in self.open_names and s not in self.taken)
-        name = next(free)
+        stems = [identifier(v.name or "i"), *"ijklmnpqrst", *(f"i{k}" for k in range(100))]
+        name = next(s for s in stems if self._is_new(s) and not MADE_OF_NAMES.match(s))
         self.open_names.append(name)
         self.names[v] = name
         try:
@@ -118,8 +127,7 @@ class Emitter:
 
     def label(self, v: Value) -> str:
         """Return the name that a value's scalars get: after its number in the printed graph."""
-        text = self.labels.get(v, v.name or "t")
-        return f"v{text}" if text.isdigit() else text
+        return identifier(self.labels.get(v, v.name or "t"))
 
     def comment(self, eqn: Eqn | None) -> str:
         """Return what stands behind a line: the equation and the user's line."""

@@ -71,6 +71,11 @@ class Kernel:
         yield from dict.fromkeys(_copies(self.nodes, ""))
 
     @property
+    def size_names(self) -> list[str]:
+        """Return what sizes are called in the source, in the order of the graph."""
+        return [self.scalar_names[v] for v in self.graph.sizes]
+
+    @property
     def buffers(self) -> list[Buffer]:
         """Return all buffers, in the order in which verify mode numbers them."""
         return [*self.inputs, *self.outputs, *self.arena]

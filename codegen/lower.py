@@ -97,7 +97,7 @@ class _Lowerer(NestEmitter):
         nodes: list[Node] = []
         inputs, outputs = self._name_buffers()
         with self.scope(head):
-            self._bind_inputs()
+            self._bind_inputs(inputs)
         with self.scope(nodes):
             self.block(self.carried_out.block)
             self._finish(outputs)
@@ -110,7 +110,8 @@ class _Lowerer(NestEmitter):
 
     def _name_buffers(self) -> tuple[list[Buffer], list[Buffer]]:
         inputs: list[Buffer] = []
-        self.taken |= {"ctx", "arena"} | {self.labels[v] for v in self.graph.sizes}
+        for v in self.graph.sizes:
+            self.names[v] = self.fresh(self.labels[v])
         for k, v in enumerate(self.graph.inputs):
             buffer = self.buffers.of.get(v)
             if buffer is None:
@@ -119,23 +120,17 @@ class _Lowerer(NestEmitter):
             inputs.append(buffer)
         for k, buffer in enumerate(self.buffers.outputs):
             buffer.name = self.fresh(f"out{k}")
-        for v in self.graph.sizes:
-            self.names[v] = self.labels[v]
         for buffer in self.buffers.inner:
             buffer.name = self.fresh("t" + self.labels.get(buffer.values[0], ""))
         return inputs, self.buffers.outputs
 
-    def _bind_inputs(self) -> None:
+    def _bind_inputs(self, inputs: Sequence[Buffer]) -> None:
         """Read scalar arguments once."""
-        for k, v in enumerate(self.graph.inputs):
+        for v, buffer in zip(self.graph.inputs, inputs, strict=True):
             if not is_array(v):
                 name = self.fresh(f"{self.labels[v]}_")
                 self.names[v] = name
-                self.nodes.append(Let(name, f"{self._input_name(k)}[0]", f"%{self.labels[v]}"))
-
-    def _input_name(self, k: int) -> str:
-        v = self.graph.inputs[k]
-        return self.buffers.of[v].name if v in self.buffers.of else self.labels[v]
+                self.nodes.append(Let(name, f"{buffer.name}[0]", f"%{self.labels[v]}"))
 
     def _finish(self, outputs: list[Buffer]) -> None:
         for a, buffer in zip(self.graph.outputs, outputs, strict=True):

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
 from tracejit.codegen.slots import arena_layout, dim_source
+from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.user_text import in_docstring, on_one_line
 
-__all__ = ["render", "render_nodes", "wrapped"]
+__all__ = ["heading", "render", "render_nodes", "wrapped"]
 
 COMMENT_COLUMN = 60
 MAX_INLINED = 70
@@ -18,11 +20,8 @@ MAX_INLINED = 70
 def render(kernel: Kernel) -> str:
     """Return the module that holds a kernel."""
     names = [b.name for b in kernel.inputs] + [b.name for b in kernel.outputs]
-    sizes = [kernel.labels[v] for v in kernel.graph.sizes]
-    lines = ['"""' + f"{kernel.graph.name}: emitted by tracejit.", ""]
-    lines += [*str(kernel.graph).splitlines(), '"""', ""]
-    params = ["ctx", *names, *(["arena"] if kernel.arena else []), *sizes]
-    lines += wrapped(f"def kernel({', '.join(params)}):")
+    params = ["ctx", *names, *(["arena"] if kernel.arena else []), *kernel.size_names]
+    lines = wrapped(f"def kernel({', '.join(params)}):")
     lines += [line for node in kernel.head for line in _node(node, 1)]
     lines += _prologue(kernel)
     lines += render_nodes(kernel.nodes, 1)
@@ -30,7 +29,13 @@ def render(kernel: Kernel) -> str:
     for number, dtype in enumerate(kernel.logs):
         scope = log_scope(kernel, number)
         text = text.replace(f"scope_log{number})", f'"{dtype_name(dtype)}:{scope}")')
-    return text
+    return "\n".join([*heading(kernel.graph, "emitted by tracejit."), text])
+
+
+def heading(graph: Graph, how: str) -> list[str]:
+    """Return the docstring of an emitted module: its program's name, and the graph."""
+    lines = [f"{graph.name}: {how}", "", *str(graph).splitlines()]
+    return [f'"""{in_docstring(lines[0])}', *map(in_docstring, lines[1:]), '"""', ""]
 
 
 def log_scope(kernel: Kernel, number: int) -> int:
@@ -75,7 +80,7 @@ def _prologue(kernel: Kernel) -> list[str]:
 
 def _line(text: str, depth: int, comment: str) -> str:
     text = "    " * depth + text
-    return f"{text:<{COMMENT_COLUMN}}  # {comment}" if comment else text
+    return f"{text:<{COMMENT_COLUMN}}  # {on_one_line(comment)}" if comment else text
 
 
 def render_nodes(nodes: Sequence[Node], depth: int) -> list[str]:

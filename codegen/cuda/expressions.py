@@ -54,7 +54,7 @@ def is_array_expression(text: str) -> bool:
 def dtypes_of(kernel: Kernel) -> dict[str, np.dtype]:
     """Return the dtype of every array, size, loop variable and scalar of a kernel, by name."""
     found = {b.name: b.dtype for b in kernel.buffers}
-    found.update((kernel.labels[v], I64) for v in kernel.graph.sizes)
+    found.update(dict.fromkeys(kernel.size_names, I64))
     _visit([*kernel.head, *kernel.nodes], found, kernel.logs)
     return found
 

@@ -31,7 +31,7 @@ class HostRenderer:
         self.kernel, self.dtypes, self.out, self.slots = kernel, dtypes, out, slots
         self.program = out.program
         self.buffers: dict[str, Buffer] = {b.name: b for b in kernel.buffers}
-        self.known = {kernel.labels[v] for v in kernel.graph.sizes} | {
+        self.known = set(kernel.size_names) | {
             n.name for n in kernel.head if isinstance(n, Let)} | self.program.host | (
             self.program.variables())
         """Numbers that the host has."""
@@ -46,7 +46,7 @@ class HostRenderer:
         capacities = [f"logcap{k}" for k in range(len(self.kernel.logs))]
         parts = [n for n in self.out.arrays if n.startswith("parts_")]
         names = dict.fromkeys(["run", "ctx", *arrays, *parts, *capacities,
-                               *(self.kernel.labels[v] for v in self.kernel.graph.sizes),
+                               *self.kernel.size_names,
                                *(n.name for n in self.kernel.head if isinstance(n, Let))])
         lines = wrapped(f"def launch({', '.join(names)}):")
         return [*lines, *(self._steps(self.program.steps, 1) or ["    pass"])]

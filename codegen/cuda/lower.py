@@ -42,6 +42,7 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
 class _DeviceLowerer(_Lowerer):
     """Lowers one graph for a device."""
 
+    target = "cuda"
     style = Style(vectorises=False, in_registers=True, is_product=is_device_product)
     strict = False
     free: frozenset[Value] = frozenset()

@@ -36,7 +36,7 @@ def program_of(kernel: Kernel, emitted: DeviceSource,
         {name: tuple(parameters) for name, parameters in emitted.kernels.items()},
         tuple([(name, v.aval.dtype, len(v.aval.shape))
                for name, v in zip(names, kernel.graph.inputs, strict=True)]),
-        tuple([kernel.labels[v] for v in kernel.graph.sizes]),
+        tuple(kernel.size_names),
         tuple([(buffer.name, buffer.dtype, len(shape))
                for buffer, shape in zip(kernel.outputs, _shapes(kernel.graph), strict=True)]),
         tuple([(b.name, b.dtype) for b in kernel.arena]), dict(emitted.arrays),

@@ -25,7 +25,7 @@ from tracejit.codegen.cuda.units import Program, Unit
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, texts
-from tracejit.codegen.python_source import render_nodes, wrapped
+from tracejit.codegen.python_source import heading, render_nodes, wrapped
 from tracejit.codegen.slots import dim_source, enclosing_blocks
 from tracejit.errors import Refusal
 from tracejit.ir.core import Graph
@@ -86,15 +86,13 @@ class _Renderer:
             self.slots[name] = table, counts.get(table, 0)
             counts[table] = counts.get(table, 0) + 1
             self.out.arrays[table] = dtype, counts[table]
-        self.sizes = {kernel.labels[v] for v in kernel.graph.sizes}
+        self.sizes = set(kernel.size_names)
         self.heads = {n.name for n in kernel.head if isinstance(n, Let)}
         self.buffers = {b.name: b for b in kernel.buffers}
         self.around = enclosing_blocks(kernel)
 
     def render(self) -> DeviceSource:
-        graph = self.kernel.graph
-        lines = ['"""' + f"{graph.name}: emitted by tracejit for CUDA.", ""]
-        lines += [*str(graph).splitlines(), '"""', ""]
+        lines = heading(self.kernel.graph, "emitted by tracejit for CUDA.")
         for unit in self.program.units():
             lines += ["", *self._kernel(unit), ""]
         host = HostRenderer(self.kernel, self.dtypes, self.out, self.slots)

@@ -63,7 +63,7 @@ def split(kernel: Kernel, dtypes: dict[str, np.dtype]) -> Program:
 class _Splitter:
     def __init__(self, kernel: Kernel, dtypes: dict[str, np.dtype]) -> None:
         self.kernel, self.dtypes = kernel, dtypes
-        self.parameters = {kernel.labels[v] for v in kernel.graph.sizes} | {
+        self.parameters = set(kernel.size_names) | {
             n.name for n in kernel.head if isinstance(n, Let)}
         self.arrays = {b.name for b in kernel.buffers}
         self.inputs = {b.name for b in kernel.inputs}

@@ -14,6 +14,7 @@ from tracejit.ir.cells import short_name
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
 from tracejit.ir.types import Aval, LogType, Type
+from tracejit.ir.user_text import graph_name, on_one_line
 
 __all__ = ["Atom", "Block", "Eqn", "Graph", "Literal", "Op", "Params", "Site", "Span", "Value",
            "param_dims", "type_dims"]
@@ -102,7 +103,7 @@ class Site:
 
     def __str__(self) -> str:
         file, line, _ = self.location
-        return f"{short_name(file)}:{line}"
+        return f"{on_one_line(short_name(file))}:{line}"
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -201,6 +202,10 @@ class Graph(Drawn):
     """Why each pruned equation has no backward part."""
     primal: Block | None = None
     """Of a gradient, the block that was differentiated, with what nothing reads any more."""
+
+    def __post_init__(self) -> None:
+        """Make the name a word, whatever a function is called."""
+        object.__setattr__(self, "name", graph_name(self.name))
 
     @property
     def inputs(self) -> tuple[Value, ...]:

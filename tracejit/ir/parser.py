@@ -20,7 +20,7 @@ __all__ = ["parse_graph"]
 _TOKEN = re.compile(
     r"(?P<skip>\s+|#[^\n]*|--[^\n]*)"
     r"|(?P<float>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|inf\b|nan\b)"
-    r"|(?P<int>\d+)|(?P<value>%[A-Za-z0-9_]+)|(?P<name>[A-Za-z_][\w.\[\]]*?(?![\w.]))"
+    r"|(?P<int>\d+)|(?P<value>%\w+)|(?P<name>[^\W\d][\w.\[\]]*?(?![\w.]))"
     r"|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<mark>->|//|[-+*%(){}\[\]<>,:=])")
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value
 from tracejit.ir.dims import Dim, Expr, format_dim
-from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.types import Aval, Type
+from tracejit.ir.user_text import on_one_line, value_name
 
 __all__ = ["Names", "format_block", "format_graph", "format_head", "format_literal", "format_param",
            "format_type"]
@@ -29,7 +30,7 @@ class Names:
     def of(self, v: Value) -> str:
         """Return the value's name, choosing one at its first mention."""
         if v not in self.given:
-            name = v.name or self._number()
+            name = _name_of(v) or self._number()
             while name in self.taken:
                 name = name + "_" if v.name and not name[-1].isdigit() else self._number(name)
             self.taken.add(name)
@@ -37,6 +38,7 @@ class Names:
         return self.given[v]
 
     def _number(self, stem: str = "") -> str:
+        """Return the next number; a name that ends with a digit gets an underscore instead."""
         if stem and not stem.isdigit():
             return stem + "_"
         self.next += 1
@@ -53,6 +55,18 @@ class Names:
     def atom(self, a: Atom) -> str:
         """Return the text of an operand."""
         return self.ref(a) if isinstance(a, Value) else format_literal(a)
+
+
+_WORDS = frozenset(("True", "False", "None", "inf", "nan", "max", "min", *DTYPES))
+"""Words of the syntax, which a size, written bare, is never called."""
+
+
+def _name_of(v: Value) -> str:
+    """Return the name that a value was given as a word; empty where it has none."""
+    name = v.name or ""
+    if name and not name.isidentifier():
+        name = value_name(name)
+    return f"{name}_" if v.is_size and name in _WORDS else name
 
 
 def format_literal(a: Literal) -> str:
@@ -90,7 +104,8 @@ def format_param(p: Any, names: Names) -> str:
     if isinstance(p, np.dtype):
         return dtype_name(p)
     if isinstance(p, str):
-        return json.dumps(p, ensure_ascii=False)
+        text = json.dumps(p, ensure_ascii=False)
+        return text if text.isprintable() else json.dumps(p)
     return repr(p) if p is None or isinstance(p, (bool, int, float)) else f"<{p}>"
 
 
@@ -135,7 +150,7 @@ def format_block(block: Block, names: Names, indent: str, end: str,
     for eqn in block.eqns:
         own = eqn.group if eqn.group != inside else None
         if own != group:
-            lines.append(f"{indent}-- {own or ''}".rstrip())
+            lines.append(f"{indent}-- {on_one_line(own or '')}".rstrip())
         elif backward and end == "return" and eqn.group is None and eqn.of is not None:
             lines.append(f"{indent}-- backward")
             backward = False

@@ -44,6 +44,7 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
     """Write the files; see `Compiled.export`."""
     from tracejit.codegen import export as codegen
     from tracejit.codegen.c_interface import header_text, make_interface
+    from tracejit.codegen.c_names import c_function_name, is_reserved_in_c
 
     target = Path(path)
     if target.suffix not in _SUFFIXES:
@@ -54,8 +55,8 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
             lowered = lowered.traced.lower()
     program, kernel = lowered.traced.program, lowered.kernel
     require_silent(program, kernel)
-    alias = name or re.sub(r"\W+", "_", program.name, flags=re.ASCII).strip("_")
-    if not re.fullmatch(r"[A-Za-z]\w*", alias, flags=re.ASCII):
+    alias = name or c_function_name(program.name)
+    if not re.fullmatch(r"[A-Za-z]\w*", alias, flags=re.ASCII) or is_reserved_in_c(alias):
         raise ValueError(f"{alias!r} is no name for a C function. Give name= another")
     is_strict = getattr(program.options, "fp", "default") == "strict"
     known = codegen.vector_widths(cpu)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from tracejit.configuration import settings
 from tracejit.exact import same
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.trace.guards import shown
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.specs import ArgSpec, parameter_names
 from tracejit.tree import leaf_names
 
 if TYPE_CHECKING:
@@ -88,10 +87,7 @@ def _kind(s: ArgSpec) -> str:
 def _names(call: Request) -> list[str]:
     """Return how users write the leaves of the arguments."""
     args, kwargs = call.structure.parts
-    try:
-        params = list(inspect.signature(call.function.transform.fn).parameters)
-    except (TypeError, ValueError):
-        params = []
+    params = parameter_names(call.function.transform.fn)
     names: list[str] = []
     for k, part in enumerate(args.parts):
         names += leaf_names(part, params[k] if k < len(params) else f"argument {k}")

@@ -15,6 +15,7 @@ from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import evaluate
 from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.parser import parse_graph
+from tracejit.ir.user_text import graph_name, on_one_line
 from tracejit.ir.walk import all_eqns
 
 if TYPE_CHECKING:
@@ -80,12 +81,13 @@ def reproducer(program: Program, graph: Graph, shapes: Sequence[Any]) -> str:
         text = (f"This script cannot run {program.name} alone: {why}. The graph was:\n\n{chosen}")
         return f"raise SystemExit({_literal(text)})"
     try:
-        arguments = "\n".join(f"    {_argument(v, x)},  # {v.name or k}" for k, (v, x) in enumerate(
-            zip(chosen.inputs, given or _chosen(chosen), strict=True)))
+        given = given or _chosen(chosen)
+        arguments = "\n".join(f"    {_argument(v, x)},  # {on_one_line(v.name or str(k))}"
+                              for k, (v, x) in enumerate(zip(chosen.inputs, given, strict=True)))
     except (LookupError, ValueError) as e:
         return f"raise SystemExit({_literal(f'No arguments are known for {program.name}: {e!r}')})"
     version = sys.modules["tracejit"].__version__
-    return _SCRIPT.format(name=program.name, version=version, about=about,
+    return _SCRIPT.format(name=graph_name(program.name), version=version, about=about,
                           graph=_literal(f"{chosen}\n"), arguments=arguments,
                           fp=getattr(program.options, "fp", "default"),
                           verify=settings().verify)

@@ -7,7 +7,6 @@ reason is noted.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
+from tracejit.ir.user_text import graph_name, value_name
 from tracejit.ir.walk import Env, copy_dim, first_undefined
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
@@ -36,7 +36,7 @@ from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Spread, Structure, flatten, leaf_names, unflatten
 
@@ -137,7 +137,7 @@ class _Attempt:
                  writes_back: bool, assigns: bool, names: Sequence[str] | None) -> None:
         self.fn, self.specs, self.structure, self.actual = fn, specs, structure, actual
         self.pins, self.leasts, self.writes_back, self.assigns = pins, leasts, writes_back, assigns
-        self.name = name or getattr(fn, "__name__", "f").replace("<lambda>", "_lambda")
+        self.name = graph_name(name or getattr(fn, "__name__", "f"))
         self.names = names
         self.trace = Trace()
         self.trace.captured = Captures(self._captured_input)
@@ -200,8 +200,7 @@ class _Attempt:
     def _leaf_names(self) -> list[str]:
         """Name inputs after the function's parameters."""
         args, kwargs = self.structure.parts
-        code = getattr(inspect.unwrap(self.fn), "__code__", None)
-        params = code.co_varnames[:code.co_argcount] if code is not None else ()
+        params = parameter_names(self.fn)
         names: list[str] = []
         for k, part in enumerate(args.parts):
             names += leaf_names(part, params[k] if k < len(params) else f"arg{k}")
@@ -225,7 +224,7 @@ class _Attempt:
     def _input(self, spec: ArgSpec, content: Any, key: Any, name: str,
                inputs: list[Value]) -> Any:
         """Make an input of the graph and return what stands for it."""
-        name = "".join(c if c.isalnum() else "_" for c in name).strip("_")
+        name = value_name(name)
         assert spec.dtype is not None
         if spec.kind != "array":
             v = Value(scalar(spec.dtype), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from tracejit.errors import Refusal
 from tracejit.ir.dtypes import DTYPES
 
-__all__ = ["ArgSpec", "is_spec", "spec", "spec_of_leaf"]
+__all__ = ["ArgSpec", "is_spec", "parameter_names", "spec", "spec_of_leaf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,15 @@ def spec_of_leaf(x: Any) -> ArgSpec:
     return ArgSpec("static", content=x)
 
 
+def parameter_names(fn: Any) -> list[str]:
+    """Return what the positional arguments of a call are called: of a bound method without self."""
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
 # --- specs that users write ----------------------------------------------------------------------
 
 _SPEC = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*$")
@@ -101,6 +111,9 @@ def spec(text: str) -> Any:
         raise ValueError(f"{text!r} is no spec: write a dtype ({', '.join(DTYPES)}) with sizes in "
                          "brackets, as in 'f64[n, 3]', or 'float', 'int', 'complex'")
     parts = [p.strip() for p in m[2].split(",") if p.strip()]
+    for p in parts:
+        if not (p.isdigit() or p.isidentifier()):
+            raise ValueError(f"{text!r} is no spec: a size is a number or a name, not {p!r}")
     sizes = tuple(int(p) if p.isdigit() else p for p in parts)
     if not sizes:
         return ArgSpec("scalar", DTYPES[m[1]])

@@ -83,9 +83,10 @@ class _Place:
 
     def __init__(self, node: Tree, owner: str | None, statement: int) -> None:
         self.node, self.owner, self.statement = node, owner, statement
-        decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+        decorators: Sequence[ast.expr] = (
+            node.decorator_list if isinstance(node, ast.FunctionDef) else [])
         self.name = node.name if isinstance(node, ast.FunctionDef) else "<lambda>"
-        self.first_line = (decorators or [node])[0].lineno
+        self.first_line = decorators[0].lineno if decorators else node.lineno
 
     def is_around(self, code: CodeType) -> bool:
         """Whether all of a code's instructions stand in this lambda; a `def` has its own lines."""
@@ -142,9 +143,9 @@ def _places(root: ast.stmt, statement: int) -> list[_Place]:
         node, owner = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             found.append(_Place(node, owner, statement))
-        inside = set(node.body) if isinstance(node, ast.ClassDef) else ()
+        inside, name = (set(node.body), node.name) if isinstance(node, ast.ClassDef) else ((), "")
         for child in ast.iter_child_nodes(node):
-            pending.append((child, node.name if child in inside else owner))
+            pending.append((child, name if child in inside else owner))
     return found
 
 
@@ -175,8 +176,8 @@ def _find_in(text: str, fn: FunctionType) -> Tree | None:
 # --- compiling it -------------------------------------------------------------------------------
 
 Transform = Callable[[ast.Module], None]
-_FUTURE = functools.reduce(int.__or__, (getattr(__future__, name).compiler_flag
-                                        for name in __future__.all_feature_names))
+_FUTURE: int = functools.reduce(int.__or__, (getattr(__future__, name).compiler_flag
+                                             for name in __future__.all_feature_names))
 
 
 def future_flags(code: CodeType) -> int:
