@@ -25,10 +25,10 @@ RESAMPLED = 2000
 def _calls() -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield what a checkout's process times: the workloads, and calls that do next to nothing."""
     import numpy as np
-    from benchmarks.peers import PEERS
-    from benchmarks.workloads import WORKLOADS
 
     import tracejit
+    from benchmarks.peers import PEERS
+    from benchmarks.workloads import WORKLOADS
 
     for key, workload in WORKLOADS.items():
         call = PEERS["tracejit"](workload)

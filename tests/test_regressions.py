@@ -1011,3 +1011,19 @@ def test_a_slice_that_is_written_twice_is_written_once() -> None:
         assert [e.op.name for e in graph.block.eqns].count("update") == writes
         for found, wanted in zip(interpret(graph, x), f(x), strict=True):
             np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_graph_does_not_depend_on_where_objects_lie() -> None:
+    def three(x):
+        p, q, r = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+        for i in range(1, len(x)):
+            p[i] = x[i] - q[i - 1]
+            q[i] = p[i] * r[i - 1]
+            r[i] = q[i] + p[i - 1] * x[i]
+        return np.sum(p * q * r)
+
+    kept, texts = [], set()
+    for k in range(40):
+        kept.append([object() for _ in range(k % 7)])
+        texts.add(str(tracejit.value_and_grad(three).trace(np.ones(4)).graph))
+    assert len(texts) == 1

@@ -7,7 +7,7 @@ from what may differ in the last bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,8 +74,9 @@ def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
     """Choose what to store of a nest so that `ghosts` can be had on the way back."""
     needed = {v for v in ghosts if not nest.is_loop_index(v)}
     while True:
-        nodes = _nodes(nest, needed)
-        stored = choose_stored(nodes, needed)
+        order = sorted(needed, key=lambda v: v.uid)  # of two cuts of one cost always the same
+        nodes = _nodes(nest, order)
+        stored = choose_stored(nodes, order)
         dims = {w for v in stored for w in nest.inner_dims(v.aval) if not nest.is_loop_index(w)}
         if dims <= needed:
             break
@@ -124,7 +125,7 @@ def _read_ahead(plan: Plan, needed: set[Value]) -> None:
                 plan.recomputed = rest
 
 
-def _nodes(nest: Nest, needed: set[Value]) -> dict[Value, Node[Value]]:
+def _nodes(nest: Nest, needed: Sequence[Value]) -> dict[Value, Node[Value]]:
     nodes: dict[Value, Node[Value]] = {}
     pending = list(needed)
     while pending:

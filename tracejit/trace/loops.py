@@ -83,7 +83,7 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
     Raises `Unroll` where only Python can run it.
     """
     carried = [_Carried(p, p.get(), first_guess(p.get(), p.name in rebound)) for p in places]
-    cells = {x.cell for x in written}
+    cells = dict.fromkeys(x.cell for x in written)  # in order: equal arrays begin as one value
     for cell in sorted(cells, key=lambda c: c.value.uid):
         carried.append(_Carried(CellPlace(cell), cell.value, CellGuess(cell.value.aval)))
     tracer = _LoopTracer(carried, body, condition, lo, hi, flags)
