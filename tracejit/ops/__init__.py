@@ -1,6 +1,10 @@
 """The op registry: one op, one entry, and all that anyone needs to know of it in that entry."""
 
-from tracejit.ops import (  # noqa: F401  (importing fills the tables)
+from tracejit.trace.own_numpy import require_numpy
+
+require_numpy()
+
+from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     arithmetic,
     calls,
     checkpointing,

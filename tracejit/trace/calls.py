@@ -18,10 +18,10 @@ from tracejit.trace import lists
 from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen
 from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
-from tracejit.trace.dispatch import CREATES, FOREIGN, FUNCTIONS, UFUNCS
+from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
 from tracejit.trace.equations import COMPOSITES, cast, lift
 from tracejit.trace.iterables import TracedIterable
-from tracejit.trace.keywords import checking_keywords
+from tracejit.trace.modules import home_of
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.runs import Run, as_array_operand, has_runs, holds_runs
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
@@ -38,11 +38,9 @@ BUILTINS: dict[Any, Callable[..., Any]] = {}
 
 def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function from captured code."""
-    try:
-        replacement = BUILTINS.get(fn)
-        capture = FUNCTIONS.get(fn)
-    except TypeError:  # an unhashable callable
-        replacement = capture = None
+    known = _is_known_by_identity(fn)
+    replacement = BUILTINS.get(fn) if known else None
+    capture = FUNCTIONS.get(fn) if known else None
     owner = getattr(fn, "__self__", None)
     if has_runs(owner) or any(map(holds_runs, args)) or any(map(holds_runs, kwargs.values())):
         if isinstance(owner, (list, tuple)):
@@ -77,6 +75,13 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if isinstance(fn, type):
         return _make_instance(fn, args, kwargs)
     return _call_object(fn, args, kwargs)
+
+
+def _is_known_by_identity(fn: Any) -> bool:
+    """Return whether something can be looked up in tables of functions: no code of users' runs."""
+    kind = type(fn)
+    return kind is BuiltinFunctionType or (
+        kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__)
 
 
 _LIKE_LISTS = (deque, ValuesView)
@@ -172,8 +177,8 @@ def captured_function(fn: Any) -> Callable[..., Any] | None:
 
 
 def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if fn not in UFUNCS and fn not in COMPOSITES and fn.__name__ in FOREIGN:
-        return checking_keywords(FOREIGN[fn.__name__], fn)(*args, **kwargs)
+    if fn not in UFUNCS and fn not in COMPOSITES and (capture := foreign_capture(fn)) is not None:
+        return capture(*args, **kwargs)
     return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
 
 
@@ -192,17 +197,17 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     """Return a Python function with its control flow captured; others as they are."""
     if rewritten_source(fn.__code__) is not None:
         return fn
-    module = (fn.__module__ or "").partition(".")[0]
-    if module == "scipy" and fn.__name__ in FOREIGN:
-        return _or_plain(checking_keywords(FOREIGN[fn.__name__], fn), fn)
-    if module in _IMPURE:
+    capture = foreign_capture(fn)
+    if capture is not None:
+        return _or_plain(capture, fn)
+    module, file = home_of(fn).partition(".")[0], fn.__code__.co_filename
+    if module in _IMPURE and _is_standard(file):
         raise _impure(fn)
-    file = fn.__code__.co_filename
     if file not in LIKE_USERS and (
             module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file)):
         reads = module == "numpy" and fn.__name__ in _READING
         if (module not in _PURE or reads) and not file.startswith(PACKAGE):
-            note_impure(f"{fn.__module__}.{fn.__qualname__}")
+            note_impure(f"{home_of(fn)}.{fn.__qualname__}")
         return fn
     from tracejit.trace.hooks import Hooks
 
@@ -327,11 +332,11 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if str(getattr(fn, "__module__", "")).startswith("numpy.random"):
-        raise _impure(fn)
     call = type(fn).__call__ if callable(fn) else None
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         return convert(call)(fn, *args, **kwargs)
+    if str(getattr(fn, "__module__", "")).startswith("numpy.random"):
+        raise _impure(fn)
     if type(fn).__module__.partition(".")[0] not in _QUIET:
         note_impure(f"a {type(fn).__qualname__}")
     if type(fn).__module__.partition(".")[0] == "tracejit":

@@ -21,7 +21,7 @@ from tracejit.trace.context import refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.eager import Recorded, State
 from tracejit.trace.guards import Content, Guarded, Same, Shape, guards_of_function
-from tracejit.trace.modules import is_standard
+from tracejit.trace.modules import home_of, is_standard
 from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.runs import Run
 from tracejit.trace.tracer import Traced, Tracer
@@ -53,6 +53,10 @@ def is_fixed(module: str | None) -> bool:
     """Return whether what a module holds never changes."""
     top = (module or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
+
+
+def _module_of(x: type | FunctionType) -> str:
+    return home_of(x) if isinstance(x, FunctionType) else x.__module__
 
 
 def _copy_of_set(x: Any) -> Any:
@@ -136,7 +140,7 @@ class Captures:
         if type(content) is BuiltinFunctionType and type(content.__self__) in _CONTAINERS:
             return getattr(self.read(path.step("attr", "__self__")), content.__name__)
         if type(content) not in _PLAIN and not (
-                isinstance(content, (type, FunctionType)) and is_fixed(content.__module__)):
+                isinstance(content, (type, FunctionType)) and is_fixed(_module_of(content))):
             self.paths[id(content)] = (content, path)
             self.own_bound(content, path)
         return content

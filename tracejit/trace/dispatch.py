@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
@@ -10,9 +11,10 @@ import numpy as np
 
 from tracejit.ir.core import Op
 from tracejit.trace.keywords import checking_keywords
+from tracejit.trace.modules import home_of
 
 __all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "SETTERS",
-           "UFUNCS", "Changing", "captures", "loop_dtypes"]
+           "UFUNCS", "Changing", "captures", "foreign_capture", "loop_dtypes"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -28,6 +30,23 @@ FOREIGN: dict[str, Callable[..., Any]] = {}
 
 DATA_SIZED: list[Any] = []
 """The functions among them that NumPy carries out during capture, on known arrays alone."""
+
+_FOREIGN_MODULES = ("scipy.special", "scipy.linalg")
+"""Where they are found once a program has imported them."""
+
+
+def foreign_capture(fn: Any) -> Callable[..., Any] | None:
+    """Return the capture of a function that is one of SciPy's; None for any other of its name."""
+    name = fn.__name__
+    if name not in FOREIGN or not any(
+            vars(sys.modules[module]).get(name) is fn
+            for module in _FOREIGN_MODULES if module in sys.modules):
+        return None
+    if isinstance(fn, np.ufunc):  # `np.frompyfunc` makes those of objects
+        own = any("O" not in kinds for kinds in fn.types)
+    else:
+        own = home_of(fn).partition(".")[0] == "scipy"
+    return checking_keywords(FOREIGN[name], fn) if own else None
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """From the name of an array method to the function that captures it, the array first."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from types import FunctionType
 
-__all__ = ["is_standard"]
+__all__ = ["home_of", "is_standard"]
 
 _FOLDER = os.path.dirname(os.__file__) + os.sep
 
@@ -19,3 +20,8 @@ def is_standard(top: str) -> bool:
     if file is None:  # built in, frozen, or not imported
         return module is None or getattr(module, "__spec__", None) is not None
     return file.startswith(_FOLDER) and "site-packages" not in file
+
+
+def home_of(fn: FunctionType) -> str:
+    """Return the module in which a function was defined, whatever `functools.wraps` says."""
+    return fn.__globals__.get("__name__") or ""

@@ -36,9 +36,11 @@ class Deferred:
     def transform(self) -> Any:
         """Return what carries the transform out."""
         import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
+        from tracejit.trace.own_numpy import keep_numpy
 
         module, _, name = self.home.partition(":")
         make = getattr(importlib.import_module(f"tracejit.transforms.{module}"), name)
+        keep_numpy()
         return make(self.fn, *self.settings, self.options)
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
