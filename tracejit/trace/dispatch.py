@@ -48,6 +48,7 @@ def foreign_capture(fn: Any) -> Callable[..., Any] | None:
         own = home_of(fn).partition(".")[0] == "scipy"
     return checking_keywords(FOREIGN[name], fn) if own else None
 
+
 METHODS: dict[str, Callable[..., Any]] = {}
 """From the name of an array method to the function that captures it, the array first."""
 
