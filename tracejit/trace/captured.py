@@ -55,8 +55,9 @@ def is_fixed(module: str | None) -> bool:
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
 
 
-def _module_of(x: type | FunctionType) -> str:
-    return home_of(x) if isinstance(x, FunctionType) else x.__module__
+def _is_of_a_library(x: type | FunctionType) -> bool:
+    """Return whether a class or function is a library's, and no wrapper of something else."""
+    return is_fixed(x.__module__) and (isinstance(x, type) or is_fixed(home_of(x)))
 
 
 def _copy_of_set(x: Any) -> Any:
@@ -140,7 +141,7 @@ class Captures:
         if type(content) is BuiltinFunctionType and type(content.__self__) in _CONTAINERS:
             return getattr(self.read(path.step("attr", "__self__")), content.__name__)
         if type(content) not in _PLAIN and not (
-                isinstance(content, (type, FunctionType)) and is_fixed(_module_of(content))):
+                isinstance(content, (type, FunctionType)) and _is_of_a_library(content)):
             self.paths[id(content)] = (content, path)
             self.own_bound(content, path)
         return content
