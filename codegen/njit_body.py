@@ -49,12 +49,16 @@ class Body:
         self.memory = Memory(context, builder)
         self.results: list[tuple[Any, Any]] = []
         """Per output, its Numba type, and the array or the place of the number."""
+        self.arrays: dict[int, Any] = {}
+        """The inputs that are arrays, by their numbers."""
 
     def emit(self, args: Sequence[Any]) -> None:
         """Emit everything from the arguments to the result."""
         leaves = [leaf for kind, value in zip(self.call.args, args, strict=True)
                   for leaf in self._leaves(kind, value)]
         pointers, dims = self._inputs(leaves)
+        for k, j, raises in self.call.apart:
+            self._require_apart(k, j, raises)
         plan = self._plan(dims)
         sizes = self.kernel.graph.sizes
         pointers += self._outputs(plan[len(sizes):])
@@ -82,12 +86,14 @@ class Body:
 
     def _inputs(self, leaves: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
         """Return the addresses of the kernel's inputs, and the dims that the plan is made from."""
-        pointers, dims = [], []
+        pointers: list[Any] = []
+        dims: list[Any] = []
         for v, source in zip(self.kernel.graph.inputs, self.call.sources, strict=True):
             kind, value = leaves[source] if isinstance(source, int) else self._frozen(source)
             if isinstance(kind, types.Array):
                 array = make_array(kind)(self.context, self.builder, value)
                 pointer = self.memory.contiguous(kind, array)
+                self.arrays[len(pointers)] = array
                 if kind.ndim == 0 and v.aval.dtype == np.int64:
                     dims.append(self.builder.load(self.builder.bitcast(
                         pointer, WORD.as_pointer())))
@@ -100,6 +106,17 @@ class Body:
                     dims.append(value)
             pointers.append(self.builder.bitcast(pointer, POINTER))
         return pointers, dims
+
+    def _require_apart(self, k: int, j: int, raises: Raises) -> None:
+        """Raise where two contiguous inputs share memory."""
+        b = self.builder
+        (start, end), (other, stop) = (
+            (begin, b.add(begin, b.mul(array.nitems, array.itemsize)))
+            for array in (self.arrays[k], self.arrays[j])
+            for begin in [b.ptrtoint(array.data, WORD)])
+        shared = b.and_(b.icmp_unsigned("<", start, stop), b.icmp_unsigned("<", other, end))
+        with cgutils.if_unlikely(b, shared):
+            self._leave(raises, [])
 
     def _frozen(self, content: np.generic | np.ndarray) -> tuple[Any, Any]:
         """Return a number from outside as it is now, or an array, whose elements are read."""

@@ -54,6 +54,7 @@ class NjitCall:
     constants -- per leaf of the result: None where an output of the kernel, else (the object,)
     sources   -- per input of the kernel: the number of the argument's leaf, or what was frozen
     compile   -- makes the machine code, when Numba lowers the first caller
+    apart     -- pairs of inputs that must not share memory, each with what is raised if they do
     """
 
     args: tuple[Any, ...]
@@ -61,4 +62,5 @@ class NjitCall:
     constants: Sequence[tuple[Any] | None]
     sources: Sequence[int | np.generic | np.ndarray]
     compile: Callable[[], Machine]
+    apart: Sequence[tuple[int, int, Raises]] = ()
     built: tuple[Any, Any] | None = field(default=None)

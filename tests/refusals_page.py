@@ -40,6 +40,8 @@ def refusals_in(tree: ast.Module) -> Iterator[Row]:
             continue
         if node.func.id == "refuse" and len(node.args) == 2:
             yield _text(node.args[0], constants), _text(node.args[1], constants)
+        elif node.func.id == "refuse_at" and len(node.args) == 3:
+            yield _text(node.args[1], constants), _text(node.args[2], constants)
         elif node.func.id in ("Refusal", "MissingAttribute"):
             text = re.sub(r"^…: ", "", _text(node.args[0], constants))
             what, _, remedy = text.partition(". ")

@@ -121,7 +121,8 @@ print(json.dumps([value.hex(), slope.tobytes().hex(), "numba" in sys.modules,
                   sorted(m for m in sys.modules if m.startswith("tracejit.trace."))]))
 """
 LIGHT = {"tracejit.trace.active", "tracejit.trace.dependencies", "tracejit.trace.eager",
-         "tracejit.trace.guards", "tracejit.trace.modules", "tracejit.trace.paths",
+         "tracejit.trace.facts", "tracejit.trace.guards", "tracejit.trace.modules",
+         "tracejit.trace.paths",
          "tracejit.trace.specs"}
 
 

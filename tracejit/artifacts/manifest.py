@@ -11,6 +11,7 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.runtime.interface import Interface, Kind
+from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
 from tracejit.trace.paths import Leaf
 
@@ -40,7 +41,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "structure": structure_text(i.structure),
         "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
-        "releases": i.releases, "in_c_order": i.in_c_order,
+        "releases": i.releases, "facts": [[f.kind, f.inputs, f.truth] for f in i.facts],
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
         "prints": [[template, [[d.str, n] for d, n in kinds]] for template, kinds in i.prints],
     }
@@ -95,7 +96,13 @@ class InterfaceReader:
             [StoredFailure(error, message, None if site is None else StoredSite(self, *site))
              for error, message, site in i["failures"]],
             [(template, _kinds(kinds)) for template, kinds in i["prints"]],
-            tuple(i["in_c_order"]))
+            tuple([Fact(kind, tuple(inputs), _tuples(truth))
+                   for kind, inputs, truth in i["facts"]]))
+
+
+def _tuples(x: Any) -> Any:
+    """Return what was tuples before it was text."""
+    return tuple(map(_tuples, x)) if isinstance(x, list) else x
 
 
 def _kinds(text: Any) -> tuple[Kind, ...]:

@@ -27,7 +27,8 @@ from tracejit.trace.equations import (
     to_dims,
 )
 from tracejit.trace.iterables import TracedIterable
-from tracejit.trace.layouts import contiguous, lay_out
+from tracejit.trace.layouts import lay_out
+from tracejit.trace.reshapes import contiguous
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
 
 __all__ = ["arange", "eye", "filled", "iota"]
@@ -138,9 +139,11 @@ def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     elif isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
         raise refuse(f"arrays of dtype {a.dtype} cannot be captured", "Use a numeric dtype")
     else:
-        result = as_tracer(a)
+        result = source = as_tracer(a)
         if copy:
-            result = tracer_of(result.value)
+            result = lay_out(tracer_of(result.value), order, source)
+        if dtype is not None and result.dtype != dtype:
+            result = lay_out(cast(result, dtype), order, source)
     if dtype is not None and result.dtype != dtype:
         result = cast(result, dtype)
     if order in ("C", "F") and len(result.dims) > 1:
@@ -200,7 +203,8 @@ def _join(items: Any) -> Tracer:
 @creates(np.copy)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
     """Return a copy: a cell of its own."""
-    return lay_out(tracer_of(as_tracer(a).value), order)
+    a = as_tracer(a)
+    return lay_out(tracer_of(a.value), order, a)
 
 
 def _copy_method(a: Any, order: str = "C") -> Tracer:

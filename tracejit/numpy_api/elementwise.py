@@ -390,7 +390,7 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
         return x
     result = cast(x, dtype)
     result.cell.is_array = isinstance(x, Tracer) and x.is_array
-    return lay_out(result, order) if order in ("C", "F") and result.is_array else result
+    return lay_out(result, order, x) if result.is_array else result
 
 
 def _item(x: Tracer, *at: Any) -> Any:

@@ -25,7 +25,8 @@ from tracejit.trace.equations import (
     write_out,
 )
 from tracejit.trace.indexing import view
-from tracejit.trace.layouts import lay_out, ravelled, reshaped
+from tracejit.trace.layouts import lay_out, stretched
+from tracejit.trace.reshapes import ravelled, reshaped
 from tracejit.trace.tracer import Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
@@ -251,7 +252,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
     result = apply("broadcast_to", array, shape=target)
     result.cell.constant = "writing to the result of np.broadcast_to"
     result.cell.stands_for([source.cell])
-    return result
+    return stretched(result, source)
 
 
 # --- joining and splitting ----------------------------------------------------------------------

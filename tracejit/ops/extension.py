@@ -63,10 +63,12 @@ class RegisteredOp:
         atoms = [atom_of(x) for x in operands]
         inputs = tuple(Value(a.aval) for a in atoms)
         with builder.block(inputs) as scope:
-            tracers = iter([_as_tracer(v, x) for v, x in zip(inputs, operands, strict=True)])
+            given = [_as_tracer(v, x) for v, x in zip(inputs, operands, strict=True)]
+            tracers = iter(given)
             result = call_function(self.fn, tuple(next(tracers) if _is_operand(x) else x
                                                   for x in values), {})
             outputs = [atom_of(lift(y)) for y in _listed(self._checked(result))]
+            current().memory.refuse_lost_writes(given, f"register_op({self.op.name!r})")
             region = scope.close(outputs)
         made = builder.emit(self.op, atoms, attributes, [region])
         results = tuple(map(tracer_of, made))
@@ -100,6 +102,8 @@ def _listed(result: Any) -> list[Any]:
 
 def _as_tracer(v: Value, like: Any) -> Tracer:
     tracer = tracer_of(v)
+    if isinstance(like, Tracer) and like.is_array:
+        current().memory.begin_as(tracer, like, v)
     tracer.weak = like.weak if isinstance(like, Tracer) else isinstance(like, (float, complex))
     return tracer
 
@@ -233,8 +237,10 @@ class CustomGradient:
         operands = [x for x in args if _is_operand(x)]
         self._refuse_closure(operands)
         reads = _Reads()
+        before = {x.cell: x.cell.value for x in operands if isinstance(x, Tracer)}
         with reads:
             result, grad_fn = _split(call_function(self.fn, args, kwargs), self.fn)
+        current().memory.refuse_changes(before, "custom_gradient")
         states = reads.states()
         ys = [lift(y) for y in _listed(result)]
         atoms = [*(atom_of(y) for y in ys), *(atom_of(lift(x)) for x in (*operands, *states))]

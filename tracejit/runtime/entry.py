@@ -24,14 +24,16 @@ MAX_LEAVES, MAX_WORDS = 64, 512
 
 
 class Words:
-    """The layout of the table: a head, then a record per guard, leaf and result."""
+    """The layout of the table: a head, then a record per guard, leaf, result and pair apart."""
 
     NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, DIMS, SIZES, \
-        SCALARS = range(14)
+        SCALARS, PAIRS = range(15)
     HEAD = 16
     RECORD = 8
-    # a leaf: where it comes from (source, a, b), what it must be (kind, type or dtype, ndim)
-    SOURCE, A, B, KIND, EXPECTED, NDIM = range(6)
+    # a leaf: where it comes from (source, a, b), what it must be (kind, type or dtype, ndim,
+    # flags), the bytes of an element where it is one of a pair; a pair: two leaves' numbers (a, b)
+    SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
+    CONTIGUOUS, WRITEABLE = 0x101, 0x400
     FROM_ARGUMENT, FROM_CELL, FROM_DICT = range(3)
     IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT = range(4)
     # a result: its kind, its dtype, its rank, its type

@@ -95,6 +95,7 @@ def entry_text() -> str:
     state.require(good)
     _check_guards(state)
     _read_leaves(state)
+    _check_pairs(state)
     plan = w.call_address(b, state.word(Words.PLAN), w.address(b, state.dims),
                           w.address(b, state.plan))
     state.require(b.icmp_unsigned("==", plan, WORD(0)))
@@ -116,6 +117,7 @@ class _State:
         self.dims = w.variable(b, WORD, size=MAX_WORDS)
         self.plan = w.variable(b, WORD, size=MAX_WORDS)
         self.pointers = w.variable(b, WORD, size=2 * MAX_LEAVES + 1)
+        self.ends = w.variable(b, WORD, size=MAX_LEAVES)
         self.objects = w.variable(b, WORD, size=MAX_LEAVES)
         self.scalars = w.variable(b, WORD, size=4 * MAX_LEAVES)
         self.ctx = w.variable(b, WORD, size=64)
@@ -220,12 +222,34 @@ def _read_array(s: _State, found: Any, type_: Any, first: Any, i: Any) -> None:
     descr = w.load(b, found, layout.ARRAY_DESCR)
     good = b.and_(b.icmp_unsigned("==", descr, s.record(first, i, Words.EXPECTED)),
                   b.icmp_signed("==", b.sext(ndim, WORD), s.record(first, i, Words.NDIM)))
-    aligned = b.icmp_signed("==", b.and_(flags, INT(0x101)), INT(0x101))
-    s.require(b.and_(good, aligned))
+    needed = b.trunc(s.record(first, i, Words.FLAGS), INT)
+    s.require(b.and_(good, b.icmp_signed("==", b.and_(flags, needed), needed)))
     s.put(s.pointers, i, w.load(b, found, layout.ARRAY_DATA))
     shape = w.load(b, found, layout.ARRAY_DIMS)
     w.loop(b, b.sext(ndim, WORD),
            lambda k: s.push_dim(w.load(b, shape, b.mul(k, WORD(8)))))
+    item = s.record(first, i, Words.ITEM)
+    with b.if_then(b.icmp_signed("!=", item, WORD(0))):
+        end = w.variable(b, WORD)
+        b.store(item, end)
+        w.loop(b, b.sext(ndim, WORD), lambda k: b.store(
+            b.mul(b.load(end), w.load(b, shape, b.mul(k, WORD(8)))), end))
+        s.put(s.ends, i, b.add(b.load(end), w.load(b, found, layout.ARRAY_DATA)))
+
+
+def _check_pairs(s: _State) -> None:
+    """Arrays that the program takes to be apart must not share memory."""
+    b = s.b
+    first = b.add(b.add(s.word(Words.GUARDS), s.word(Words.LEAVES)), s.word(Words.OUTPUTS))
+
+    def check(i: Any) -> None:
+        x, y = (s.record(first, i, field) for field in (Words.A, Words.B))
+        begins = [b.load(b.gep(s.pointers, [k])) for k in (x, y)]
+        ends = [b.load(b.gep(s.ends, [k])) for k in (x, y)]
+        s.require(b.or_(b.icmp_unsigned("<=", ends[0], begins[1]),
+                        b.icmp_unsigned("<=", ends[1], begins[0])))
+
+    s.w.loop(b, s.word(Words.PAIRS), check)
 
 
 def _make_outputs(s: _State) -> None:

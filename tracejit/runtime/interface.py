@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tracejit.errors import Refusal
+from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
 from tracejit.trace.paths import Leaf, Path
 from tracejit.tree import Structure
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel, Shown
     from tracejit.runtime.stages import Program
 
-__all__ = ["Failure", "Interface", "Kind", "not_contiguous"]
+__all__ = ["Failure", "Interface", "Kind"]
 
 Kind = tuple[np.dtype, int]
 """The dtype and rank of an input or output."""
@@ -54,7 +54,7 @@ class Interface:
     logs      -- how many Logs it has
     releases  -- whether it has loops, branches or calls, and runs without the GIL
     prints    -- what it prints
-    in_c_order -- leaves of the arguments that must be contiguous
+    facts     -- what is so of the memory of its inputs
     """
 
     name: str
@@ -73,7 +73,7 @@ class Interface:
     releases: bool
     failures: Sequence[Failure]
     prints: Sequence[Shown]
-    in_c_order: tuple[int, ...] = ()
+    facts: tuple[Fact, ...] = ()
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel | None = None) -> Interface:
@@ -85,13 +85,7 @@ class Interface:
             program.written, program.assigned, program.capture.recorded, len(graph.sizes),
             0 if kernel is None else len(kernel.logs),
             any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
-            () if kernel is None else kernel.prints, program.capture.in_c_order)
-
-
-def not_contiguous(name: str) -> Refusal:
-    """Return the refusal of an argument that has another layout than its program takes it to."""
-    return Refusal(f"{name} reshapes and writes to an argument that is not contiguous in C order, "
-                   "of which NumPy may make a copy. Pass np.ascontiguousarray(x)")
+            () if kernel is None else kernel.prints, program.capture.facts)
 
 
 def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:

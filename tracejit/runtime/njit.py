@@ -25,7 +25,6 @@ from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.exact import same
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
-from tracejit.runtime.interface import not_contiguous
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.paths import READING_FAILS, Leaf
@@ -91,14 +90,12 @@ class _Calls:
             Structure(dict, names, tuple(parts[count:]))))
         program = self.function.transform.make_program(specs, structure, contents)
         _require_pure(program)
-        for k in program.capture.in_c_order:
-            if isinstance(kinds[k], types.Array) and kinds[k].layout != "C":
-                raise not_contiguous(program.name)
+        apart = list(_apart(program, kinds))
         result = _result_type(program)
         sources = [s if isinstance(s, int) else _frozen(s) for s in program.sources]
         LOG.debug("%s is called from @njit code with (%s)", program.name, ", ".join(map(str, args)))
         return program, NjitCall(args, result, program.constants, sources,
-                                 lambda: _machine(program))
+                                 lambda: _machine(program), apart)
 
 
 # --- arguments ----------------------------------------------------------------------------------
@@ -159,6 +156,31 @@ def _require_pure(program: Program) -> None:
     if program.written:
         raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "
                       "code. Let it work on a copy, x = x.copy(), and return that")
+
+
+def _apart(program: Program, kinds: Sequence[Any]) -> Iterator[tuple[int, int, Raises]]:
+    """Yield the pairs of inputs that the call has to find apart.
+
+    Refuses arguments whose memory is not known to be as the program takes it to be.
+    """
+    for fact in program.capture.facts:
+        of = [program.sources[k] for k in fact.inputs]
+        arrays = [kinds[s] for s in of if isinstance(s, int)]
+        frozen = [s.content for s in of if isinstance(s, Leaf)]
+        if fact.kind == "writeable" and not all(t.mutable for t in arrays):
+            raise Refusal(f"{program.name} writes to an argument that is read-only here")
+        if fact.kind == "identical":
+            raise Refusal(f"{program.name} asks whether two arrays are one object, which @njit "
+                          "code cannot tell")
+        if not (all(t.layout == "C" for t in arrays) and all(x.flags.c_contiguous for x in frozen)):
+            raise Refusal(f"{program.name} reshapes or writes to an argument that is not "
+                          "contiguous in C order, of which NumPy may make a copy. Pass "
+                          "np.ascontiguousarray(x)")
+        if fact.kind == "overlap":
+            k, j = fact.inputs
+            yield (k, j, Raises(ValueError, _escaped(
+                f"{program.name} writes to an argument, and another of its arrays shares memory "
+                "with it. Pass a copy: x.copy()")))
 
 
 def _is_current(program: Program) -> bool:

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tracejit.errors import Refusal
 from tracejit.exact import copied, is_compared_by_content
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
-from tracejit.runtime.interface import Interface, not_contiguous
+from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
+from tracejit.trace.facts import Fact, holds_all
 from tracejit.trace.guards import ABSENT, Condition, Guarded
 from tracejit.trace.paths import READING_FAILS, FunctionRoot
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
@@ -96,7 +96,8 @@ class Specialisation:
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Return whether this program is the right one for a call's leaves."""
         values = self._values_if_same(leaves)
-        return values is not None and self.runner.fits(values)
+        return values is not None and holds_all(self.interface.facts, values) and (
+            self.runner.fits(values))
 
     def _values_if_same(self, leaves: Sequence[Any]) -> list[Any] | None:
         """Return the graph's inputs if guards hold; sizes and ints are not looked at."""
@@ -109,11 +110,10 @@ class Specialisation:
         values = self._values_if_same(leaves)
         if values is None:
             return NotImplemented
-        self._require_c_order(leaves)
-        if self.interface.written:
-            if not self.runner.fits(values):
-                return NotImplemented
-            self._require_apart(leaves, values)
+        if self.interface.facts and not holds_all(self.interface.facts, values):
+            return NotImplemented
+        if self.interface.written and not self.runner.fits(values):
+            return NotImplemented
         found = self.flat(*values) if self.flat is not None else NotImplemented
         if found is not NotImplemented:
             outputs = list(found) if isinstance(found, tuple) else [found]
@@ -138,20 +138,6 @@ class Specialisation:
         return [np.asarray(x).item() if weak and not _is_on_device(x) else x
                 for x, weak in zip(self.runner.run(values), self.interface.weak, strict=True)]
 
-    def _require_c_order(self, leaves: Sequence[Any]) -> None:
-        """Refuse an array of which NumPy would make a copy where the program has a view."""
-        for k in self.interface.in_c_order:
-            if isinstance(leaves[k], np.ndarray) and not leaves[k].flags.c_contiguous:
-                raise not_contiguous(self.interface.name)
-
-    def _require_apart(self, leaves: Sequence[Any], values: Sequence[Any]) -> None:
-        """Refuse a call in which an array that is written to overlaps another input."""
-        for written, _ in self.interface.written:
-            for source, x in zip(self.interface.sources, values, strict=True):
-                if source != written and isinstance(x, np.ndarray) and _overlap(leaves[written], x):
-                    raise Refusal(f"{self.interface.name} writes to an array that overlaps another "
-                                  "of its inputs. Pass a copy of one of them: x.copy()")
-
     # --- the table of the fast entry ------------------------------------------------------------
 
     def _direct_words(self, runner: Invocation, slow: Callable[..., Any]) -> np.ndarray | None:
@@ -160,7 +146,8 @@ class Specialisation:
         flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts and not any(
             is_compared_by_content(s.content) for s in self.specs if not s.is_traced)
         grouping = _grouping(self.interface)
-        if not flat or grouping is None or self.interface.written or self.interface.assigned:
+        if not flat or grouping is None or self.interface.written or self.interface.assigned or (
+                not all(map(_is_checked_by_entry, self.interface.facts))):
             return None
         guards = [self._guard_record(g) for g in self.interface.guards]
         guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
@@ -169,7 +156,8 @@ class Specialisation:
                   if isinstance(s, int) else
                   self._leaf_record(self._source(s.path), spec_of_leaf(s.content))
                   for s in self.interface.sources]
-        return self._words(runner, slow, len(self.specs), guards, leaves, grouping)
+        return self._words(runner, slow, len(self.specs), guards, leaves, grouping,
+                           self.interface.facts)
 
     def _flat_words(self, runner: Invocation) -> np.ndarray | None:
         """Return the table for an entry that takes the graph's inputs one by one."""
@@ -181,13 +169,20 @@ class Specialisation:
         return self._words(runner, not_here, len(leaves), [], leaves, grouping)
 
     def _words(self, runner: Invocation, following: Callable[..., Any], args: int,
-               guards: Sequence[Any], leaves: Sequence[Any], grouping: int) -> np.ndarray | None:
+               guards: Sequence[Any], leaves: list[Any], grouping: int,
+               facts: Sequence[Fact] = ()) -> np.ndarray | None:
         """Return the table for the fast entry; None where a call needs more than that can do.
 
         following -- what is called where the arguments are not as expected
+        facts     -- what the entry has to check of the memory of the leaves
         """
         outputs = [self._output_record(k, *kind) for k, kind in enumerate(self.interface.outputs)]
-        records = [*guards, *leaves, *outputs]
+        pairs = [(0, *f.inputs) for f in facts if f.kind == "overlap"]
+        for f in facts:
+            for k in f.inputs:
+                if leaves[k] is not None:
+                    leaves[k] = _with_fact(leaves[k], f, self.interface.inputs[k][0].itemsize)
+        records = [*guards, *leaves, *outputs, *pairs]
         too_many = len(leaves) + len(outputs) > MAX_LEAVES or runner.plan_words > MAX_WORDS
         if any(r is None for r in records) or too_many or not layout.is_known_layout():
             return None
@@ -198,7 +193,7 @@ class Specialisation:
                 Words.ARGS: args, Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
                 Words.LOGS: self.interface.logs, Words.RELEASE: int(self.interface.releases),
-                Words.SIZES: self.interface.sizes}
+                Words.SIZES: self.interface.sizes, Words.PAIRS: len(pairs)}
         for k, value in head.items():
             words[k] = value
         for k, record in enumerate(records):
@@ -238,7 +233,7 @@ class Specialisation:
         if source is None:
             return None
         if spec.kind == "array":
-            return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim)
+            return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
         kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int)}
         if spec.kind == "scalar" and spec.dtype == np.float64:
             return (*source, Words.IS_FLOAT, id(np.float64), 0)
@@ -256,6 +251,22 @@ class Specialisation:
         if dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
         return (0, 0, 0, Words.AS_SCALAR, self._hold(dtype), 0)
+
+
+def _is_checked_by_entry(fact: Fact) -> bool:
+    """Whether a fact is so of contiguous arrays, or the entry looks."""
+    return bool(_EASY.get(fact.kind, fact) == fact.truth)
+
+
+_EASY = {"arrangement": None, "sparse": False, "overlap": False, "writeable": True}
+
+
+def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:
+    """Return the record of a leaf with what a fact asks of it."""
+    *rest, flags, known = leaf
+    if fact.kind == "writeable":
+        flags |= Words.WRITEABLE
+    return (*rest, flags, item if fact.kind == "overlap" else known)
 
 
 def not_here(*args: Any) -> Any:
@@ -289,12 +300,3 @@ def _grouping(interface: Interface) -> int | None:
         if first == LEAF and rest.kind is tuple and all(p == LEAF for p in rest.parts):
             return Words.FIRST_AND_REST
     return None
-
-
-def _overlap(x: np.ndarray, y: np.ndarray) -> bool:
-    """Whether arrays share memory, or may do so and it is too hard to say."""
-    try:
-        return np.may_share_memory(x, y) and np.shares_memory(
-            x, y, max_work=10000)  # type: ignore[arg-type]  # any count is accepted
-    except np.exceptions.TooHardError:
-        return True

@@ -8,7 +8,7 @@ reason is noted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import tracejit.trace.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
 from tracejit.exact import copied
-from tracejit.ir.core import Atom, Block, Graph, Value
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.sizes import settle_block
@@ -30,7 +30,10 @@ from tracejit.trace.captured import Captures
 from tracejit.trace.container_aliases import containers
 from tracejit.trace.context import Guard, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
+from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
+from tracejit.trace.layouts import Input
+from tracejit.trace.memory import Memory, NeedOneArray
 from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.restarts import NeedLeast, NeedStatic
@@ -61,7 +64,8 @@ class Capture:
     assigned   -- paths to the variables that it assigns to, with the number of the output
     written    -- leaves of the arguments that the function writes to, with the number of the output
     pins       -- sizes and ints that were fixed, with their numbers
-    in_c_order -- leaves of the arguments that were taken to be contiguous, where it matters
+    facts      -- what is so of the memory of the graph's inputs
+    united     -- inputs that are one array with an earlier one, which stands for both
     """
 
     graph: Graph
@@ -77,7 +81,14 @@ class Capture:
     pins: Pins = field(default_factory=dict)
     recorded: list[Path] = field(default_factory=list)
     assigned: list[tuple[Path, int]] = field(default_factory=list)
-    in_c_order: tuple[int, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    united: dict[int, int] = field(default_factory=dict)
+
+    def refuse_united(self, what: str) -> None:
+        """Refuse arguments that are one array, of which each would need the same tangent."""
+        if self.united:
+            reason = next(str(n) for n in self.graph.notes if "are one array" in str(n))
+            raise Refusal(f"{reason}: {what} takes a tangent of each. Pass a copy: x.copy()")
 
     def for_graph(self, graph: Graph) -> Capture:
         """Return the capture with what it asks of int arguments asked of a copy of its graph."""
@@ -100,12 +111,13 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     """
     pins: Pins = {}
     leasts: Pins = {}
+    united: dict[int, int] = {}
     decides_layouts = False
     plain_lists: dict[Any, str] = {}
     list_kinds: dict[Any, Any] = {}
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
-                           names)
+                           names, united)
         attempt.trace.decides_layouts = decides_layouts
         attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
         try:
@@ -122,6 +134,8 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
                 plain_lists[other.where] = other.why
             else:
                 list_kinds[other.where] = other.kind
+        except NeedOneArray as need:
+            united[need.other] = united.get(need.first, need.first)
         except Refusal:
             if decides_layouts or not attempt.trace.undecided:
                 raise
@@ -134,12 +148,14 @@ class _Attempt:
 
     def __init__(self, fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
                  actual: Sequence[Any] | None, pins: Pins, leasts: Pins, name: str | None,
-                 writes_back: bool, assigns: bool, names: Sequence[str] | None) -> None:
+                 writes_back: bool, assigns: bool, names: Sequence[str] | None,
+                 united: dict[int, int]) -> None:
         self.fn, self.specs, self.structure, self.actual = fn, specs, structure, actual
         self.pins, self.leasts, self.writes_back, self.assigns = pins, leasts, writes_back, assigns
         self.name = graph_name(name or getattr(fn, "__name__", "f"))
         self.names = names
         self.trace = Trace()
+        self.trace.memory = self.memory = Memory(united)
         self.trace.captured = Captures(self._captured_input)
         self.sizes: list[Value] = []
         self.unnamed: set[Value] = set()
@@ -179,10 +195,11 @@ class _Attempt:
                     e.add_note(f"while tracejit captured {line_of_error(e, self.fn)}")
                 raise
             outputs, constants, weak = self._outputs(leaves)
+            self._settle_memory(outputs)
             written = self._written(tracers, outputs, weak) if self.writes_back else []
             assigned = self._assigned(outputs, weak)
             capture = self._close(structure, outputs, constants, weak, written, assigned)
-            return replace(capture, in_c_order=self._in_c_order(tracers))
+            return replace(capture, facts=tuple(self.memory.facts), united=self.memory.united)
 
     # --- inputs ---------------------------------------------------------------------------------
 
@@ -193,9 +210,31 @@ class _Attempt:
             content = None if self.actual is None else self.actual[k]
             if spec.is_traced:
                 tracers.append(self._input(spec, content, ("arg", k), name, self.inputs))
+                self._enter_memory(tracers, spec, content, name)
             else:
                 tracers.append(self.trace.captured.static(copied(spec.content)))
         return tracers
+
+    def _enter_memory(self, tracers: list[Any], spec: ArgSpec, content: Any, name: str) -> None:
+        """Note where the argument that is the last of some lies in memory, if it is an array."""
+        if spec.kind != "array":
+            return
+        number = len(self.inputs) - 1
+        tracer = tracers[-1]
+        first = self.memory.united.get(number)
+        if first is not None:  # one array, which is written to: both names see that
+            tracer = tracers[-1] = Tracer(self.memory.inputs[first].cell)
+        tracer.cell.is_array = True
+        self._enter_input(number, content, f"argument {name!r}", tracer, True)
+
+    def _enter_input(self, number: int, content: Any, name: str, tracer: Any,
+                     is_argument: bool) -> None:
+        value = tracer.cell.first
+        rule = Input(number)
+        if tracer.cell.layout is None:
+            tracer.cell.layout = rule
+            self.memory.values[value] = rule
+        self.memory.enter(number, content, name, tracer, is_argument)
 
     def _leaf_names(self) -> list[str]:
         """Name inputs after the function's parameters."""
@@ -293,6 +332,9 @@ class _Attempt:
             # it is this array forever: what is 1 is known
             spec = replace(spec, sizes=tuple(1 if d == 1 else None for d in content.shape))
         tracer = self._input(spec, content, ("captured", path.key), name, self.captured_inputs)
+        if spec.kind == "array":
+            number = sum(s.is_traced for s in self.specs) + len(self.captured_inputs) - 1
+            self._enter_input(number, content, f"the array {str(path)!r}", tracer, False)
         return self.captured_inputs[-1], tracer
 
     # --- outputs --------------------------------------------------------------------------------
@@ -338,18 +380,23 @@ class _Attempt:
         inputs = iter(self.inputs)
         for k, (spec, t) in enumerate(zip(self.specs, tracers, strict=True)):
             v = next(inputs) if spec.is_traced else None
-            if isinstance(t, Tracer) and t.dims and t.cell.value is not v:
+            if v is not None and spec.kind == "array" and t.cell.value is not t.cell.first and (
+                    t.cell.first is v):
                 written.append((k, len(outputs)))
                 outputs.append(t.cell.value)
                 weak.append(False)
         return written
 
-    def _in_c_order(self, tracers: list[Any]) -> tuple[int, ...]:
-        """Return the leaves whose layout decides what is a view, where one is written to."""
-        cells = {base for base, result in self.trace.laid_out
-                 if base.value is not base.first or result.value is not result.first}
-        return tuple([k for k, t in enumerate(tracers)
-                      if isinstance(t, Tracer) and t.cell in cells])
+    def _settle_memory(self, outputs: list[Atom]) -> None:
+        """Note what the program rests on of the memory of its inputs, or refuse it."""
+        for base, result, inputs in self.trace.laid_out:
+            if base.value is not base.first or result.value is not result.first:
+                self.memory.rest_on_layouts(inputs)
+        used = _read_values(self.trace.builder.scope.eqns, outputs)
+        self.memory.settle_writes({k for k, v in enumerate((*self.inputs, *self.captured_inputs))
+                                   if v in used})
+        for why in filter(None, self.memory.facts.values()):
+            self.trace.note(why)
 
     def _assigned(self, outputs: list[Atom], weak: list[bool]) -> list[tuple[Path, int]]:
         """Make the variables that were assigned to results."""
@@ -398,3 +445,13 @@ def _spread(x: Any) -> Any:
     if type(x) is dict:
         return {k: _spread(y) for k, y in x.items()}
     return x
+
+
+def _read_values(eqns: Iterable[Eqn], outputs: Iterable[Atom]) -> set[Any]:
+    """Return what equations and their regions read, and what is returned."""
+    found: set[Any] = set(outputs)
+    for eqn in eqns:
+        found.update(eqn.uses())
+        for region in eqn.regions:
+            found |= _read_values(region.eqns, region.outputs)
+    return found

@@ -16,14 +16,14 @@ from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.source import describe_line, find_site
 
 __all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "bare_size", "current",
-           "is_tracing", "refuse"]
+           "is_tracing", "refuse", "refuse_at"]
 
 
 class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
-    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "in_c_order",
-                 "is_array", "origins", "rows_of", "sources", "stale", "touched", "value",
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "is_array",
+                 "layout", "origins", "rows_of", "sources", "stale", "touched", "value",
                  "viewed_by")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
@@ -31,8 +31,8 @@ class Cell:
         self.depth = depth
         self.is_array = bool(value.aval.shape)
         """Whether it is NumPy's array, which may have no axes, and not a scalar."""
-        self.in_c_order: bool | None = None
-        """Whether NumPy's array lies in C order; None if its first value tells."""
+        self.layout: Any = None
+        """The rule by which NumPy's array lies in memory; None if its first value tells."""
         self.handles: list[weakref.ref[Any]] = []
         self.sources: tuple[Any, ...] = ()
         """Weak references to the cells of which data decides that this one stands for them."""
@@ -170,6 +170,8 @@ class Trace:
     """One capture. Equations go to `builder`; `frames` are the regions open around them."""
 
     def __init__(self) -> None:
+        from tracejit.trace.memory import Memory
+
         self.builder = Builder(find_site)
         self.unifies = True
         """Whether sizes may turn out equal yet; else the run checks it."""
@@ -184,8 +186,12 @@ class Trace:
         """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
         self.undecided = False
         """Whether a view was not told from a copy for that."""
-        self.laid_out: list[tuple[Cell, Cell]] = []
-        """Cells whose layout decided what a reshape is, each with the cell of the result."""
+        self.laid_out: list[tuple[Cell, Cell, frozenset[int]]] = []
+        """Cells whose layout decided what a reshape is, with the results' and the inputs asked."""
+        self.composing = 0
+        """How many captures of functions are running, which are written with others."""
+        self.memory: Any = Memory({})
+        """What is known of the memory of the inputs."""
         self.joined: list[Any] = []
         """The lists and dicts that may be others, depending on data."""
         self.plain_lists: dict[Any, str] = {}
@@ -349,6 +355,11 @@ def active(trace: Trace) -> Iterator[Trace]:
 
 def refuse(what: str, remedy: str) -> Refusal:
     """Return the refusal of a construct, to be raised: the user's line, what, and a remedy."""
-    return Refusal(f"{describe_line(find_site())}: {what}. {remedy}")
+    return refuse_at(find_site(), what, remedy)
+
+
+def refuse_at(site: Site | None, what: str, remedy: str) -> Refusal:
+    """Return the refusal of what was done at a site, to be raised."""
+    return Refusal(f"{describe_line(site)}: {what}. {remedy}")
 
 

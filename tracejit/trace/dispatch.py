@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tracejit.ir.core import Op
+from tracejit.trace.context import current, is_tracing
 from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.modules import home_of
 
@@ -81,6 +82,23 @@ def _of_present_values(capture: Callable[..., Any]) -> Callable[..., Any]:
     return reading
 
 
+def _composed(capture: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a capture during which ufuncs do not say how their results lie in memory."""
+
+    @wraps(capture)
+    def composing(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing():
+            return capture(*args, **kwargs)
+        trace = current()
+        trace.composing += 1
+        try:
+            return capture(*args, **kwargs)
+        finally:
+            trace.composing -= 1
+
+    return composing
+
+
 Capturing = TypeVar("Capturing", bound=Callable[..., Any])
 
 
@@ -89,9 +107,9 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
 
     def enter(fn: Capturing) -> Capturing:
         for function in functions:
-            FUNCTIONS[function] = _of_present_values(checking_keywords(fn, function))
+            FUNCTIONS[function] = _of_present_values(_composed(checking_keywords(fn, function)))
         if method is not None:
-            METHODS[method] = checking_keywords(fn, functions[0])
+            METHODS[method] = _composed(checking_keywords(fn, functions[0]))
         return fn
 
     return enter

@@ -113,6 +113,7 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
         raise refuse("writing to an array of which data decides which array it is, while another "
                      "name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
+    trace.memory.note_write(cell)
     cell.outdate_choices()
     trace.record(CellPlace(cell), cell.depth)
     cell.value = write_view(cell.value, x.steps, put, _emit, at)

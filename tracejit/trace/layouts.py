@@ -1,98 +1,252 @@
 """How NumPy lays an array out in memory, on which it rests whether a reshape is a view or a copy.
 
-Values of the graph have no layout. What NumPy makes lies in C order, or in the order of what it is
-made from ("K"): a cell is taken to lie in C order if no axes were permuted on the way to its first
-value. Where nothing is known, a copy is made that may be the array (`Cell.stands_for`); if a
-program is refused for that, its capture begins again and compares sizes (`decides_layouts`).
+Values of the graph have no layout; cells have. A cell's layout is a *rule* (`Cell.layout`), which
+is followed when somebody asks: an input lies as it does in the call (`memory.py` notes the fact),
+the result of a ufunc as NumPy's iterator orders axes, a copy as what it is a copy of. Of anything
+else it is known that it lies in C order if all that it was made from does. Where nothing is known,
+a copy is made that may be the array (`Cell.stands_for`); if a program is refused for that, its
+capture begins again and compares sizes (`decides_layouts`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from tracejit.ir.core import Atom, Eqn, Span, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.types import Aval
-from tracejit.trace.context import Cell, current
-from tracejit.trace.equations import apply
-from tracejit.trace.indexing import view
-from tracejit.trace.tracer import Tracer, tracer_of
-from tracejit.trace.views import IndexStep, ReshapeStep, TransposeStep
+from tracejit.trace.context import current
+from tracejit.trace.views import IndexStep, Step, TransposeStep
 
-__all__ = ["contiguous", "lay_out", "ravelled", "reshaped"]
+__all__ = ["UNKNOWN", "Axis", "Dense", "Input", "Layout", "Unknown", "is_contiguous", "joined",
+           "layout_of", "lay_out", "reshaped_axes", "rule_of", "stretched"]
 
 _WHY = "it decides whether an array is reshaped as a view or as a copy"
 
-Axes = Sequence[tuple[Dim, Dim]]
-"""Per axis its size and its stride, in elements."""
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of an array: its size, and how far apart neighbours are, in elements.
+
+    stride -- None where it is not known
+    rank   -- sorts axes, the longest stride first; None for one along which nothing moves
+    """
+
+    size: Dim
+    stride: Dim | None
+    rank: tuple[int, ...] | None
 
 
-class _Unknown(Exception):
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How an array lies; `inputs` are those of the graph on whose layouts that rests."""
+
+    axes: tuple[Axis, ...]
+    inputs: frozenset[int] = frozenset()
+    has_gaps: bool = False
+    """Whether it is known to have some, however far apart neighbours are."""
+
+
+class Unknown(Exception):
     """Nothing is known of an array's layout."""
 
 
-def reshaped(a: Tracer, shape: tuple[Dim, ...]) -> Tracer:
-    """Return an array in another shape: a view where NumPy has one, else a copy."""
-    try:
-        fits: bool | None = _reshape(_axes(a), shape) is not None
-    except _Unknown:
-        fits = None
-    if fits:
-        return _noted(view(a, ReshapeStep(shape, a.aval.shape)), a)
-    return _copied(apply("reshape", a, shape=shape), a, fits)
-
-
-def ravelled(a: Tracer) -> Tracer:
-    """Return a flat array: a view of what is contiguous, else a copy."""
-    shape = (product(a.dims),)
-    fits = _is_contiguous(a)
-    if fits:
-        return _noted(a if len(a.dims) == 1 else view(a, ReshapeStep(shape, a.aval.shape)), a)
-    return _copied(apply("reshape", a, shape=shape), a, fits)
-
-
-def contiguous(a: Tracer) -> Tracer:
-    """Return an array as it is if it is contiguous, else a copy."""
-    fits = _is_contiguous(a)
-    return _noted(a, a) if fits else _copied(tracer_of(a.value), a, fits)
-
-
-def _copied(copy: Tracer, a: Tracer, fits: bool | None) -> Tracer:
-    copy.cell.in_c_order = fits is not None
-    if fits is None:
-        copy.cell.stands_for([a.cell])
-    return _noted(copy, a)
-
-
-def _noted(result: Tracer, a: Tracer) -> Tracer:
-    current().laid_out.append((a.cell, result.cell))
-    return result
-
-
-def lay_out(result: Tracer, order: str | None, like: object = None) -> Tracer:
-    """Note that something is an array, and its order of axes; "K" is that of another one."""
+def lay_out(result: Any, order: str | None, like: Any = None) -> Any:
+    """Note that something is an array, and its order of axes; "K" and "A" are another one's."""
     result.cell.is_array = True
     if len(result.dims) > 1:
-        if order == "C":
-            result.cell.in_c_order = True
-        elif order == "F" or (isinstance(like, Tracer) and not _is_in_c_order(like)):
-            result.cell.in_c_order = False
+        if order in ("C", "F"):
+            result.cell.layout = Dense(order)
+        elif hasattr(like, "cell") and len(like.dims) == len(result.dims):
+            result.cell.layout = _Like(rule_of(like), like.aval.shape, order or "K")
     return result
 
 
-def _is_in_c_order(x: Tracer) -> bool:
-    """Whether it is known that the axes of an array lie in C order, with gaps or without."""
-    return _cell_is_in_c_order(x.cell) and not any(isinstance(s, TransposeStep) for s in x.steps)
+# --- rules ---------------------------------------------------------------------------------------
 
 
-def _cell_is_in_c_order(cell: Cell) -> bool:
-    if cell.in_c_order is not None:
-        return cell.in_c_order
-    makers: dict[Value, tuple[Atom, ...] | None] = {}
-    pending: list[Atom] = [cell.first]
-    seen: set[Atom] = set()
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """New memory without gaps, in C order or, for "F", column by column."""
+
+    order: str | None
+
+    @property
+    def may_permute(self) -> bool:
+        """Return whether it is in another order, which the values do not tell."""
+        return self.order == "F"
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        axes = tuple(range(len(shape)))
+        return _dense(shape, axes[::-1] if self.order == "F" else axes)
+
+
+class _NotKnown:
+    """Nothing is known."""
+
+    may_permute = True
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        raise Unknown
+
+
+UNKNOWN = _NotKnown()
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An array among the graph's inputs: as it lies in this call, which is a fact."""
+
+    number: int
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        arrangement = current().memory.arrangement(self.number)
+        inputs = frozenset((self.number,))
+        if arrangement is None:
+            return Layout(_dense(shape, range(len(shape))).axes, inputs)
+        order, still, is_dense = arrangement
+        axes = _dense(shape, order).axes
+        if not is_dense:
+            axes = tuple(Axis(a.size, 0 if k in still else None, None if k in still else a.rank)
+                         for k, a in enumerate(axes))
+        return Layout(axes, inputs, not is_dense)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a handle on another cell shows."""
+
+    rule: Any
+    shape: tuple[Dim, ...]
+    steps: tuple[Step, ...]
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        return _through(self.rule.layout(self.shape), self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Like:
+    """New memory in the order of another array's axes: what NumPy's order "K" or "A" means."""
+
+    rule: Any
+    shape: tuple[Dim, ...]
+    order: str
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        found = self.rule.layout(self.shape)
+        axes = [a for a in found.axes if _size(a.size) != 1]
+        if any(a.rank is None for a in axes):
+            raise Unknown
+        order = _sorted(found.axes)
+        columns = order == tuple(reversed(range(len(order)))) and not found.has_gaps
+        if self.order == "A" and not columns:
+            order = tuple(range(len(order)))
+        return Layout(_dense(shape, order).axes, found.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What anything else makes: in C order if all that it is made from lies so."""
+
+    value: Value
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        if len(shape) < 2:
+            return _dense(shape, range(len(shape)))
+        return Layout(_dense(shape, range(len(shape))).axes, _in_c_order(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What a ufunc makes of arrays: the order in which NumPy's iterator goes through them."""
+
+    operands: tuple[tuple[Any, tuple[Dim, ...]], ...]
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        inputs: frozenset[int] = frozenset()
+        ranks: list[list[Any]] = []
+        for rule, own in self.operands:
+            if sum(_size(d) != 1 for d in own) < 2:
+                continue  # it says nothing of the order of two axes
+            found = rule.layout(own)
+            inputs |= found.inputs
+            ranks.append([None] * (len(shape) - len(own)) + [
+                None if _size(a.size) == 1 else a.rank for a in found.axes])
+        return Layout(_dense(shape, _iterated(ranks, len(shape))).axes, inputs)
+
+
+def _iterated(ranks: Sequence[Sequence[Any]], ndim: int) -> tuple[int, ...]:
+    """Return the axes as NumPy's iterator sorts them (`npyiter_find_best_axis_ordering`).
+
+    Axes go before others where an operand says so and none says otherwise; C order breaks ties.
+    """
+    found: list[int] = []  # the fastest first
+    for k in reversed(range(ndim)):
+        place = len(found)
+        for j in reversed(range(len(found))):
+            known = [r[found[j]] > r[k] for r in ranks
+                     if r[k] is not None and r[found[j]] is not None]
+            if not known:
+                continue
+            if any(known):
+                break
+            place = j
+        found.insert(place, k)
+    return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretched:
+    """An array repeated along axes without being copied."""
+
+    rule: Any
+    shape: tuple[Dim, ...]
+    may_permute = True
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        found = self.rule.layout(self.shape)
+        new = len(shape) - len(self.shape)
+        axes = [Axis(d, 0, None) for d in shape[:new]]
+        for d, a in zip(shape[new:], found.axes, strict=True):
+            axes.append(Axis(d, 0, None) if _size(a.size) == 1 and _size(d) != 1 else a)
+        return Layout(tuple(axes), found.inputs, True)
+
+
+def joined(result: Any, operands: Sequence[Any]) -> Any:
+    """Note that something is what a ufunc makes of operands; return it."""
+    if len(result.dims) > 1:
+        result.cell.layout = _Joined(tuple([(rule_of(x), x.aval.shape) for x in operands
+                                            if hasattr(x, "cell")]))
+    return result
+
+
+def stretched(result: Any, source: Any) -> Any:
+    """Note that something is an array broadcast, as a view of it is; return it."""
+    result.cell.layout = _Stretched(rule_of(source), source.aval.shape)
+    return result
+
+
+def rule_of(x: Any) -> Any:
+    """Return the rule by which what a handle shows lies in memory."""
+    rule = x.cell.layout or _Made(x.cell.first)
+    return _Seen(rule, x.cell.value.aval.shape, x.steps) if x.steps else rule
+
+
+def _in_c_order(value: Value) -> frozenset[int]:
+    """Return the inputs that have to lie in C order for a value to do so; raise if one does not."""
     trace = current()
+    makers: dict[Value, tuple[Atom, ...] | None] = {}
+    pending: list[Atom] = [value]
+    seen: set[Atom] = set()
+    inputs: frozenset[int] = frozenset()
     while pending:
         v = pending.pop()
         if v in seen or not (isinstance(v, Value) and isinstance(v.aval, Aval)) or (
@@ -101,13 +255,21 @@ def _cell_is_in_c_order(cell: Cell) -> bool:
         seen.add(v)
         makers = makers or {v: a for s in trace.builder.scopes for e in s.eqns
                             for v, a in _sources(e)}
+        rule = trace.memory.values.get(v)
+        if rule is not None:
+            found = rule.layout(v.aval.shape)
+            if _sorted(found.axes) != tuple(range(len(found.axes))) or any(
+                    a.rank is None and _size(a.size) != 1 for a in found.axes):
+                raise Unknown
+            inputs |= found.inputs
+            continue
         if v in trace.permuted or v in trace.carried:  # of a loop that is being traced
-            return False
+            raise Unknown
         sources = makers.get(v, ())
         if sources is None:
-            return False
+            raise Unknown
         pending += sources
-    return True
+    return inputs
 
 
 def _sources(eqn: Eqn) -> Iterator[tuple[Value, tuple[Atom, ...] | None]]:
@@ -122,78 +284,131 @@ def _sources(eqn: Eqn) -> Iterator[tuple[Value, tuple[Atom, ...] | None]]:
             yield from _sources(e)
 
 
+def _sorted(axes: Sequence[Axis]) -> tuple[int, ...]:
+    """Return the numbers of axes from the longest stride to the shortest."""
+    found: list[int] = []
+    for k, a in enumerate(axes):
+        place = len(found)
+        if a.rank is not None and a.size != 1:
+            for j in reversed(range(len(found))):
+                other = axes[found[j]]
+                if other.rank is None or other.size == 1:
+                    continue
+                if other.rank < a.rank:
+                    break
+                place = j
+        found.insert(place, k)
+    return tuple(found)
+
+
 # --- strides ------------------------------------------------------------------------------------
 
 
-def _axes(x: Tracer) -> Axes:
-    """Return sizes and strides of what a handle shows."""
-    shape = x.cell.value.aval.shape
-    if x.cell.in_c_order is False or (len(shape) > 1 and not _cell_is_in_c_order(x.cell)):
-        raise _Unknown
-    axes = _row_major(shape)
-    for step in x.steps:
+def layout_of(x: Any, asked: set[int]) -> Layout:
+    """Return how what a handle shows lies in memory; note the inputs on whose layouts it rests."""
+    found: Layout = rule_of(x).layout(x.aval.shape)
+    asked |= found.inputs
+    return found
+
+
+def _through(base: Layout, steps: Sequence[Step]) -> Layout:
+    """Return how a view of an array lies."""
+    axes = list(base.axes)
+    for step in steps:
         if isinstance(step, IndexStep):
-            axes = [(place.size, stride * place.step)
-                    for place, (_, stride) in zip(step.at, axes, strict=True)
-                    if isinstance(place, Span)]
+            axes = [Axis(place.size, None if a.stride is None else a.stride * place.step, a.rank)
+                    for place, a in zip(step.at, axes, strict=True) if isinstance(place, Span)]
         elif isinstance(step, TransposeStep):
             axes = [axes[k] for k in step.axes]
         else:
-            strides = _reshape(axes, step.shape)
-            if strides is None:
-                raise _Unknown
-            axes = list(zip(step.shape, strides, strict=True))
-    return axes
+            found = reshaped_axes(axes, step.shape)
+            if found is None:
+                raise Unknown
+            axes = found
+    return Layout(tuple(axes), base.inputs)
 
 
-def _row_major(shape: Sequence[Dim], last: Dim = 1) -> list[tuple[Dim, Dim]]:
-    return [(_size(d), last * product(tuple(map(_size, shape[k + 1:]))))
-            for k, d in enumerate(shape)]
+def _dense(shape: Sequence[Dim], order: Sequence[int]) -> Layout:
+    """Return the layout of an array without gaps, its axes in an order."""
+    sizes = [_size(d) for d in shape]
+    axes: list[Any] = [None] * len(sizes)
+    for place, k in enumerate(order):
+        stride = product(tuple(sizes[j] for j in order[place + 1:]))
+        axes[k] = Axis(sizes[k], stride, (place,))
+    return Layout(tuple(axes))
 
 
-def _is_contiguous(x: Tracer) -> bool | None:
+def _row_major(sizes: Sequence[Dim], last: Dim = 1) -> list[Dim]:
+    return [last * product(tuple(sizes[k + 1:])) for k in range(len(sizes))]
+
+
+def is_contiguous(x: Any, asked: set[int]) -> bool | None:
     try:
-        axes = [(d, s) for d, s in _axes(x) if d != 1]
-        if axes == _row_major([d for d, _ in axes]):
+        found = layout_of(x, asked)
+        if found.has_gaps:
+            return False
+        axes = [(_size(a.size), a.stride) for a in found.axes if _size(a.size) != 1]
+        if [s for _, s in axes] == _row_major([d for d, _ in axes]):
             return True
         axes = [(d, s) for d, s in axes if not _equal(d, 1)]
-        return all(_equal(s, t) for (_, s), (_, t) in zip(
+        return all(_equal(_known(s), t) for (_, s), t in zip(
             axes, _row_major([d for d, _ in axes]), strict=True))
-    except _Unknown:
+    except Unknown:
         return None
 
 
-def _reshape(axes: Axes, shape: Sequence[Dim]) -> list[Dim] | None:
-    """Return the strides of a view of another shape; None where NumPy needs a copy.
+def _known(stride: Dim | None) -> Dim:
+    if stride is None:
+        raise Unknown
+    return stride
+
+
+def reshaped_axes(axes: Sequence[Axis], shape: Sequence[Dim]) -> list[Axis] | None:
+    """Return the axes of a view of another shape; None where NumPy needs a copy.
 
     Axes are split, or merged with neighbours next to which they lie, in groups of one size.
     """
     shape = [_size(d) for d in shape]
-    old, new = [(_size(d), s) for d, s in axes if d != 1], [d for d in shape if d != 1]
-    if [d for d, _ in old] == new:
-        strides = iter([s for _, s in old])
-        return [1 if d == 1 else next(strides) for d in shape]
-    if old == _row_major([d for d, _ in old]):
-        return [s for _, s in _row_major(shape)]
-    old, result, k = [(d, s) for d, s in old if not _equal(d, 1)], [], 0
+    old = [Axis(_size(a.size), a.stride, a.rank) for a in axes if _size(a.size) != 1]
+    new = [d for d in shape if d != 1]
+    if [a.size for a in old] == new:
+        rest = iter(old)
+        return [_one(d) if d == 1 else next(rest) for d in shape]
+    if [a.stride for a in old] == _row_major([a.size for a in old]):
+        return _split(shape, 1, ())
+    result: list[Axis] = []
+    old, k = [a for a in old if not _equal(a.size, 1)], 0
     while k < len(shape) and old:
-        (size, _), group, split = old[0], [old.pop(0)], [shape[k]]
+        size, group, split = old[0].size, [old.pop(0)], [shape[k]]
         k += 1
         while not _equal(size, product(tuple(split))):
             if _is_less(size, product(tuple(split))):
                 if not old:
-                    raise _Unknown  # of an empty array
+                    raise Unknown  # of an empty array
                 group.append(old.pop(0))
-                size = size * group[-1][0]
+                size = size * group[-1].size
             elif k == len(shape):
-                raise _Unknown
+                raise Unknown
             else:
                 split.append(shape[k])
                 k += 1
-        if not all(_equal(s, d * t) for (_, s), (d, t) in pairwise(group)):
+        if not all(_equal(_known(a.stride), b.size * _known(b.stride))
+                   for a, b in pairwise(group)):
             return None
-        result += [s for _, s in _row_major(split, group[-1][1])]
-    return [*result, *(1 for _ in shape[k:])]
+        last = group[-1]
+        result += _split(split, last.stride, last.rank)
+    return [*result, *map(_one, shape[k:])]
+
+
+def _one(size: Dim) -> Axis:
+    return Axis(size, 1, None)
+
+
+def _split(sizes: Sequence[Dim], last: Dim | None, rank: tuple[int, ...] | None) -> list[Axis]:
+    """Return the axes into which one of a stride and rank is split."""
+    strides = [None] * len(sizes) if last is None else _row_major(sizes, last)
+    return [Axis(d, s, None if rank is None or d == 1 else (*rank, k))
+            for k, (d, s) in enumerate(zip(sizes, strides, strict=True))]
 
 
 def _size(d: Dim) -> Dim:
@@ -212,8 +427,8 @@ def _decided(a: Dim, b: Dim, relation: str) -> bool:
     trace, difference = current(), _size(a) - _size(b)
     if not isinstance(difference, int) and not trace.decides_layouts:
         trace.undecided = True
-        raise _Unknown
+        raise Unknown
     truth = trace.decide(difference, relation, _WHY)
     if truth is None:
-        raise _Unknown
+        raise Unknown
     return truth

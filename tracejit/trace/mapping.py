@@ -137,10 +137,18 @@ def _size_text(d: Dim) -> str:
 def item_of(x: Any, i: Any, axis: int | None = 0) -> Any:
     """Return element i of an array along an axis, as an array of its own; x itself for None."""
     if axis is None:
-        return tracer_of(x.value, weak=x.weak) if isinstance(x, Tracer) else x
+        return _copy_for_element(x) if isinstance(x, Tracer) else x
     x = lift(x)
     axis %= len(x.dims)
-    return tracer_of(x[(*(slice(None),) * axis, i)].value)
+    return _copy_for_element(x[(*(slice(None),) * axis, i)])
+
+
+def _copy_for_element(shown: Tracer) -> Tracer:
+    """Return a copy of what a handle shows of an array: to an element it is the array itself."""
+    copy = tracer_of(shown.value, weak=shown.weak)
+    if shown.is_array:
+        current().memory.begin_as(copy, shown)
+    return copy
 
 
 # --- scans --------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ class Tracer(Traced):
         """Return the present value of the elements shown."""
         self.cell.note_read()
         value = self.cell.value
-        if self.cell.in_c_order is False:
+        if self.cell.layout is not None and self.cell.layout.may_permute:
             current().permuted.add(value)
         return read_view(value, self.steps, _emit_one) if self.steps else value
 

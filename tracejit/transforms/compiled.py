@@ -16,17 +16,20 @@ __all__ = ["Jit"]
 
 
 class Jit:
-    """The function itself, compiled."""
+    """The function itself, compiled; `writes_back`: it writes to its arguments, too."""
 
     name = "jit"
 
-    def __init__(self, fn: Callable[..., Any], options: Options) -> None:
-        self.fn, self.options = fn, options
+    def __init__(self, fn: Callable[..., Any], options: Options, writes_back: bool = True) -> None:
+        self.fn, self.options, self.writes_back = fn, options, writes_back
+        if not writes_back:
+            self.name = "forward"
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the function for arguments of these specs."""
-        c = capture_function(self.fn, specs, structure, leaves, writes_back=True, assigns=True)
+        c = capture_function(self.fn, specs, structure, leaves,
+                             writes_back=self.writes_back, assigns=True)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
                        c.constants, c.weak, c.written, self.options, c.assigned)
 

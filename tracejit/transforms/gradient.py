@@ -93,7 +93,7 @@ class Gradient:
         self._require_scalar(c.graph.outputs[0].aval, c.graph.name)
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         chosen = self._chosen(structure)
-        wrt = [inputs[k] for _, _, numbers in chosen for k in numbers]
+        wrt = [c.united.get(inputs[k], inputs[k]) for _, _, numbers in chosen for k in numbers]
         kept = list(range(len(c.graph.outputs)))[0 if self.with_value else 1:]
         graph = gradient_graph(c.graph, wrt, kept, f"{self.name}[{c.graph.name}]", c.guards)
         return self._program(c, graph, chosen, specs, aux, wrt, kept)

@@ -18,6 +18,7 @@ from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
 from tracejit.trace.equations import atom_of, is_weak, lift
+from tracejit.trace.facts import copies_of
 from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import ArgSpec
 from tracejit.trace.tracer import SymInt, Tracer
@@ -94,7 +95,7 @@ class Pullback:
         self.fn, self.argnums, self.has_aux, self.options = fn, argnums, has_aux, options
         if argnums is not None:
             argument_places(fn, argnums)
-        self.forward = make_function(Jit(fn, options))
+        self.forward = make_function(Jit(fn, options, writes_back=False))
         self.backward: dict[Any, Function] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -102,9 +103,8 @@ class Pullback:
         leaves, structure = flatten((args, kwargs))
         if any(isinstance(x, (Tracer, SymInt)) for x in leaves):
             return self.inline(args, kwargs)
-        copies = [np.array(x) if isinstance(x, np.ndarray) else x for x in leaves]
-        inner_args, inner_kwargs = unflatten(structure, iter(copies))
-        result = self.forward(*inner_args, **inner_kwargs)
+        result = self.forward(*args, **kwargs)
+        leaves = copies_of(leaves)
         value, aux = result if self.has_aux else (result, None)
         out_leaves, out_structure = flatten(value)
         names = leaf_names(out_structure, "the result")
@@ -198,7 +198,7 @@ class _Backward:
                              None if leaves is None else leaves[:count])
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
-        wrt = [inputs[k] for k in numbers if k in floats]
+        wrt = [c.united.get(inputs[k], inputs[k]) for k in numbers if k in floats]
         given = [k for k in range(count, len(specs)) if c.constants[k - count] is None]
         block = Block(c.graph.inputs, c.graph.eqns, c.graph.outputs[:len(given)])
         forward = Graph(c.graph.name, c.graph.sizes, block, c.graph.notes)
@@ -236,6 +236,7 @@ class Tangent:
             _check_like("tangent", names, leaves[:count], leaves[count:])
         c = capture_function(self.fn, specs[:count], call,
                              None if leaves is None else leaves[:count])
+        c.refuse_united("jvp")
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = _differentiable([s.dtype for s in specs[:count]])
         graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]",

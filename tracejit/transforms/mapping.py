@@ -12,15 +12,16 @@ from tracejit.ir.dims import Dim, product
 from tracejit.runtime.stages import Program
 from tracejit.trace.calls import call_function
 from tracejit.trace.capture import capture_function
+from tracejit.trace.context import current
 from tracejit.trace.equations import apply, cast, dims_of, dtype_of, lift
 from tracejit.trace.mapping import common_size, item_of, trace_map
 from tracejit.trace.places import is_number
 from tracejit.trace.specs import ArgSpec
-from tracejit.trace.tracer import Tracer, of_dim
+from tracejit.trace.tracer import Tracer, of_dim, tracer_of
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent
-from tracejit.transforms.nested import dtype_of_leaf
+from tracejit.transforms.nested import dtype_of_leaf, names_of
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
@@ -104,7 +105,15 @@ def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[...,
         def element(i: Any) -> Any:
             items = [item_of(x, i, a) for x, a in zip(leaves, axes, strict=True)]
             inner_args, inner_kwargs = unflatten(structure, iter(items))
-            return call_function(fn, inner_args, inner_kwargs)
+            trace = current()
+            frame = trace.frames[-1]
+            around, frame.read = frame.read, set()
+            found = call_function(fn, inner_args, inner_kwargs)
+            trace.memory.settle_copies(
+                [(item, lift(x), name) for item, x, name in zip(items, leaves, names, strict=True)
+                 if isinstance(item, Tracer) and item.is_array], frame.read)
+            frame.read |= around
+            return found
 
         result, varies = trace_map(size, element, "vmap")
         stacked, out_structure = flatten(result)
@@ -188,14 +197,23 @@ def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
         leaves, structure = flatten((args, kwargs))
         chosen, numbers, parts = _chosen(fn, argnums, args, kwargs)
         _require_floats("jacfwd", chosen, numbers, parts)
+        names = names_of(structure)
+        others = {k: x.value for k, x in enumerate(leaves)
+                  if k not in numbers and isinstance(x, Tracer) and x.is_array}
         xs = tuple(lift(leaves[k]) for k in numbers)
 
         def of(*varied: Any) -> Any:
             inner = list(leaves)
+            copies = []
+            for k, value in others.items():
+                inner[k] = tracer_of(value)
+                current().memory.begin_as(inner[k], leaves[k])
+                copies.append((inner[k], leaves[k], names[k]))
             for k, x in zip(numbers, varied, strict=True):
                 inner[k] = x
             inner_args, inner_kwargs = unflatten(structure, iter(inner))
             result = call_function(fn, inner_args, inner_kwargs)
+            current().memory.settle_copies(copies, current().frames[-1].read)
             return result[0] if has_aux else result
 
         tangent = Tangent(of, options)

@@ -22,9 +22,9 @@ from tracejit.trace.equations import (
     same_dim,
 )
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
-from tracejit.tree import Structure, flatten, unflatten
+from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
-__all__ = ["capture_block", "conforming", "dtype_of_leaf", "tracer_of_atom"]
+__all__ = ["capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]
 
 
 def dtype_of_leaf(x: Any) -> np.dtype | None:
@@ -52,15 +52,26 @@ def conforming(what: str, t: Any, x: Any) -> Tracer:
     return t if t.aval.shape == expected else apply("reshape", t, shape=expected)
 
 
+def names_of(structure: Structure) -> list[str]:
+    """Return how messages name the leaves of a call's arguments."""
+    args, kwargs = structure.parts
+    names = [n for k, part in enumerate(args.parts) for n in leaf_names(part, f"argument {k}")]
+    return names + [n for key, part in zip(kwargs.aux, kwargs.parts, strict=True)
+                    for n in leaf_names(part, f"argument {key}")]
+
+
 def _as_array(x: Any) -> Tracer:
     return x if isinstance(x, Tracer) else cast(x, dtype_of(x))
 
 
 def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structure,
-                  chosen: list[int]) -> tuple[Block, list[bool], Structure, list[Any]]:
+                  chosen: list[int], what: str | None = None,
+                  ) -> tuple[Block, list[bool], Structure, list[Any]]:
     """Capture a call of a function as a block whose inputs are the chosen leaves.
 
     Everything else that the function reads stays what it is in the capture around.
+
+    what -- how messages call the transform, where the caller would see writes to arguments
     """
     trace = current()
     inputs = []
@@ -70,13 +81,22 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
         v = Value(Aval(t.dtype, t.dims))
         inputs.append(v)
         inner[k] = v
-    for k, x in enumerate(leaves):  # arrays that are only read keep their elements, on a copy
-        if k not in chosen and isinstance(x, Tracer) and x.dims:
-            inner[k] = tracer_of(x.value)
+    names = names_of(structure)
+    copies: list[tuple[Any, Any, str]] = []
+    others = {k: x.value for k, x in enumerate(leaves)
+              if k not in chosen and isinstance(x, Tracer) and x.is_array}
     weak: list[bool] = []
     with trace.region("call", tuple(inputs)) as (frame, scope):
         for k, v in zip(chosen, inputs, strict=True):
             inner[k] = scalar_of(v, weak=is_weak(leaves[k]))
+            x = lift(leaves[k])
+            if isinstance(x, Tracer) and x.is_array:
+                trace.memory.begin_as(inner[k], x, v)
+                copies.append((inner[k], x, names[k]))
+        for k, value in others.items():  # a copy, too
+            inner[k] = tracer_of(value)
+            trace.memory.begin_as(inner[k], leaves[k])
+            copies.append((inner[k], leaves[k], names[k]))
         args, kwargs = unflatten(structure, iter(inner))
         results, out_structure = flatten(call_function(fn, args, kwargs))
         outputs: list[Atom] = []
@@ -89,6 +109,10 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
                 constants.append(None)
             else:
                 constants.append((x,))
+        if what is None:
+            trace.memory.settle_copies(copies, frame.read)
+        else:
+            trace.memory.refuse_lost_writes([x for x, _, _ in copies], what)
         if frame.written:
             variables = trace.captured.names_of(frame.written)
             if variables:

@@ -1,0 +1,248 @@
+"""Arguments that share memory: values are NumPy's on that very memory, or the call is refused."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+Pair = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+PAIRS: dict[str, Pair] = {
+    "apart": lambda b: (b[:4], b[8:12]),
+    "one object": lambda b: (b, b),
+    "one memory": lambda b: (b[:], b[:]),
+    "shifted": lambda b: (b[1:], b[:-1]),
+    "shifted back": lambda b: (b[:-1], b[1:]),
+    "interleaved": lambda b: (b[::2], b[1::2]),
+    "interleaved, overlapping": lambda b: (b[::2], b[:8]),
+    "halves": lambda b: (b[:8], b[8:]),
+    "reversed": lambda b: (b, b[::-1]),
+    "an object and its copy": lambda b: (b, b.copy()),
+    "column and row": lambda b: (b.reshape(4, 4)[:, 1], b.reshape(4, 4)[1]),
+    "two columns": lambda b: (b.reshape(4, 4)[:, 1], b.reshape(4, 4)[:, 2]),
+    "transposed": lambda b: (b.reshape(4, 4), b.reshape(4, 4).T),
+    "squares": lambda b: (b.reshape(4, 4)[:2, :2], b.reshape(4, 4)[1:3, 1:3]),
+    "squares apart": lambda b: (b.reshape(4, 4)[:2, :2], b.reshape(4, 4)[2:, 2:]),
+    "rows": lambda b: (b.reshape(4, 4)[:2], b.reshape(4, 4)[2:]),
+    "one empty": lambda b: (b[:0], b[:0]),
+    "one element": lambda b: (b[3:4], b[3:4]),
+    "strided, one": lambda b: (b[::3], b[::3]),
+}
+"""What is made of 16 numbers that lie one after the other."""
+
+
+def doubles_first(x: Any, y: Any) -> Any:
+    x *= 2.0
+    return np.sum(y**2)
+
+
+def doubles_second(x: Any, y: Any) -> Any:
+    y *= 2.0
+    return np.sum(x**2 * y)
+
+
+def writes_elements(x: Any, y: Any) -> Any:
+    for i in range(len(x)):
+        x[i] = x[i] * 0.5 + y[i]
+    return np.sum(x * y)
+
+
+def writes_to_both(x: Any, y: Any) -> Any:
+    x[:1] = 3.0 * y[:1]
+    y[-1:] *= x[:1]
+    return np.sum(x * y)
+
+
+def writes_on_data(x: Any, y: Any) -> Any:
+    if np.sum(x) > 1.0:
+        x *= 0.5
+    else:
+        x += 1.0
+    return np.sum(y**2)
+
+
+def writes_through_a_view(x: Any, y: Any) -> Any:
+    v = x[1:]
+    v += 1.0
+    return np.sum(x * y)
+
+
+def reads_only(x: Any, y: Any) -> Any:
+    return np.sum(x * y**2)
+
+
+def writes_to_a_copy(x: Any, y: Any) -> Any:
+    x = x.copy()
+    x *= 2.0
+    return np.sum(x * y**2)
+
+
+PROGRAMS = (doubles_first, doubles_second, writes_elements, writes_to_both, writes_on_data,
+            writes_through_a_view, reads_only, writes_to_a_copy)
+PURE = (reads_only, writes_to_a_copy)
+
+
+def memory() -> np.ndarray:
+    """Return the 16 numbers."""
+    return np.random.default_rng(3).uniform(0.3, 0.9, 16)
+
+
+def slope(f: Callable[..., Any], pair: Pair, k: int) -> np.ndarray:
+    """Return the derivative by an argument: of the memory that it names, where f writes to one."""
+    shape, step = pair(memory())[k].shape, 1e-6
+    found = np.zeros(shape)
+    for at in np.ndindex(*shape):
+        values = []
+        for h in (step, -step):
+            args = pair(memory())
+            if f in PURE:
+                args = (args[0].copy(), args[1].copy())
+            args[k][at] += h
+            values.append(f(*args))
+        found[at] = (values[0] - values[1]) / (2 * step)
+    return found
+
+
+def by_jit(f: Any, pair: Pair) -> None:
+    ours, theirs = memory(), memory()
+    np.testing.assert_allclose(tracejit.jit(f)(*pair(ours)), f(*pair(theirs)))
+    np.testing.assert_allclose(ours, theirs)
+
+
+def by_value_and_grad(f: Any, pair: Pair) -> None:
+    for argnums in (0, 1, (0, 1)):
+        b = memory()
+        compute = tracejit.value_and_grad(f, argnums=argnums)
+        for _ in range(2):  # the second call equals the first
+            value, grads = compute(*pair(b))
+            np.testing.assert_allclose(value, f(*pair(memory())))
+            both = grads if isinstance(argnums, tuple) else (grads,)
+            for k, g in zip((0, 1) if isinstance(argnums, tuple) else (argnums,), both,
+                            strict=True):
+                np.testing.assert_allclose(g, slope(f, pair, k), rtol=1e-5, atol=1e-7)
+            assert np.array_equal(b, memory())
+
+
+def by_vjp(f: Any, pair: Pair) -> None:
+    b = memory()
+    value, pullback = tracejit.vjp(f, *pair(b))
+    np.testing.assert_allclose(value, f(*pair(memory())))
+    first = pullback(1.0)
+    b[:] = 7.0  # what it was called with counts
+    for k, g in enumerate(pullback(1.0)):
+        np.testing.assert_allclose(g, slope(f, pair, k), rtol=1e-5, atol=1e-7)
+        assert np.array_equal(g, first[k])
+
+
+def by_jvp(f: Any, pair: Pair) -> None:
+    b = memory()
+    xs = pair(b)
+    value, dot = tracejit.jvp(f, xs, (np.ones_like(xs[0]), np.zeros_like(xs[1])))
+    np.testing.assert_allclose(value, f(*pair(memory())))
+    np.testing.assert_allclose(dot, np.sum(slope(f, pair, 0)), rtol=1e-5, atol=1e-7)
+    assert np.array_equal(b, memory())
+
+
+def by_jacobians(f: Any, pair: Pair) -> None:
+    for transform in (tracejit.jacrev, tracejit.jacfwd):
+        b = memory()
+        found = transform(f)(*pair(b))
+        np.testing.assert_allclose(found, slope(f, pair, 0), rtol=1e-5, atol=1e-7)
+        assert np.array_equal(b, memory())
+
+
+def by_second_derivatives(f: Any, pair: Pair) -> None:
+    b = memory()
+    x, y = pair(b)
+    second = tracejit.hessian(f)(x, y)
+    product = tracejit.hvp(lambda x, y: f(x, y), (x, y), (np.ones_like(x), np.zeros_like(y)))[0]
+    step = 1e-5
+    for at in np.ndindex(*x.shape):
+        shifted = []
+        for h in (step, -step):
+            def moved(b: np.ndarray, h: float = h, at: Any = at) -> Any:
+                x, y = pair(b)
+                if f in PURE:
+                    x, y = x.copy(), y.copy()
+                x[at] += h
+                return x, y
+            shifted.append(slope(f, moved, 0))
+        rows = (shifted[0] - shifted[1]) / (2 * step)
+        np.testing.assert_allclose(second[at], rows, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(product[at], np.sum(rows), rtol=1e-3, atol=1e-3)
+    assert np.array_equal(b, memory())
+
+
+def by_grad_in_jit(f: Any, pair: Pair) -> None:
+    b = memory()
+    compute = tracejit.value_and_grad(f, argnums=(0, 1))
+    value, grads = tracejit.jit(lambda x, y: compute(x, y))(*pair(b))
+    np.testing.assert_allclose(value, f(*pair(memory())))
+    for k, g in enumerate(grads):
+        np.testing.assert_allclose(g, slope(f, pair, k), rtol=1e-5, atol=1e-7)
+
+
+def by_list(f: Any, pair: Pair) -> None:
+    b = memory()
+    compute = tracejit.value_and_grad(lambda xs: f(xs[0], xs[1]))
+    value, grads = compute(list(pair(b)))
+    np.testing.assert_allclose(value, f(*pair(memory())))
+    for k, g in enumerate(grads):
+        np.testing.assert_allclose(g, slope(f, pair, k), rtol=1e-5, atol=1e-7)
+
+
+def by_dict(f: Any, pair: Pair) -> None:
+    x, y = pair(memory())
+    value = tracejit.jit(lambda d: f(d["x"], d["y"][0]))({"x": x, "y": (y,)})
+    np.testing.assert_allclose(value, f(*pair(memory())))
+
+
+def by_captured_array(f: Any, pair: Pair) -> None:
+    x, other = pair(memory())
+    theirs, their_other = pair(memory())
+    np.testing.assert_allclose(tracejit.value_and_grad(lambda x: f(x, other))(x)[0],
+                               f(theirs, their_other))
+
+
+WAYS = (by_jit, by_value_and_grad, by_vjp, by_jvp, by_jacobians, by_second_derivatives,
+        by_grad_in_jit, by_list, by_dict, by_captured_array)
+
+RIGHT = {"apart", "interleaved", "halves", "an object and its copy", "two columns", "squares apart",
+         "rows", "one empty"}
+"""Pairs that share no element: never refused."""
+
+UNITED = {"one object", "one memory", "one element", "strided, one"}
+"""Pairs that are one array: these ways are right about them."""
+
+RIGHT_OF_ONE = (by_jit, by_value_and_grad, by_vjp, by_list, by_dict)
+
+
+def outcome(f: Any, pair: Pair, way: Any) -> str:
+    """Return "right" or "refused"; an assertion fails where a number is not NumPy's."""
+    try:
+        f(*pair(memory()))
+    except (ValueError, IndexError):
+        return "none"
+    try:
+        way(f, pair)
+    except tracejit.Refusal as e:
+        return "refused" if "test_shared_memory.py:" in str(e) else f"refused without a line: {e}"
+    return "right"
+
+
+@pytest.mark.parametrize(("name", "way"), list(itertools.product(PAIRS, WAYS)),
+                         ids=lambda x: getattr(x, "__name__", x))
+def test_every_pair_in_every_way(name: str, way: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        for f in PROGRAMS:
+            found = outcome(f, PAIRS[name], way)
+            assert found in ("right", "refused", "none")
+            if f in PURE or name in RIGHT or (name in UNITED and way in RIGHT_OF_ONE):
+                if not (way is by_captured_array and f not in PURE):
+                    assert found in ("right", "none"), (f.__name__, found)
