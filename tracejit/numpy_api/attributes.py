@@ -14,7 +14,7 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import PROPERTIES, SETTERS
 from tracejit.trace.equations import as_operand, dims_of, lift, same_dim
 from tracejit.trace.indexing import view
-from tracejit.trace.layouts import reshaped
+from tracejit.trace.reshapes import reshaped
 from tracejit.trace.tracer import Tracer
 from tracejit.trace.views import ReshapeStep
 
