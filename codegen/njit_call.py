@@ -59,7 +59,7 @@ class NjitCall:
 
     args: tuple[Any, ...]
     result: Any
-    constants: Sequence[tuple[Any] | None]
+    constants: Sequence[tuple[Any, ...] | None]
     sources: Sequence[int | np.generic | np.ndarray]
     compile: Callable[[], Machine]
     apart: Sequence[tuple[int, int, Raises]] = ()

@@ -161,7 +161,7 @@ def _explain_key(key: str) -> str:
 
 
 _KINDS = {"is": "what it is", "same": "that it is one array with another name",
-          "shape": "its type, and its length or keys"}
+          "shape": "its type, and its length or keys", "absent": "that it is not there"}
 
 
 def _path_text(path: Any) -> str:

@@ -8,7 +8,6 @@ operators run where no guard sees what they read.
 
 from __future__ import annotations
 
-import builtins
 import functools
 import hashlib
 import json
@@ -21,8 +20,7 @@ import numpy as np
 
 from tracejit.trace.modules import is_standard
 
-__all__ = ["Unstorable", "builtin_names", "describe", "digest", "fingerprint", "functions_in",
-           "is_users", "require_readable"]
+__all__ = ["Unstorable", "describe", "digest", "fingerprint", "functions_in", "is_users"]
 
 
 class Unstorable(Exception):
@@ -161,29 +159,6 @@ _HOWS: list[tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = [
 
 
 # --- functions ----------------------------------------------------------------------------------
-
-
-def _names_in(code: CodeType) -> set[str]:
-    return set(code.co_names).union(*(_names_in(x) for x in code.co_consts
-                                      if isinstance(x, CodeType)))
-
-
-def builtin_names(fn: FunctionType) -> set[str]:
-    """Return the names of builtins that a function may use, which a module could hide."""
-    return {name for name in _names_in(fn.__code__)
-            if hasattr(builtins, name) and name not in fn.__globals__}
-
-
-def require_readable(fn: FunctionType) -> None:
-    """Raise `Unstorable` for a function that imports: what it finds no guard sees."""
-    import dis
-
-    def imports(code: CodeType) -> bool:
-        return any(i.opname == "IMPORT_NAME" for i in dis.get_instructions(code)) or any(
-            imports(x) for x in code.co_consts if isinstance(x, CodeType))
-
-    if imports(fn.__code__):
-        raise Unstorable(f"{fn.__qualname__} imports, and what it finds no guard sees")
 
 
 def _contents(fn: FunctionType) -> Iterator[Any]:

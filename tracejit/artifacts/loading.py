@@ -6,6 +6,7 @@ reason.
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import logging
 import sys
@@ -31,7 +32,7 @@ from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
-from tracejit.trace.guards import Guarded, Same, Shape, guards_of_function
+from tracejit.trace.guards import ABSENT, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import spec_of_leaf
 
@@ -128,11 +129,6 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     for name, known in m["functions"]:
         if fingerprint(find_named(name)) != known:
             raise Missing(f"the code of {name} has changed")
-    for module, names in m["builtins"].items():
-        here = vars(sys.modules[module]) if module in sys.modules else {}
-        for name in names:
-            if name in here:
-                raise Missing(f"{module}.{name} is there now, and was the builtin")
     _require_rules(m["rules"])
     reader = _Reader(m, call)
     reader.check()
@@ -197,6 +193,13 @@ class _Reader:
     def check(self) -> None:
         """Raise `Missing` unless everything is as the capture found it."""
         for k, (text, known) in enumerate(self.manifest["guards"]):
+            if known[0] == "absent":
+                self.guards.append(Guarded(self.places.path(text), ABSENT))
+                if not self.guards[-1].holds():
+                    builtin = hasattr(builtins, self.guards[-1].path.name)
+                    raise Missing(f"{self.guards[-1].path} is there now"
+                                  f"{', and was the builtin' if builtin else ''}")
+                continue
             path, content = self.places.path(text), self._content(k)
             kept: Any = content
             if known[0] == "same":

@@ -6,6 +6,7 @@ the function that the request is for, or one that a guard holds.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
@@ -49,6 +50,8 @@ class PlaceWriter:
             if id(root) not in self.cells:
                 raise Unstorable(f"{path} is in a closure that no name leads to")
             return self.cells[id(root)]
+        if root is sys.modules:
+            return ["modules"]
         if isinstance(root, dict):
             module = root.get("__name__")
             if module in sys.modules and vars(sys.modules[module]) is root:
@@ -75,6 +78,11 @@ class PlaceReader:
     def path(self, text: Any) -> Path:
         """Return a path again; `Missing` where its root is not here."""
         root, name, steps = text
+        if root[0] == "modules" and name not in sys.modules:
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                raise Missing(f"module {name} cannot be imported") from None
         return Path(self._root(root), name, tuple((kind, key) for kind, key in steps))
 
     def _root(self, root: Any) -> Any:
@@ -83,6 +91,8 @@ class PlaceReader:
             if module is None:
                 raise Missing(f"module {root[1]} is not imported")
             return vars(module)
+        if root[0] == "modules":  # what the function imports
+            return sys.modules
         if root[0] == "argument":
             return {"self": copied(self.arguments[root[1]])}
         if root[0] == "function":

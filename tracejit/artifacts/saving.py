@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 from tracejit.artifacts.code import code_of
 from tracejit.artifacts.fingerprints import (
     Unstorable,
-    builtin_names,
     fingerprint,
     functions_in,
     is_users,
-    require_readable,
 )
 from tracejit.artifacts.manifest import interface_text
 from tracejit.artifacts.places import Missing, PlaceWriter, find_named
@@ -29,7 +27,7 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.guards import Content, Elements, Guarded, Same, Shape
+from tracejit.trace.guards import ABSENT, Content, Elements, Guarded, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Leaf
 from tracejit.trace.specs import spec_of_leaf
 
@@ -103,12 +101,8 @@ class _Writer:
         self.captured = dependencies.functions
         self.held = [fn, *leaves, *contents]
         self.named = self._name_others(dependencies.functions)
-        self.builtins: dict[str, set[str]] = {}
         for f in self.captured:
-            require_readable(f)
             fingerprint(f)  # or `Unstorable`
-            module = f.__globals__["__name__"]
-            self.builtins.setdefault(module, set()).update(builtin_names(f))
 
     def parts(self) -> dict[str, Any]:
         """Return guards, captured state, other functions and interface."""
@@ -117,7 +111,6 @@ class _Writer:
                 "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
                            for x in self.leaves],
                 "functions": self.named, "captured": self._captured(),
-                "builtins": {k: sorted(names) for k, names in self.builtins.items()},
                 "interface": interface_text(self.interface, self.leaves, self.known.get)}
 
     def _cover(self, functions: Sequence[FunctionType], where: list[Any]) -> None:
@@ -149,6 +142,8 @@ class _Writer:
 
     def _guard(self, guard: Guarded) -> Any:
         x = guard.content
+        if x is ABSENT:
+            return ["absent"]
         if isinstance(x, Same):
             return ["same", self.places.text(x.path)]
         if isinstance(x, Shape):

@@ -17,6 +17,7 @@ from tracejit.configuration import calls_look, listen, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.exact import token
+from tracejit.ir.cells import line_name
 from tracejit.runtime.forks import require_whole
 from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.specialisation import Specialisation
@@ -168,10 +169,18 @@ class Function(Displayed):
     def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
         result = chosen.attempt(leaves)
         if result is NotImplemented:
-            raise Refusal(f"{chosen.interface.name} reads something from outside that is another "
-                          "object at every reading, a property's result perhaps. Pass it as an "
-                          "argument, or keep it in a variable")
+            raise self._unsteady(chosen)
         return result
+
+    def _unsteady(self, chosen: Specialisation) -> Refusal:
+        """Return the refusal of a program whose guards do not even hold after its capture."""
+        code = getattr(self.transform.fn, "__code__", None)
+        where = "" if code is None else f"{line_name(code.co_filename, code.co_firstlineno)}: "
+        found = next((g for g in chosen.interface.guards if not g.holds()), None)
+        what = "something from outside" if found is None else str(found.path)
+        return Refusal(f"{where}{chosen.interface.name} reads {what}, which is another object at "
+                       "every reading, a property's result perhaps. Pass it as an argument, or "
+                       "keep it in a variable")
 
     def _recorded(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
                   leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
@@ -196,6 +205,8 @@ class Function(Displayed):
         require_whole()
         with _no_garbage_collection(), keeping_signals():
             made = self._compile(call)
+        if made.interface.is_for_one_call:
+            return made
         self._table.setdefault(call.key, []).insert(0, made)
         if made.entry is not None:
             _ENTRIES.use(self, made.entry)

@@ -55,6 +55,7 @@ class Interface:
     releases  -- whether it has loops, branches or calls, and runs without the GIL
     prints    -- what it prints
     facts     -- what is so of the memory of its inputs
+    is_for_one_call -- whether something was read that may be something else at the next call
     """
 
     name: str
@@ -63,7 +64,7 @@ class Interface:
     sources: tuple[int | Leaf, ...]
     guards: list[Guarded]
     structure: Structure
-    constants: list[tuple[Any] | None]
+    constants: list[tuple[Any, ...] | None]
     weak: list[bool]
     written: list[tuple[int, int]]
     assigned: list[tuple[Path, int]]
@@ -74,6 +75,7 @@ class Interface:
     failures: Sequence[Failure]
     prints: Sequence[Shown]
     facts: tuple[Fact, ...] = ()
+    is_for_one_call: bool = False
 
     @classmethod
     def of(cls, program: Program, kernel: Kernel | None = None) -> Interface:

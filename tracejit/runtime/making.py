@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -46,10 +47,12 @@ def _make(call: Request) -> tuple[Interface, Runner]:
     traced = Traced(program, (call.specs, call.structure), call.function,
                     call.leaves if call.is_actual else None)
     if settings().disable_jit:
-        return Interface.of(program), _watched(Interpreted(traced), traced)
+        interface = replace(Interface.of(program), is_for_one_call=bool(dependencies.unseen))
+        return interface, _watched(Interpreted(traced), traced)
     compiled = traced.lower().compile()
     log_compilation(program, reason_for(call), {"capture": captured - start, **compiled.times})
     save_artifact(call, compiled, dependencies)
+    compiled.interface.is_for_one_call = bool(dependencies.unseen)
     return compiled.interface, _watched(compiled.invocation, traced)
 
 

@@ -27,6 +27,7 @@ from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.stages import Compiled, Program, Traced
+from tracejit.trace.dependencies import Dependencies, collecting
 from tracejit.trace.paths import READING_FAILS, Leaf
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
@@ -88,8 +89,9 @@ class _Calls:
         structure = Structure(tuple, None, (
             Structure(tuple, None, tuple(parts[:count])),
             Structure(dict, names, tuple(parts[count:]))))
-        program = self.function.transform.make_program(specs, structure, contents)
-        _require_pure(program)
+        with collecting() as dependencies:
+            program = self.function.transform.make_program(specs, structure, contents)
+        _require_pure(program, dependencies)
         apart = list(_apart(program, kinds))
         result = _result_type(program)
         sources = [s if isinstance(s, int) else _frozen(s) for s in program.sources]
@@ -144,8 +146,11 @@ def _spec(kind: Any) -> ArgSpec:
 # --- what the program depends on ----------------------------------------------------------------
 
 
-def _require_pure(program: Program) -> None:
+def _require_pure(program: Program, dependencies: Dependencies) -> None:
     """Refuse what only a call from Python can do: to read or assign variables, to write."""
+    for what in dependencies.unseen:
+        raise Refusal(f"{program.name}: {what} may give something else at every call, which @njit "
+                      "code cannot ask for. Pass what it gives as an argument")
     if program.capture.recorded or program.assigned:
         paths = [*program.capture.recorded, *(path for path, _ in program.assigned)]
         raise Refusal(f"{program.name} reads or assigns {paths[0]}, a variable or a tape's value, "

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tracejit.exact import copied, is_compared_by_content
+from tracejit.exact import is_compared_by_content
 from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
 from tracejit.trace.facts import Fact, holds_all
 from tracejit.trace.guards import ABSENT, Condition, Guarded
-from tracejit.trace.paths import READING_FAILS, FunctionRoot
+from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
@@ -49,7 +49,8 @@ class Specialisation:
         self.entry: Any = None
         self.flat: Any = None
         self._keep: list[Any] = [slow]
-        if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints:
+        if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints or (
+                interface.is_for_one_call):
             return
         words = self._direct_words(runner, slow)
         if words is not None:
@@ -127,7 +128,7 @@ class Specialisation:
             path.read()._accept(outputs[output])
         aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
         rest = iter([x for k, x in enumerate(outputs) if k not in aside])
-        result = [next(rest) if c is None else copied(c[0]) for c in self.interface.constants]
+        result = [next(rest) if c is None else _constant(*c) for c in self.interface.constants]
         return unflatten(self.interface.structure, result)
 
     def _outputs(self, values: Sequence[Any]) -> list[Any]:
@@ -267,6 +268,13 @@ def _with_fact(leaf: tuple[int, ...], fact: Fact, item: int) -> tuple[int, ...]:
     if fact.kind == "writeable":
         flags |= Words.WRITEABLE
     return (*rest, flags, item if fact.kind == "overlap" else known)
+
+
+def _constant(x: Any, source: Any = None) -> Any:
+    """Return a part of the result that no kernel computes."""
+    if source is None:
+        return x
+    return source.read() if isinstance(source, Path) else source(x)
 
 
 def not_here(*args: Any) -> Any:

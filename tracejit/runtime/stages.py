@@ -67,7 +67,7 @@ class Program:
     capture: Capture
     sources: tuple[int | paths.Leaf, ...]
     structure: Structure
-    constants: list[tuple[Any] | None]
+    constants: list[tuple[Any, ...] | None]
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     options: Any = None
@@ -244,6 +244,10 @@ class Lowered(Displayed):
         return str(self)
 
 
+_FOR_ONE_CALL: dict[str, Any] = {}
+"""The newest machine code of programs that are captured anew at every call, by its symbol."""
+
+
 class Compiled(Displayed):
     """A program in machine code."""
 
@@ -258,10 +262,15 @@ class Compiled(Displayed):
         self.path, fn = load_source(lowered.source, program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
+        known = _FOR_ONE_CALL.get(self.symbol) if program.capture.unseen else None
         doing = f"compiling {lowered.source.count(chr(10))} lines of source"
         with stage(program.name, doing, lowered.graph), faults_of_ours(
                 f"the emitted source {self.path} does not compile"):
-            self.code = compile_kernel(*self._made_of)
+            self.code = known or compile_kernel(*self._made_of)
+        if program.capture.unseen:
+            _FOR_ONE_CALL[self.symbol] = self.code
+            if len(_FOR_ONE_CALL) > 32:
+                del _FOR_ONE_CALL[next(iter(_FOR_ONE_CALL))]
         self.times = {**lowered.traced.times, **self.code.times}
         if settings().dump is not None:
             dump(program, "ll", self.llvm)

@@ -13,10 +13,9 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import lists
-from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced
+from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced, type_of
 from tracejit.trace.changes import is_iterator, note_made, read_unseen
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.equations import apply_operator, cast
 from tracejit.trace.iterables import (
@@ -38,9 +37,9 @@ from tracejit.trace.objects import (
     set_attribute,
     special_method,
     truth,
-    type_of,
     unary,
 )
+from tracejit.trace.places import MaybeUnset
 from tracejit.trace.runs import has_runs, size_of
 from tracejit.trace.text import written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
@@ -151,6 +150,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 def _isinstance(x: Any, kinds: Any) -> bool:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
     if not isinstance(x, (Tracer, SymInt)):
+        current().captured.class_of(x)
         return isinstance(x, kinds)
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     stands_for = type_of(x)
@@ -277,16 +277,32 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
     except AttributeError:
         if not default:
             raise
-        note_impure(f"the missing attribute {name}")
         return default[0]
 
+
+def _hasattr(owner: Any, name: str) -> bool:
+    """Return whether something has an attribute; reading it is what Python does, too."""
+    if isinstance(owner, Traced):
+        return hasattr(owner, name)
+    if isinstance(getattr(owner, "__dict__", {}).get(name), MaybeUnset):
+        read_unseen(owner)  # which refuses it
+    try:
+        read_attribute(owner, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _vars(*owner: Any) -> Any:
+    return read_attribute(owner[0], "__dict__")
 
 METHODS["tolist"] = lists.nested_list
 
 BUILTINS.update({
     range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,
     np.ndindex: make_ndindex, np.ndenumerate: make_ndenumerate,
-    getattr: _getattr, setattr: set_attribute, delattr: delete_attribute, len: _length,
+    getattr: _getattr, hasattr: _hasattr, vars: _vars, setattr: set_attribute,
+    delattr: delete_attribute, len: _length,
     iter: _iter, next: _next, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum,
     int: _by_method(_int, "__int__"), float: _by_method(_float, "__float__"), bool: _bool,
     round: _by_method(_round, "__round__"), isinstance: _isinstance, list: _list_of(list),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import contextmanager
@@ -15,22 +14,31 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.trace import lists
-from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen
+from tracejit.trace.captured import is_followed
+from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen, unseen
 from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
 from tracejit.trace.equations import COMPOSITES, cast, lift
 from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.modules import home_of
+from tracejit.trace.paths import is_users_type
+from tracejit.trace.policy import (
+    differs_elsewhere,
+    gives_another_value,
+    is_known_ufunc,
+    module_of,
+    reads_nothing,
+)
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.runs import Run, as_array_operand, has_runs, holds_runs
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.text import written
-from tracejit.trace.tracer import Traced, Tracer, need_int
+from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int
 from tracejit.trace.unseen import with_stand_ins
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
-           "holds_traced"]
+           "holds_traced", "type_of"]
 
 BUILTINS: dict[Any, Callable[..., Any]] = {}
 """The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
@@ -38,6 +46,12 @@ BUILTINS: dict[Any, Callable[..., Any]] = {}
 
 def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function from captured code."""
+    asked = current().captured.asked(fn, args, kwargs)
+    if asked is not NotImplemented:
+        return asked
+    if (fn is eval or fn is exec) and len(args) < 2:
+        raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
+                     "Write the expression out, or give it a dict of the names that it needs")
     known = _is_known_by_identity(fn)
     replacement = BUILTINS.get(fn) if known else None
     capture = FUNCTIONS.get(fn) if known else None
@@ -61,6 +75,8 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if capture is not None and (traced or fn in CREATES):
         return capture(*args, **kwargs)
     if isinstance(fn, np.ufunc):
+        if fn not in UFUNCS and not is_known_ufunc(fn):
+            unseen(f"the ufunc {fn.__name__}, made of a Python function,")
         return _call_ufunc(fn, args, kwargs) if traced else fn(*args, **kwargs)
     if isinstance(fn, FunctionType):
         return _call_python(fn, args, kwargs)
@@ -136,8 +152,25 @@ def holds_traced(x: Any) -> bool:
     return isinstance(x, (Traced, TracedIterable, Run))
 
 
+def type_of(x: Any) -> type:
+    """Return `type(x)`; for what is traced, the type of what it stands for."""
+    if isinstance(x, SymInt):
+        return int
+    if not isinstance(x, Tracer):
+        return current().captured.class_of(x)
+    if x.is_array:
+        return np.ndarray
+    plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
+    return plain if x.weak else x.dtype.type
+
+
+_DISPATCHING = functools.singledispatch(print).__code__
+
+
 def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a Python function, captured if it is a user's and has a source."""
+    if fn.__code__ is _DISPATCHING and args:
+        return call_function(current().captured.dispatched(fn, type_of(args[0])), args, kwargs)
     new = convert(fn)
     code = getattr(new, "__code__", None)
     with _recursion(fn.__code__, args):
@@ -183,14 +216,6 @@ def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
-_PURE = {"numpy", "scipy", "numba", "functools", "operator", "itertools", "collections", "math",
-         "cmath", "dataclasses", "typing", "enum", "abc", "copy", "types", "numbers", "string",
-         "re", "builtins", "warnings", "contextlib", "statistics", "fractions", "decimal",
-         "bisect", "heapq"}
-"""The modules of the standard library that give the same in every process."""
-_QUIET = {"numpy", "scipy", "numba", "tracejit"}
-"""Whose callable objects do the same in every process."""
-_IMPURE = {"random", "time", "secrets", "uuid", "datetime"}
 
 
 def convert(fn: FunctionType) -> Callable[..., Any]:
@@ -201,13 +226,13 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     if capture is not None:
         return _or_plain(capture, fn)
     module, file = home_of(fn).partition(".")[0], fn.__code__.co_filename
-    if module in _IMPURE and _is_standard(file):
+    if gives_another_value(fn):
+        raise _impure(fn)
         raise _impure(fn)
     if file not in LIKE_USERS and (
             module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file)):
-        reads = module == "numpy" and fn.__name__ in _READING
-        if (module not in _PURE or reads) and not file.startswith(PACKAGE):
-            note_impure(f"{home_of(fn)}.{fn.__qualname__}")
+        if not file.startswith(PACKAGE) and not reads_nothing(fn):
+            unseen(f"{home_of(fn)}.{fn.__qualname__}")
         return fn
     from tracejit.trace.hooks import Hooks
 
@@ -273,16 +298,29 @@ def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any,
 def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced: bool) -> Any:
     owner = getattr(fn, "__self__", None)
     name = fn.__name__
-    module = (getattr(fn, "__module__", None) or type(owner).__module__ or "")
-    if module.partition(".")[0] in _IMPURE or module.startswith("numpy.random"):
+    if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
+        return _item_of_namespace(owner, *args)
+    if gives_another_value(fn):
         raise _impure(fn)
-    reads = any(owner is m for m in _READING_MODULES) or name in _READING
-    if reads or module.partition(".")[0].lstrip("_") not in _PURE:
-        note_impure(f"{module}.{name}")
+    if differs_elsewhere(fn):
+        note_impure(name)
+    if not reads_nothing(fn):
+        unseen(f"{module_of(fn)}.{name}")
     if fn is builtins.print and traced:
         current().note("print() shows traced values once, while the function is captured; "
                        "tracejit.debug_print shows what they are at every call")
     return call_natively(fn, args, kwargs)
+
+
+_ITEM_METHODS = ("get", "__getitem__")
+
+
+def _item_of_namespace(names: Any, key: Any, *default: Any) -> Any:
+    """Return an item of a module's dict, or the default."""
+    try:
+        return current().captured.item(names, key)
+    except KeyError:
+        return default[0] if default else None
 
 
 def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -296,8 +334,10 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     else:
         owner = getattr(fn, "__self__", None)
         name = getattr(fn, "__name__", type(fn).__name__)
+        if any(module_of(type(x)) == "decimal" for x in (owner, *args)):
+            current().captured.precision()
         what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
-        result = call_watched(fn, args, kwargs, what, owner)
+        result = call_watched(fn, args, kwargs, what, fn if owner is None else owner)
         if isinstance(owner, str) and name in ("format", "join"):
             result = written(result, *args, *kwargs.values())
     makes = isinstance(fn, type) or getattr(fn, "__name__", "") in ("copy", "iter", "sorted")
@@ -308,19 +348,15 @@ def _captured(x: Any) -> Any:
     return convert(x) if isinstance(x, FunctionType) else x
 
 
-_READING = {"open", "input", "id", "hash", "globals", "locals", "vars", "eval", "exec",
-            "__import__", "dir", "hasattr", "load", "loadtxt", "genfromtxt", "fromfile",
-            "memmap"}
-_READING_MODULES = tuple(sys.modules[name] for name in ("sys", "posix", "nt", "_io", "_socket")
-                         if name in sys.modules)
-"""What may give something else in another process."""
-
 # --- classes and objects ------------------------------------------------------------------------
 
 
 def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Make an object; its Python `__init__` is captured like any function."""
     init = cls.__init__
+    if is_followed(cls):
+        for name in ("__new__", "__init__"):
+            current().captured.entry_of(cls, name)
     if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
         instance: Any = cls.__new__(cls)
         note_made(instance)
@@ -328,17 +364,21 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
         return cast(lift(args[0]), cls)
+    if gives_another_value(cls):
+        raise _impure(cls)
+    if not is_users_type(cls) and not reads_nothing(cls):
+        unseen(f"{cls.__module__}.{cls.__qualname__}")
     return call_natively(cls, args, kwargs)
 
 
 def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    call = type(fn).__call__ if callable(fn) else None
+    call = current().captured.entry(fn, "__call__")
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
-        return convert(call)(fn, *args, **kwargs)
-    if str(getattr(fn, "__module__", "")).startswith("numpy.random"):
+        return _call_python(call, (fn, *args), kwargs)
+    if gives_another_value(fn):
         raise _impure(fn)
-    if type(fn).__module__.partition(".")[0] not in _QUIET:
-        note_impure(f"a {type(fn).__qualname__}")
+    if not reads_nothing(fn):
+        unseen(f"calling a {type(fn).__qualname__}")
     if type(fn).__module__.partition(".")[0] == "tracejit":
         return fn(*args, **kwargs)
     return call_natively(fn, args, kwargs)

@@ -58,7 +58,8 @@ class Capture:
 
     arg_leaves -- for each traced leaf of the arguments, its number among the leaves
     leaves     -- captured state that follows them among the graph's inputs
-    constants  -- the result's leaves: None where an output of the graph, else (the object,)
+    constants  -- the result's leaves: None where an output of the graph, else the object, and how
+                  a call comes by it: None for itself, a path to read, or `copy.deepcopy`
     weak       -- for each output of the graph, whether it stands for a Python number
     recorded   -- paths to the variables and tape values that it reads
     assigned   -- paths to the variables that it assigns to, with the number of the output
@@ -66,6 +67,7 @@ class Capture:
     pins       -- sizes and ints that were fixed, with their numbers
     facts      -- what is so of the memory of the graph's inputs
     united     -- inputs that are one array with an earlier one, which stands for both
+    unseen     -- what ran or was read that no guard sees
     """
 
     graph: Graph
@@ -75,7 +77,7 @@ class Capture:
     size_guards: list[Guard]
     checks: list[tuple[Dim, Dim]]
     structure: Structure
-    constants: list[tuple[Any] | None]
+    constants: list[tuple[Any, ...] | None]
     weak: list[bool]
     written: list[tuple[int, int]] = field(default_factory=list)
     pins: Pins = field(default_factory=dict)
@@ -83,6 +85,7 @@ class Capture:
     assigned: list[tuple[Path, int]] = field(default_factory=list)
     facts: tuple[Fact, ...] = ()
     united: dict[int, int] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
 
     def refuse_united(self, what: str) -> None:
         """Refuse arguments that are one array, of which each would need the same tangent."""
@@ -199,7 +202,8 @@ class _Attempt:
             written = self._written(tracers, outputs, weak) if self.writes_back else []
             assigned = self._assigned(outputs, weak)
             capture = self._close(structure, outputs, constants, weak, written, assigned)
-            return replace(capture, facts=tuple(self.memory.facts), united=self.memory.united)
+            return replace(capture, facts=tuple(self.memory.facts), united=self.memory.united,
+                           unseen=tuple(trace.unseen))
 
     # --- inputs ---------------------------------------------------------------------------------
 
@@ -339,9 +343,9 @@ class _Attempt:
 
     # --- outputs --------------------------------------------------------------------------------
 
-    def _outputs(self, leaves: list[Any]) -> tuple[list[Atom], list[tuple[Any] | None], list[bool]]:
+    def _outputs(self, leaves: list[Any]) -> tuple[list[Atom], list[Any], list[bool]]:
         outputs: list[Atom] = []
-        constants: list[tuple[Any] | None] = []
+        constants: list[tuple[Any, ...] | None] = []
         weak: list[bool] = []
         for x in leaves:
             if isinstance(x, (MaybeUnset, Poison)):
@@ -358,7 +362,7 @@ class _Attempt:
                 weak.append(isinstance(x, (float, complex)) and not isinstance(x, np.generic))
                 constants.append(None)
             else:
-                constants.append((x,))
+                constants.append(self.trace.captured.as_result(x))
         return outputs, constants, weak
 
     def _refuse_leaks(self, graph: Graph) -> None:

@@ -6,8 +6,11 @@ guard is compared, so that captured state is never stale.
 
 from __future__ import annotations
 
+import builtins
+import copy
 import functools
 import sys
+from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -18,11 +21,11 @@ import numpy as np
 from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
-from tracejit.trace.dependencies import note_impure
 from tracejit.trace.eager import Recorded, State
-from tracejit.trace.guards import Content, Guarded, Same, Shape, guards_of_function
+from tracejit.trace.guards import ABSENT, Content, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.modules import home_of, is_standard
-from tracejit.trace.paths import Holder, Leaf, Path
+from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
+from tracejit.trace.policy import asks_again, is_opaque
 from tracejit.trace.runs import Run
 from tracejit.trace.tracer import Traced, Tracer
 
@@ -60,6 +63,12 @@ def _is_of_a_library(x: type | FunctionType) -> bool:
     return is_fixed(x.__module__) and (isinstance(x, type) or is_fixed(home_of(x)))
 
 
+def _is_copyable(x: Any) -> bool:
+    """Whether something made by captured code is no more than what it holds."""
+    return isinstance(x, (set, deque, dict, list, bytearray, array, np.ndarray)) or (
+        attributes_of(x) is not None)
+
+
 def _copy_of_set(x: Any) -> Any:
     """Return a copy of a set that goes through the items in the same order."""
     copy = x.copy() if isinstance(x, set) else x
@@ -77,6 +86,11 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
 """Views of dicts, and how one is taken of a captured dict."""
 
 
+def is_followed(cls: type) -> bool:
+    """Return whether what a class and its bases have may change: it is no library's."""
+    return not is_fixed(cls.__module__)
+
+
 class Captures:
     """What one capture reads from outside."""
 
@@ -87,10 +101,16 @@ class Captures:
         self.contents: dict[tuple[Any, ...], Any] = {}
         self.paths: dict[int, tuple[Any, Path]] = {}
         self.containers: dict[int, Any] = {}
+        self.copies: dict[int, Path] = {}
+        """Where the containers are that captured code has copies of, by the ids of these."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with what stands for them, their paths and their inputs."""
         self.frozen: set[int] = set()
+        self.missing: set[tuple[Any, ...]] = set()
+        """The keys of the paths that are guarded to lead to nothing."""
+        self.namespaces: dict[int, tuple[Any, Path | None]] = {}
+        """Modules' dicts that captured code has hold of, by their ids."""
         self.functions: dict[int, Path] = {}
         self.passed: dict[int, Any] = {}
         """The lists and dicts of the arguments that the caller would see change, by their ids."""
@@ -103,8 +123,17 @@ class Captures:
             return self.read(Path(cell, name))
         if name in fn.__globals__:
             return self.read(Path(fn.__globals__, name))
-        note_impure(f"the missing name {name}")
+        self.absent(Path(fn.__globals__, name))
+        if name in vars(builtins):
+            return self.read(Path(vars(builtins), name))
+        self.absent(Path(vars(builtins), name))
         raise NameError(f"name {name!r} is not defined")
+
+    def absent(self, path: Path) -> None:
+        """Guard that nothing is at a path."""
+        if path.key not in self.missing:
+            self.missing.add(path.key)
+            self.guards.append(Guarded(path, ABSENT))
 
     def read(self, path: Path) -> Any:
         """Return the content at a path, as an input or under a guard."""
@@ -112,6 +141,7 @@ class Captures:
             try:
                 content = path.read()
             except ValueError:  # an empty cell
+                self.absent(path)
                 raise NameError(f"cannot access free variable {path.name!r} where it is not "
                                 "associated with a value in enclosing scope") from None
             self.contents[path.key] = self._enter(path, content)
@@ -242,20 +272,21 @@ class Captures:
 
     def _container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))
-        copy: Any
+        made: Any
         if isinstance(content, (set, frozenset)):
-            copy = _copy_of_set(content)
+            made = _copy_of_set(content)
         elif isinstance(content, MappingProxyType):
-            copy = MappingProxyType({k: self.read(path.step("item", k)) for k in content})
+            made = MappingProxyType({k: self.read(path.step("item", k)) for k in content})
         elif isinstance(content, dict):
-            copy = content.copy()  # of its kind
-            copy.update({k: self.read(path.step("item", k)) for k in content})
+            made = content.copy()  # of its kind
+            made.update({k: self.read(path.step("item", k)) for k in content})
         else:
             items = [self.read(path.step("item", k)) for k in range(len(content))]
-            copy = deque(items, content.maxlen) if isinstance(content, deque) else (
+            made = deque(items, content.maxlen) if isinstance(content, deque) else (
                 type(content)(*items) if hasattr(content, "_fields") else type(content)(items))
-        self.containers[id(copy)] = copy
-        return copy
+        self.containers[id(made)] = made
+        self.copies[id(made)] = path
+        return made
 
     def _partial(self, path: Path, content: Any) -> Any:
         """Return a partial of the captured function and arguments."""
@@ -266,22 +297,146 @@ class Captures:
 
     def attribute(self, owner: Any, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
-        content = getattr(owner, name)
+        try:
+            content = getattr(owner, name)
+        except AttributeError:
+            self._no_attribute(owner, name)
+            raise
+        path = self.path_of(owner)
         if isinstance(owner, ModuleType):
-            plain = isinstance(content, (int, float, str)) and name not in _CONSTANTS
-            if (owner.__name__ in ("os", "sys") and not callable(content)) or (
-                    is_fixed(owner.__name__) and plain) or name not in vars(owner):
-                note_impure(f"{owner.__name__}.{name}")
-            if is_fixed(owner.__name__) or name not in vars(owner):
+            if name == "__dict__":
+                return self.namespace(content)
+            if is_fixed(owner.__name__) and (
+                    name in _CONSTANTS or callable(content) or is_number(content)
+                    or isinstance(content, ModuleType)):
                 return content
-            return self.read(Path(vars(owner), name))
-        if id(owner) not in self.paths:
+            if name in vars(owner):
+                return self.read(Path(vars(owner), name))
+            path = path or Path(Holder(owner), owner.__name__)  # its `__getattr__` gives it
+        if path is None:
+            return self._of_class(owner, name, content)
+        return self.read(path.step("attr", name))
+
+    def _no_attribute(self, owner: Any, name: str) -> None:
+        """Guard that something from outside, or its class, has no attribute of a name."""
+        path = self.path_of(owner)
+        if path is not None:
+            if not isinstance(owner, ModuleType) or not is_fixed(owner.__name__):
+                self.absent(path.step("attr", name))
+        else:
+            self.entry(owner, name)
+
+    def _of_class(self, owner: Any, name: str, content: Any) -> Any:
+        """Return an attribute of an object that was made here: its class is from outside."""
+        entry = self.entry(owner, name)
+        if isinstance(owner, super) or name in getattr(owner, "__dict__", ()):
             return content
-        return self.read(self.paths[id(owner)][1].step("attr", name))
+        if entry is None or not is_followed(type(owner)) or isinstance(content, Traced):
+            return content
+        if isinstance(content, MethodType) or hasattr(type(entry), "__get__"):
+            return content
+        return self.read(self.path_of_class(type(owner)).step("attr", name))
+
+    def namespace(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Return a module's dict, whose items are captured state one by one."""
+        self.namespaces[id(names)] = (names, None)
+        return names
+
+    def item(self, names: dict[str, Any], key: Any) -> Any:
+        """Return an item of a module's dict; `KeyError` if there is none."""
+        path = Path(names, key)
+        if key not in names:
+            self.absent(path)
+            raise KeyError(key)
+        return self.read(path)
+
+    def asked(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what a call gives that only looks at something, which every call asks again.
+
+        `NotImplemented` for other functions, and where arguments are computed.
+        """
+        found = asks_again(fn)
+        if found is None or not all(map(is_unchanging, (*args, *kwargs.values()))):
+            return NotImplemented
+        owner, name = found
+        path = self.path_of(owner) or Path(Holder(owner), getattr(owner, "__name__", "it"))
+        path = path.step("call", (name, args, tuple(kwargs.items())))
+        try:
+            return self.read(path)
+        except LookupError:
+            self.absent(path)
+            raise
+
+    def precision(self) -> None:
+        """Guard the context in which decimals are computed."""
+        import decimal
+
+        path = Path(Holder(decimal), "decimal").step("call", ("getcontext", (), ()))
+        self.read(path.step("call", ("__repr__", (), ())))
+
+    def dispatched(self, fn: Any, kind: type) -> Any:
+        """Return the function that a `singledispatch` function has for a type."""
+        path = self.path_of(fn) or Path(Holder(fn), fn.__name__)
+        return self.read(path.step("call", ("dispatch", (kind,), ())))
+
+    # --- classes --------------------------------------------------------------------------------
+
+    def path_of(self, x: Any) -> Path | None:
+        """Return how something from outside is read; None for what was made here."""
+        found = self.paths.get(id(x))
+        if found is not None:
+            return found[1]
+        return self.path_of_class(x) if isinstance(x, type) and is_followed(x) else None
+
+    def path_of_class(self, cls: type) -> Path:
+        """Return how a class is read."""
+        found = self.paths.get(id(cls))
+        return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
+
+    def class_of(self, x: Any) -> type:
+        """Return the class of an object, which it must have at every call."""
+        cls = type(x)
+        found = self.paths.get(id(x))
+        if found is not None and is_followed(cls):
+            path = found[1].step("type", None)
+            if path.key not in self.contents:
+                self.contents[path.key] = cls
+                self.guards.append(Guarded(path, cls))
+            self.paths.setdefault(id(cls), (cls, path))
+        return cls
+
+    def entry(self, x: Any, name: str) -> Any:
+        """Return what the class of an object or its bases have under a name; None if nothing.
+
+        That they do is guarded.
+        """
+        if isinstance(x, super):
+            return self.entry_of(x.__self_class__, name, x.__thisclass__)
+        return self.entry_of(self.class_of(x), name)
+
+    def entry_of(self, cls: type, name: str, *behind: type) -> Any:
+        """Return what a class or its bases, or those behind one of them, have under a name."""
+        try:
+            found = class_entry(cls, name, *behind)
+        except AttributeError:
+            found = None
+        if is_followed(cls):
+            path = self.path_of_class(cls).step(
+                *(("super", (*behind, name)) if behind else ("entry", name)))
+            if found is None:
+                self.absent(path)
+            elif path.key not in self.contents:
+                self.contents[path.key] = found
+                self.guards.append(Guarded(path, found))
+        return found
 
     def own(self, owner: Any, path: Path) -> None:
         """Note that an object, an argument say, is to be read along a path."""
         self.paths[id(owner)] = (owner, path)
+
+    def module(self, name: str) -> Any:
+        """Return an imported module, which must be the same one at every call."""
+        return self.read(Path(sys.modules, name))
 
     def constant(self, array: np.ndarray) -> Tracer:
         """Return an array from outside as an input that holds on to it."""
@@ -297,11 +452,28 @@ class Captures:
         recorded = {value for _, _, _, value in self.recorded.values()}
         return {leaf.value: leaf for leaf in self.leaves if leaf.value not in recorded}
 
-    def freeze(self, x: Any) -> None:
-        """Guard all that something from outside holds: code that no guard sees reads it."""
+    def freeze(self, x: Any) -> list[type]:
+        """Guard all that something from outside holds: code that no guard sees reads it.
+
+        Returns the types of things in it into which no guard sees.
+        """
         if id(x) in self.paths and id(x) not in self.frozen and not is_unchanging(x):
             self.frozen.add(id(x))
-            self.guards.append(Guarded(self.paths[id(x)][1], Content(x)))
+            content = Content(x)
+            self.guards.append(Guarded(self.paths[id(x)][1], content))
+            return [kind for kind in content.opaque if is_opaque(kind)]
+        return []
+
+    def as_result(self, x: Any) -> tuple[Any, Any]:
+        """Return an object that is a part of the result, and how a call comes by it.
+
+        It is itself, or read along the path returned, or copied by the function returned.
+        """
+        path = self.copies.get(id(x))
+        if path is not None:
+            return x, path
+        made_here = id(x) not in self.paths and not is_unchanging(x) and not isinstance(x, _CODE)
+        return x, copy.deepcopy if made_here and _is_copyable(x) else None
 
     def is_from_outside(self, x: Any) -> bool:
         """Return whether a container or object was there before the capture."""

@@ -15,13 +15,14 @@ from typing import Any
 
 from tracejit.trace.container_aliases import is_joined, refuse_joined_change
 from tracejit.trace.context import current, refuse
+from tracejit.trace.dependencies import note_unseen
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
 from tracejit.trace.restarts import NotRepeatable, Unroll
 from tracejit.trace.tracer import Traced
 
 __all__ = ["advance", "before_change", "call_watched", "is_iterator", "known_container",
-           "note_made", "read_unseen"]
+           "note_made", "read_unseen", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 _CONTAINERS = (*_SEQUENCES, dict, set)
@@ -111,12 +112,19 @@ def read_unseen(x: Any) -> None:
     """
     if isinstance(x, _CODE):
         return
-    current().captured.freeze(x)
+    for kind in current().captured.freeze(x):
+        unseen(f"reading a {kind.__qualname__}")
     parts = x if isinstance(x, dict) else _attributes(x) or {}
     for key, content in parts.items():
         if isinstance(content, MaybeUnset):
             raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
                          "asks for all that it has", "Set it before, or in both branches")
+
+
+def unseen(what: str) -> None:
+    """Note that something is read that no guard sees: the program holds for one call."""
+    current().note_unseen(what)
+    note_unseen(what)
 
 
 def before_change(x: Any, key: Any) -> None:

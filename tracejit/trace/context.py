@@ -204,6 +204,8 @@ class Trace:
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[object] = []
         self.captured: Any = None
+        self.unseen: dict[str, None] = {}
+        """What ran, or was read, that no guard sees: the program holds for one call."""
         self.watchers: list[Any] = []
         """The tapes that record in this capture."""
         self.shown: list[Any] | None = None
@@ -250,6 +252,14 @@ class Trace:
         note = what if site is None else f"{describe_line(site)}: {what}"
         if note not in self.notes:
             self.notes.append(note)
+
+    def note_unseen(self, what: str) -> None:
+        """Note that something was read that no guard sees."""
+        if what not in self.unseen:
+            self.unseen[what] = None
+            self.note(f"{what} may give something else at the next call, and no guard sees it: the "
+                      "function is captured anew at every call. Pass what it gives as an argument, "
+                      "to be captured once", find_site())
 
     # --- sizes ----------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
-__all__ = ["Dependencies", "collecting", "note_function", "note_impure", "note_rule"]
+__all__ = ["Dependencies", "collecting", "note_function", "note_impure", "note_rule",
+           "note_unseen"]
 
 
 class Dependencies:
@@ -17,12 +18,14 @@ class Dependencies:
     functions -- each once
     rules     -- by op type: the function that was registered, or None for a `no_gradient` mark
     impure    -- calls whose result may be another one in another process
+    unseen    -- calls whose result may be another one at the next call
     """
 
     def __init__(self) -> None:
         self.functions: dict[FunctionType, None] = {}
         self.rules: dict[str, Any] = {}
         self.impure: dict[str, None] = {}
+        self.unseen: dict[str, None] = {}
 
 
 class _Collecting(threading.local):
@@ -60,3 +63,10 @@ def note_impure(text: str) -> None:
     """Note a call whose result became part of the program, and may be another one elsewhere."""
     for found in _COLLECTING.open:
         found.impure[text] = None
+
+
+def note_unseen(text: str) -> None:
+    """Note that something was read that no guard sees: the program holds for one call."""
+    for found in _COLLECTING.open:
+        found.impure[text] = None
+        found.unseen[text] = None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.exact import Itself, is_unchanging, same, token
-from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path, attributes_of
+from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path, all_attributes_of, attributes_of
 
 __all__ = ["ABSENT", "Condition", "Content", "Elements", "Guarded", "Same", "Shape",
            "guards_of_function", "shown"]
@@ -188,6 +188,8 @@ class Content(Condition):
         found: list[Any] = [Itself(type(x))]
         own = attributes_of(x)
         items = _items_in(x)
+        if own is None and type(x).__module__.partition(".")[0] in _SEEN_THROUGH:
+            own = all_attributes_of(x)
         if items is None and own is None:
             self.opaque.append(type(x))
             return Itself(x)
@@ -199,6 +201,10 @@ class Content(Condition):
 _AS_THEY_ARE = (type, FunctionType, BuiltinFunctionType, ModuleType)
 
 
+_SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string", "fractions"}
+"""Libraries whose objects are what their attributes are."""
+
+
 def _items_in(x: Any) -> list[Any] | None:
     """Return what a container of a known kind holds; None for anything else."""
     for kinds, how in _HOLDERS:
@@ -208,7 +214,7 @@ def _items_in(x: Any) -> list[Any] | None:
 
 
 def _of_array(x: np.ndarray) -> list[Any]:
-    head = [Itself(x), x.__array_interface__["data"], str(x.dtype), x.shape, x.strides]
+    head = [x.__array_interface__["data"], str(x.dtype), x.shape, x.strides]
     if x.dtype.hasobject:
         return [*head, x.tolist()]
     return [*head, hashlib.blake2b(np.ascontiguousarray(x).tobytes(), digest_size=16).digest()]

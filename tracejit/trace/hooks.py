@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +14,7 @@ import numpy as np
 
 from tracejit.errors import RAISABLE
 from tracejit.trace.branches import BranchRaised
-from tracejit.trace.calls import call_function
+from tracejit.trace.calls import call_function, type_of
 from tracejit.trace.changes import known_container, note_made
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
@@ -38,7 +40,6 @@ from tracejit.trace.objects import (
     set_attribute,
     set_item,
     truth,
-    type_of,
     unary,
 )
 from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, present
@@ -67,6 +68,43 @@ class Hooks(LoopHooks):
     def outer(self, name: str) -> Any:
         """Read a global or a name of an enclosing function."""
         return current().captured.name(self.fn, name)
+
+    def globals(self) -> Any:
+        """Return the dict of the module that the function is of."""
+        return current().captured.namespace(self.fn.__globals__)
+
+    def locals(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Return the local names and those of enclosing functions, by their values."""
+        outer = self.fn.__code__.co_freevars
+        own = {name: content for name, content in names.items() if not name.startswith("_tj")}
+        return own | {name: self.outer(name) for name in outer if name in own}
+
+    vars = locals
+
+    def dir(self, names: dict[str, Any]) -> list[str]:
+        """Return the local names."""
+        return sorted(self.locals(names))
+
+    def import_(self, name: str, is_top: bool) -> Any:
+        """Return a module that is imported, or the package that it is in."""
+        module = importlib.import_module(name)
+        captured = current().captured
+        if is_top:
+            return captured.module(name.partition(".")[0])
+        return captured.module(name) if sys.modules.get(name) is module else module
+
+    def import_from(self, module: str, level: int, name: str) -> Any:
+        """Return what `from module import name` binds name to; level counts the leading dots."""
+        package = self.fn.__globals__.get("__package__") or ""
+        full = importlib.util.resolve_name("." * level + module, package)
+        importlib.import_module(full)
+        owner = current().captured.module(full)
+        try:
+            return read_attribute(owner, name)
+        except AttributeError:
+            if f"{full}.{name}" in sys.modules or hasattr(owner, "__path__"):
+                return self.import_(f"{full}.{name}", False)
+            raise ImportError(f"cannot import name {name!r} from {full!r}", name=name) from None
 
     def read(self, content: Any) -> Any:
         """Read a local name that may be unset, depending on data."""

@@ -19,7 +19,7 @@ import numpy as np
 from tracejit.errors import Restart, TracejitError
 from tracejit.trace import lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
-from tracejit.trace.calls import call_natively, captured_function
+from tracejit.trace.calls import call_natively, captured_function, type_of
 from tracejit.trace.changes import (
     advance,
     before_change,
@@ -32,6 +32,7 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import SETTERS
 from tracejit.trace.equations import is_weak, lift, to_dim
+from tracejit.trace.paths import class_entry
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -45,8 +46,7 @@ from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
 
 __all__ = ["ENDS_CAPTURES", "Managed", "any_of", "binary", "compare", "contains",
            "delete_attribute", "delete_item", "get_item", "inplace", "iterate", "negated",
-           "read_attribute", "set_attribute", "set_item", "special_method", "truth", "type_of",
-           "unary"]
+           "read_attribute", "set_attribute", "set_item", "special_method", "truth", "unary"]
 
 
 ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
@@ -91,7 +91,7 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if _is_plain(x):
         return None
-    method = getattr(type(x), name, None)
+    method = current().captured.entry(x, name)
     if not isinstance(method, FunctionType):
         return None
     if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
@@ -227,18 +227,6 @@ def negated(x: Any) -> Any:
     return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value, weak=True)
 
 
-def type_of(x: Any) -> type:
-    """Return `type(x)`; for what is traced, the type of what it stands for."""
-    if isinstance(x, SymInt):
-        return int
-    if not isinstance(x, Tracer):
-        return type(x)
-    if x.is_array:
-        return np.ndarray
-    plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
-    return plain if x.weak else x.dtype.type
-
-
 def contains(container: Any, item: Any) -> Any:
     """Return `item in container`."""
     if has_runs(container):
@@ -246,6 +234,8 @@ def contains(container: Any, item: Any) -> Any:
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
         return any_of(x is item or compare("Eq", x, item) for x in container)
+    if id(container) in current().captured.namespaces:
+        return _has_item(container, item)
     method = special_method(container, "__contains__")
     if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
         content = dict.get(container, item)
@@ -257,6 +247,14 @@ def contains(container: Any, item: Any) -> Any:
         read_unseen(container)
         return item in container
     return truth(method(container, item))
+
+
+def _has_item(names: Any, key: Any) -> bool:
+    try:
+        current().captured.item(names, key)
+    except KeyError:
+        return False
+    return True
 
 
 def any_of(items: Iterable[Any]) -> Any:
@@ -293,14 +291,6 @@ def truth(x: Any) -> Any:
 # --- attributes ---------------------------------------------------------------------------------
 
 
-def _of_class(cls: type, name: str) -> Any:
-    """Return what a class or its bases have under a name; `UNSET` if nothing."""
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return UNSET
-
-
 def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     """Return `owner.name`; `AttributeError` if there is none.
 
@@ -310,7 +300,7 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     cls = type(owner)
     if isinstance(owner, (ModuleType, type)) or cls.__module__ == "builtins":
         return captured.attribute(owner, name)
-    found = _of_class(cls, name)
+    found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
     if isinstance(found, property):
         getter = captured_function(found.fget)
         return captured.attribute(owner, name) if getter is None else getter(owner)
@@ -319,7 +309,7 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
         compute = captured_function(found.func)
         if compute is not None:
             return _cached(owner, name, own.get(name, UNSET), compute)
-    if found is UNSET and name not in own:
+    if found is None and name not in own:
         method = special_method(owner, "__getattr__")
         if method is not None:
             return method(owner, name)
@@ -327,6 +317,15 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     if default and isinstance(content, MaybeUnset):
         return _either(content, lambda: default[0])
     return present(content, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
+
+
+def _may_run(cls: type, name: str) -> bool:
+    """Whether reading an attribute may run code of the class: a descriptor's, `__getattr__`."""
+    try:
+        found = class_entry(cls, name)
+    except AttributeError:
+        return hasattr(cls, "__getattr__")
+    return hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
 
 
 def _either(content: MaybeUnset, otherwise: Callable[[], Any]) -> Any:
@@ -354,7 +353,7 @@ def set_attribute(owner: Any, name: str, content: Any) -> None:
     if isinstance(owner, Traced):
         _set_array_attribute(owner, name, content)
         return
-    found = _of_class(type(owner), name)
+    found = current().captured.entry(owner, name)
     if isinstance(found, property):
         setter = captured_function(found.fset)
         if setter is not None:
@@ -394,6 +393,8 @@ def get_item(container: Any, key: Any) -> Any:
     if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
                      "Make it an array: np.array(...)[i]")
+    if id(container) in current().captured.namespaces:
+        return current().captured.item(container, key)
     method = special_method(container, "__getitem__")
     if method is not None:
         return method(container, key)

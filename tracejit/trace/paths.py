@@ -16,8 +16,9 @@ import numpy as np
 
 from tracejit.exact import token
 
-__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "attributes_of",
-           "class_entry"]
+__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
+           "attributes_of",
+           "class_entry", "is_users_type"]
 
 READING_FAILS = (LookupError, AttributeError, ValueError)
 """What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
@@ -43,8 +44,9 @@ class Path:
     """How to read a piece of state: from a root, along steps.
 
     A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
-    name) for what a class or its bases have under a name, or ("call", (name, arguments)) for what a
-    method gives that only reads.
+    name) for what a class or its bases have under a name, ("super", (class, name)) for what those
+    behind a class have, or ("call", (name, arguments, keywords)) for what a method gives that only
+    reads.
     """
 
     root: Any
@@ -84,23 +86,29 @@ class Path:
         return text
 
 
-def class_entry(cls: type, name: str) -> Any:
-    """Return what a class or its bases have under a name, as it is; `AttributeError` if nothing."""
-    for base in cls.__mro__:
+def class_entry(cls: type, name: str, *behind: type) -> Any:
+    """Return what a class or its bases have under a name, as it is; `AttributeError` if nothing.
+
+    behind -- the class behind which to begin, as `super` does
+    """
+    order = cls.__mro__
+    for base in order[order.index(behind[0]) + 1:] if behind else order:
         if name in base.__dict__:
             return base.__dict__[name]
     raise AttributeError(name)
 
 
 def _call(x: Any, key: Any) -> Any:
-    name, args = key
-    return getattr(x, name)(*args)
+    name, args, kwargs = key
+    return getattr(x, name)(*args, **dict(kwargs))
 
 
-_STEPS = {"type": lambda x, _: type(x), "entry": class_entry, "call": _call}
+_STEPS = {"type": lambda x, _: type(x), "entry": class_entry, "call": _call,
+          "super": lambda cls, key: class_entry(cls, key[1], key[0])}
 _TEXTS = {
     "attr": lambda text, key: f"{text}.{key}", "item": lambda text, key: f"{text}[{key!r}]",
     "type": lambda text, _: f"type({text})", "entry": lambda text, key: f"{text}.{key}",
+    "super": lambda text, key: f"super({key[0].__name__}, {text}).{key[1]}",
     "call": lambda text, key: (f"{text}{'' if key[0] == '__call__' else f'.{key[0]}'}"
                                f"({', '.join(map(repr, key[1]))})"),
 }
@@ -136,7 +144,7 @@ def _kind(x: Any) -> Any:
 _PLAIN_HOLDERS = {"collections", "types"}
 
 
-def _is_users(cls: type) -> bool:
+def is_users_type(cls: type) -> bool:
     """Whether a class is no library's: a logger, a lock or a data frame is what it is."""
     top = cls.__module__.partition(".")[0]
     if top in _PLAIN_HOLDERS:
@@ -149,8 +157,11 @@ def _is_users(cls: type) -> bool:
 
 def attributes_of(x: Any) -> dict[str, Any] | None:
     """Return the attributes of an object of a user's class; None for what has none."""
-    if not _is_users(type(x)):
-        return None
+    return all_attributes_of(x) if is_users_type(type(x)) else None
+
+
+def all_attributes_of(x: Any) -> dict[str, Any] | None:
+    """Return the attributes of an object; None for what has none."""
     found: dict[str, Any] = {}
     slots = list(_slots(type(x)))
     for name in slots:

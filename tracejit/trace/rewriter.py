@@ -13,7 +13,6 @@ through which the hooks save, restore and merge them.
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import inspect
 from collections.abc import Sequence
@@ -123,7 +122,6 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(self, file: str, fn: FunctionType) -> None:
         self.file = file
-        self.globals = fn.__globals__
         self.free = fn.__code__.co_freevars
         self.scopes: list[set[str]] = []
         self.assignable: set[str] = set()
@@ -202,8 +200,30 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        node.body = [self.visit(n) if isinstance(n, ast.FunctionDef) else n for n in node.body]
+        node.bases = [self.visit(n) for n in node.bases]
+        own = stored_names(node.body)
+        for n in node.body:
+            if isinstance(n, ast.FunctionDef):
+                self.visit(n)
+            elif isinstance(n, (ast.Assign, ast.AnnAssign, ast.Expr)) and n.value is not None:
+                self.scopes.append(own)
+                n.value = self.visit(n.value)
+                self.scopes.pop()
         return node
+
+    def _import(self, s: ast.Import) -> Stmts:
+        """Import by hooks, so that the modules are captured state."""
+        result: Stmts = []
+        for alias in s.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            call = hook("import_", constant(alias.name), constant(alias.asname is None))
+            result.append(ast.Assign([ast.Name(name, ast.Store())], call))
+        return result
+
+    def _importfrom(self, s: ast.ImportFrom) -> Stmts:
+        return [ast.Assign([ast.Name(alias.asname or alias.name, ast.Store())],
+                           hook("import_from", constant(s.module or ""), constant(s.level),
+                                constant(alias.name))) for alias in s.names]
 
     # --- statements -----------------------------------------------------------------------------
 
@@ -295,9 +315,19 @@ class _Rewriter(ast.NodeTransformer):
 
     def _match(self, s: ast.Match) -> ast.stmt:
         for case in s.cases:
+            self._guard_pattern(case.pattern)
             case.guard = case.guard and self.visit(case.guard)
             case.body = self.block(case.body)
         return ast.Match(hook("matched", self.visit(s.subject)), s.cases)
+
+    def _guard_pattern(self, pattern: ast.pattern) -> None:
+        """Read the names of a pattern before the `match`, which reads them by itself."""
+        for n in ast.walk(pattern):
+            read = n.value if isinstance(n, ast.MatchValue) else (
+                n.cls if isinstance(n, ast.MatchClass) else None)
+            if read is not None and not isinstance(read, ast.Constant):
+                self.before.append(place(ast.Expr(hook("matched", self.visit(
+                    copy.deepcopy(read)))), read))
 
     def _assert(self, s: ast.Assert) -> ast.stmt:
         message = thunk(self.visit(s.msg)) if s.msg is not None else constant(None)
@@ -387,8 +417,6 @@ class _Rewriter(ast.NodeTransformer):
             if node.id in self.unsure:
                 return place(hook("read", node), node)
             return node
-        if node.id not in self.free and node.id not in self.globals and hasattr(builtins, node.id):
-            return node
         return place(hook("outer", constant(node.id)), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
@@ -414,9 +442,13 @@ class _Rewriter(ast.NodeTransformer):
         return visited
 
     def visit_Call(self, node: ast.Call) -> Any:
-        frame_readers = ("super", "locals", "globals", HOOKS)
-        if isinstance(node.func, ast.Name) and node.func.id in frame_readers:
-            return self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and not self._is_bound(node.func.id):
+            if node.func.id == "super":  # it looks at the frame
+                node.args = [self.visit(a) for a in node.args]
+                return node
+            if node.func.id in ("globals", "locals", "vars", "dir") and not node.args:
+                return place(hook(node.func.id, *([] if node.func.id == "globals" else [
+                    ast.Call(load("locals"), [], [])])), node)
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
                 node.func.value.id == HOOKS):
             return self._own_call(node)
@@ -426,6 +458,9 @@ class _Rewriter(ast.NodeTransformer):
         call = hook("call", self.visit(node.func), *args)
         call.keywords = keywords
         return place(call, node)
+
+    def _is_bound(self, name: str) -> bool:
+        return name in self.free or any(name in scope for scope in self.scopes)
 
     def _own_call(self, node: ast.Call) -> ast.Call:
         """Leave the hooks that an earlier pass put in."""
