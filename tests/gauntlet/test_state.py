@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
+import decimal
 import importlib.util
 import itertools
+import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +22,24 @@ import tracejit
 
 _NUMBERS = itertools.count()
 X = 1.5
+
+
+@pytest.fixture(autouse=True)
+def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put back what the cases change of the process."""
+    monkeypatch.chdir(".")
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(builtins, "abs", abs)
+    for name in ("STATE_K", "STATE_OTHER"):
+        monkeypatch.setenv(name, "")
+    limit, folder = sys.getrecursionlimit(), Path.cwd()
+    with np.errstate(), np.printoptions(), decimal.localcontext():
+        yield
+    sys.setrecursionlimit(limit)
+    os.chdir(folder)
+    for name in ("state_m", "state_new"):
+        sys.modules.pop(name, None)
 
 
 def load(case: Case, folder: Path) -> ModuleType:
