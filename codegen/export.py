@@ -106,17 +106,17 @@ _MEMORY = ("memcpy", "memmove", "memset")
 
 def _libraries(symbols: Iterable[str]) -> tuple[str, ...]:
     """Return what a linker needs for these symbols; `ExportError` for one that Python alone has."""
-    found: dict[str, None] = {}
+    found: dict[tuple[str, ...], None] = {}
     for name in sorted(symbols):
         if name in _MEMORY or _MATH.fullmatch(name):
             continue
         if name.startswith("_ZGV"):
-            found["-lmvec"] = None
+            found["-lmvec",] = None
         elif name in libraries.linkable_names():
-            found.update(dict.fromkeys(libraries.link_words()))
+            found[libraries.link_words()] = None
         else:
             raise ExportError(_explain(name))
-    return (*found, "-lm")
+    return (*(word for words in found for word in words), "-lm")
 
 
 def _explain(symbol: str) -> str:

@@ -99,7 +99,7 @@ def link_words() -> tuple[str, ...]:
                           "can be linked")
     (path, *_) = _files_of_numpy()
     folder, name = os.path.split(path)
-    return f"-L{folder}", f"-l:{name}", f"-Wl,-rpath,{folder}"
+    return f"-L{folder}", f"-l:{name}", "-Xlinker", "-rpath", "-Xlinker", folder
 
 
 def _from_scipy() -> tuple[str, int, dict[str, int]] | None:

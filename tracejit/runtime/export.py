@@ -200,10 +200,14 @@ class _Files:
                 f"{shlex.join(self._command(path))}")
 
     def _command(self, made: Path) -> list[str]:
-        """Return the call of the tool that makes a file."""
-        object_file = str(self.target.with_suffix(".o"))
+        """Return the call of the tool that makes a file.
+
+        No name is taken for an option or, by its commas, for several: all begin with a slash.
+        """
+        made = made.absolute()
+        object_file = str(self.target.absolute().with_suffix(".o"))
         if made.suffix == ".a":
             return [*shlex.split(os.environ.get("AR", "ar")), "rcs", str(made), object_file]
         compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), "cc")
-        return [*shlex.split(compiler), "-shared", "-o", str(made), f"-Wl,-soname,{made.name}",
-                "-Wl,-z,defs", object_file, *self.libraries]
+        return [*shlex.split(compiler), "-shared", "-o", str(made), "-Xlinker",
+                f"-soname={made.name}", "-Xlinker", "-zdefs", object_file, *self.libraries]

@@ -15,5 +15,10 @@ class Options:
     target: str = "cpu"
 
     def __post_init__(self) -> None:
-        if self.target not in ("cpu", "cuda"):
-            raise ValueError(f'target is "cpu" or "cuda", not {self.target!r}')
+        for name, allowed in ALLOWED.items():
+            given = getattr(self, name)
+            if type(given) is not str or given not in allowed:
+                raise ValueError(f'{name} is "{allowed[0]}" or "{allowed[1]}", not {given!r}')
+
+
+ALLOWED = {"fp": ("default", "strict"), "target": ("cpu", "cuda")}
