@@ -40,7 +40,7 @@ SECTIONS = {
     "Tape and state": ("GradientTape", "UnconnectedGradients", "Variable", "Module", "constant",
                        "gradients", "AggregationMethod", "Graph"),
     "Arrays on a GPU": ("DeviceArray", "stream"),
-    "Specs, settings, files": ("spec", "config", "load", "show_versions"),
+    "Specs, settings, files": ("spec", "config", "load", "clear_caches", "show_versions"),
 }
 """Public names by section; the others come under LAST."""
 LAST = "Looking inside"

@@ -30,6 +30,7 @@ _HOMES: dict[str, str] = {
     "DeviceArray": "tracejit.runtime.cuda.arrays", "stream": "tracejit.runtime.cuda.streams",
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "explain": "tracejit.inspection.explaining",
+    "clear_caches": "tracejit.runtime.memory",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
     "profile": "tracejit.inspection.profiles.profiling",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -114,3 +115,65 @@ def test_what_repeated_passes_store_is_bounded(tmp_path: Path) -> None:
                           timeout=120, check=False, cwd=tmp_path,
                           env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.stdout == "bounded\n", done.stderr
+
+
+# --- what is kept between calls -------------------------------------------------------------------
+
+KEPT = """
+import ctypes, gc, json
+import numpy as np, tracejit
+from tracejit.runtime.entry_source import MAX_KEPT
+
+def resident():
+    ctypes.CDLL(None).malloc_trim(ctypes.c_size_t(0))
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+def f(x):
+    y = x
+    for k in range(4):
+        y = np.sin(y) * x[::-1]
+    return np.sum(y * y)
+
+g = tracejit.grad(f)
+for n in (1000, 1000):
+    g(np.ones(n))
+before = resident()
+held = []
+for n in {sizes}:
+    g(np.ones(n))
+    gc.collect()
+    held.append(resident() - before)
+tracejit.clear_caches()
+held.append(resident() - before)
+assert MAX_KEPT == 256 << 20
+assert g(np.ones(1000)).shape == (1000,)
+print(json.dumps(held))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at in /proc")
+@pytest.mark.parametrize(("sizes", "most"), [
+    ([1 << 20] * 3, 256), ([30_000_000], 16), ([1 << 22, 30_000_000], 16),
+    ([1 << 20, 1 << 22, 1 << 20], 256)])
+def test_what_is_held_between_calls_is_bounded_and_given_back(tmp_path: Path, sizes: list[int],
+                                                              most: int) -> None:
+    """One call on 240 MB left 481 MB."""
+    (tmp_path / "kept.py").write_text(KEPT.format(sizes=sizes))
+    done = subprocess.run([sys.executable, "kept.py"], capture_output=True, text=True, timeout=300,
+                          check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    *_, held, given_back = json.loads(done.stdout)
+    assert held < most << 20
+    assert given_back < 16 << 20
+
+
+def test_caches_that_were_cleared_fill_again() -> None:
+    def by_tape() -> Any:
+        x = tracejit.Variable(np.arange(3.0))
+        with tracejit.GradientTape() as tape:
+            y = np.sum(np.sin(x) * x)
+        return tape.gradient(y, x)
+
+    g = tracejit.grad(lambda x: np.sum(np.sin(x) * x))
+    for _ in range(5):
+        np.testing.assert_allclose(by_tape(), g(np.arange(3.0)), rtol=1e-14)
+        tracejit.clear_caches()

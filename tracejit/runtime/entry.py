@@ -18,7 +18,7 @@ from tracejit.artifacts.store import shared_object
 from tracejit.runtime import layout
 from tracejit.runtime.interrupts import poll_address
 
-__all__ = ["MAX_LEAVES", "MAX_WORDS", "Words", "make_entry"]
+__all__ = ["MAX_LEAVES", "MAX_WORDS", "Words", "make_entry", "release_memory"]
 
 MAX_LEAVES, MAX_WORDS = 64, 512
 
@@ -51,16 +51,27 @@ METH_FASTCALL, METH_KEYWORDS = 0x80, 0x02
 
 
 @functools.cache
-def _address() -> int:
-    """Load the entry and return its address."""
+def _engine() -> Any:
+    """Load the entry and return the engine that finds its functions."""
     from tracejit.codegen.machine import load_object
 
     llvm.add_symbol("tracejit_poll", poll_address(keeps=False))
     llvm.add_symbol("tracejit_array_type", id(np.ndarray))
     llvm.add_symbol("tracejit_numpy_new", layout.numpy_function(layout.NUMPY_NEW_FROM_DESCR))
     llvm.add_symbol("tracejit_scalar", layout.numpy_function(layout.NUMPY_SCALAR))
-    engine = load_object(shared_object("entry", _compile))
-    return int(engine.get_function_address("tracejit_entry"))
+    return load_object(shared_object("entry", _compile))
+
+
+@functools.cache
+def _address() -> int:
+    return int(_engine().get_function_address("tracejit_entry"))
+
+
+def release_memory() -> None:
+    """Free the block that is kept between calls, if the entry has been made."""
+    if _engine.cache_info().currsize:
+        address = _engine().get_function_address("tracejit_release")
+        ctypes.CFUNCTYPE(None)(address)()
 
 
 def _compile() -> bytes:

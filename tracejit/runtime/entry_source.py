@@ -19,8 +19,8 @@ DOUBLE = ir.DoubleType()
 POINTER = BYTE.as_pointer()
 
 STACK_ARENA = 4096
-MAX_KEPT = 1 << 30
-"""The bytes of the largest block of memory that is kept from one call to the next."""
+MAX_KEPT = 1 << 28
+"""The bytes of the largest block of memory that is kept from one call to the next; there is one."""
 
 
 class _Writer:
@@ -389,7 +389,7 @@ def _return(s: _State, outputs: Any) -> None:
 def _build_memory(w: _Writer) -> None:
     """Memory: `tracejit_take(bytes)`, 0 where there is none, and `tracejit_give(block)`.
 
-    One block is kept for the next call, unless it is very large.
+    One block is kept for the next call, unless it is very large; `tracejit_release()` frees it.
     """
     kept = ir.GlobalVariable(w.module, WORD, "tracejit_kept")
     kept.initializer, kept.linkage = WORD(0), "internal"
@@ -415,6 +415,12 @@ def _build_memory(w: _Writer) -> None:
         w.call(b, "free", b.sub(give.args[0], WORD(64)), result=ir.VoidType())
         b.ret_void()
     old = b.atomic_rmw("xchg", kept, give.args[0], "acq_rel")
+    with b.if_then(b.icmp_unsigned("!=", old, WORD(0))):
+        w.call(b, "free", b.sub(old, WORD(64)), result=ir.VoidType())
+    b.ret_void()
+    release = w.external("tracejit_release", ir.VoidType())
+    b = ir.IRBuilder(release.append_basic_block())
+    old = b.atomic_rmw("xchg", kept, WORD(0), "acq_rel")
     with b.if_then(b.icmp_unsigned("!=", old, WORD(0))):
         w.call(b, "free", b.sub(old, WORD(64)), result=ir.VoidType())
     b.ret_void()

@@ -24,6 +24,7 @@ from tracejit.ir.interpreter import prepare
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_graph
 from tracejit.runtime.function import Function, WithStates, make_function
+from tracejit.runtime.memory import cleared_by
 from tracejit.tape.calls import (
     OPERATORS,
     SLOT,
@@ -301,6 +302,9 @@ _PATTERNS: dict[Any, Pattern] = {}
 _PLANS: dict[Any, Plan] = {}
 _LOOSE: dict[Any, int] = {}
 """Calls apart from the numbers in them, with how many of each kind there have been."""
+cleared_by(_PATTERNS.clear)
+cleared_by(_PLANS.clear)
+cleared_by(_LOOSE.clear)
 MANY = 8
 """After so many calls that differ in numbers alone, the numbers are operands."""
 _LIMIT = 4096

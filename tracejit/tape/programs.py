@@ -23,6 +23,7 @@ from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
 from tracejit.ir.dims import Expr, dim_values
 from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.memory import cleared_by
 from tracejit.runtime.stages import Program
 from tracejit.tape.asking import Request
 from tracejit.tape.native import with_names
@@ -270,6 +271,8 @@ def _carriers(sizes: set[Value], inputs: Sequence[Value],
 _SEEN: dict[Any, int] = {}
 _PROGRAMS: dict[Any, Backward | None] = {}
 _LIMIT = 256
+cleared_by(_SEEN.clear)
+cleared_by(_PROGRAMS.clear)
 
 
 def run_compiled(records: Sequence[Record], make: Callable[[], Request],

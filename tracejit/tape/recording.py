@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.types import is_differentiable
+from tracejit.runtime.memory import cleared_by
 from tracejit.tape import values
 from tracejit.tape.calls import OPERATORS, Reading, Unrecorded, invoke
 from tracejit.tape.noting import ACTIVE, Event, Line, user_line
@@ -40,6 +41,7 @@ _SHORTCUTS: dict[Any, tuple[Plan, Callable[[Any], Any], bool, int]] = {}
 """Plans by function, types of arguments and which of these a tape knows; with what picks from
 arguments and result those that are to be kept, whether some of them must be copied, and the type
 of the result."""
+cleared_by(_SHORTCUTS.clear)
 
 _LIMIT = 4096
 

@@ -157,10 +157,19 @@ class Workspace:
 
 def release_kept(device: Device) -> None:
     """Give back what programs keep on a device between calls, of those that no call is using."""
-    for workspace in list(_WORKSPACES):
-        if workspace.device is device and workspace.lock.acquire(blocking=False):
+    _release([w for w in _WORKSPACES if w.device is device])
+
+
+def release_all() -> None:
+    """Give back what programs keep on any device."""
+    _release(list(_WORKSPACES))
+
+
+def _release(workspaces: list[Workspace]) -> None:
+    for workspace in workspaces:
+        if workspace.lock.acquire(blocking=False):
             try:
                 workspace.release()
-                device.trim(workspace.stream.handle)
+                workspace.device.trim(workspace.stream.handle)
             finally:
                 workspace.lock.release()
