@@ -556,7 +556,7 @@ MATH_CASES: dict[Any, list[tuple[Any, ...]]] = {
         math.trunc) if f in FUNCTIONS}
 MATH_CASES.update({
     f: [(lambda x, y, f=f: f(x, y), 0.7, 1.6)] for f in (
-        math.atan2, math.copysign, math.fmod, math.hypot, math.pow)})
+        math.atan2, math.copysign, math.fmod, math.hypot, math.pow, math.remainder)})
 MATH_CASES[math.hypot] += [(lambda x, y: math.hypot(x, y, x * y), 0.7, 1.6),
                            (lambda x: math.hypot(x), -0.7)]
 MATH_CASES[math.dist] = [(lambda x, y: math.dist((x, y), (0.0, x * y)), 0.7, 1.6)]
@@ -658,6 +658,7 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     list: [(lambda x: list((x, x * x)), 0.5)], dict: [(lambda x: dict(a=x, b=2.0 * x), 0.5)],
     sorted: [(lambda x: sorted([-v for v in x])[0], V)],
     set: [(lambda x: x * len(set([1, 2])), 0.5)],
+    complex: [(lambda x, y: complex(x, y), 5.3, 2.0), (lambda x: complex(x), 1.5)],
     divmod: [(lambda x, y: divmod(x, y), 5.3, 2.0), (lambda x: divmod(x, 2), INTS)],
     setattr: [(lambda x: _attributes(x), 0.5)], delattr: [(lambda x: _attributes(x), 0.7)],
     iter: [(lambda x: [a * a for a in iter([x, 2.0 * x])], 0.5)],

@@ -2,6 +2,7 @@
 
 from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch tables)
     attributes,
+    comparisons,
     complex_numbers,
     compositions,
     conditions,
@@ -10,6 +11,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     elementwise,
     frequencies,
     linalg,
+    mathematics,
     ordering,
     reductions,
     selection,

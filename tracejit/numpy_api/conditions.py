@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.context import refuse
+from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures, loop_dtypes
 from tracejit.trace.equations import (
+    as_strong,
     atom_of,
     broadcast_dims,
     cast,
@@ -23,9 +25,9 @@ from tracejit.trace.equations import (
     write_out,
 )
 from tracejit.trace.known import constant_copy, known_array
-from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.tracer import SymInt, Tracer, of_dim, tracer_of
 
-__all__: list[str] = []
+__all__ = ["wrapped"]
 
 
 @captures(np.where)
@@ -52,9 +54,14 @@ def apply_select(condition: Any, x: Any, y: Any) -> Any:
     """Emit a select in the dtype to which its branches promote."""
     dtype = loop_dtypes(np.add, (promotion_key(x), promotion_key(y)))[0]
     shape = broadcast_dims([dims_of(condition), dims_of(x), dims_of(y)])
-    atoms = [atom_of(fit(condition, shape)), atom_of(fit(x, shape), dtype),
-             atom_of(fit(y, shape), dtype)]
+    atoms = [atom_of(fit(condition, shape)),
+             *(atom_of(fit(wrapped(v, dtype), shape), dtype) for v in (x, y))]
     return tracer_of(emit_value("select", atoms))
+
+
+def wrapped(x: Any, dtype: np.dtype) -> Any:
+    """Return a Python int as NumPy puts it into an array that it has made of it: it wraps."""
+    return cast(as_strong(x), dtype) if dtype.kind in "iu" and dtype != np.int64 else x
 
 
 @captures(np.select)
@@ -72,20 +79,31 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return result
 
 
+def _at_least(bound: Any, dtype: np.dtype, side: int) -> Any:
+    """Return a bound from below (side 1) or above (-1); the dtype's end for an int beyond it.
+
+    As in NumPy, an int that lies beyond the other end is an error of the comparison.
+    """
+    if dtype.kind not in "iu" or isinstance(bound, bool):
+        return bound
+    info = np.iinfo(dtype)
+    end = int(info.min if side == 1 else info.max)
+    if isinstance(bound, int):
+        return max(bound, end) if side == 1 else min(bound, end)
+    if not isinstance(bound, SymInt) or end > 1 << 63:
+        return bound
+    return of_dim((maximum if side == 1 else minimum)(bound.dim, end, current().builder.known))
+
+
 @captures(np.clip, method="clip")
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
          max: Any = None) -> Any:
     """Limit elements to an interval."""
     a_min, a_max = (given if given is not None else other
                     for given, other in ((a_min, min), (a_max, max)))
-    a = as_tracer(a)
-    if a.dtype.kind in "iu":  # a bound beyond what the dtype holds limits nothing
-        bounds = np.iinfo(a.dtype)
-        a_min = None if type(a_min) is int and a_min <= bounds.min else a_min
-        a_max = None if type(a_max) is int and a_max >= bounds.max else a_max
-    result = tracer_of(a.value)
+    result = tracer_of(as_tracer(a).value)
     if a_min is not None:
-        result = np.maximum(result, a_min)
+        result = np.maximum(result, _at_least(a_min, result.dtype, 1))
     if a_max is not None:
-        result = np.minimum(result, a_max)
+        result = np.minimum(result, _at_least(a_max, result.dtype, -1))
     return result if out is None else write_out(np.clip, result, out, True)

@@ -135,7 +135,7 @@ def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
     elif isinstance(a, TracedIterable):
         result = a.in_turn(iota(a.count))
     elif isinstance(a, (list, tuple)):
-        result = _join(a)
+        result = _join(a, dtype)
     elif isinstance(a, np.ndarray) and a.dtype.kind not in "biufc":
         raise refuse(f"arrays of dtype {a.dtype} cannot be captured", "Use a numeric dtype")
     else:
@@ -182,9 +182,12 @@ def asfortranarray(a: Any, dtype: Any = None) -> Tracer:
     return _ordered(result, "F") if result.dims else result[None]
 
 
-def _join(items: Any) -> Tracer:
-    """Stack nested lists, in the dtype to which the numbers in them promote."""
-    parts = [_join(x) if isinstance(x, (list, tuple)) else lift(x) for x in items]
+def _join(items: Any, wanted: Any = None) -> Tracer:
+    """Stack nested lists, in the dtype to which the numbers in them promote.
+
+    wanted -- the dtype that they get in the end, which Python ints have to fit into
+    """
+    parts = [_join(x, wanted) if isinstance(x, (list, tuple)) else lift(x) for x in items]
     if not parts:
         return zeros(0)
     keys = [promotion_key(x) for x in parts]
@@ -197,6 +200,8 @@ def _join(items: Any) -> Tracer:
                 same_dim(d, s) for d, s in zip(dims_of(part), shape, strict=True)):
             raise ValueError("setting an array element with a sequence. The requested array has an "
                              "inhomogeneous shape after 1 dimensions.")
+    if wanted is not None and np.dtype(wanted).kind in "iu" and dtype == np.int64:
+        dtype = np.dtype(wanted)
     return FUNCTIONS[np.stack]([cast(x, dtype) for x in parts])
 
 

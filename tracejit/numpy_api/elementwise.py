@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +18,12 @@ from tracejit.trace.equations import (
     cast,
     dims_of,
     emit,
-    is_weak,
     lift,
     write_out,
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.layouts import lay_out
-from tracejit.trace.tracer import SymInt, Traced, Tracer, tracer_of
+from tracejit.trace.tracer import SymInt, Tracer, tracer_of
 
 __all__ = ["as_tracer"]
 
@@ -60,10 +58,19 @@ def _power(x: Any, y: Any) -> Any:
 
 _POWERS: dict[float, Callable[[Any], Any]] = {
     0.0: lambda x: x * 0 + 1 if operand_dtype(x).kind in "iu" else np.ones_like(x),
-    0.5: np.sqrt, 1.0: lambda x: +as_tracer(x), 2.0: lambda x: x * x, 3.0: lambda x: x * x * x,
+    0.5: lambda x: _root(x), 1.0: lambda x: +as_tracer(x), 2.0: lambda x: x * x,
+    3.0: lambda x: x * x * x,
     4.0: lambda x: (x * x) * (x * x), -1.0: lambda x: 1.0 / x, -2.0: lambda x: 1.0 / (x * x),
-    -0.5: lambda x: 1.0 / np.sqrt(x),
+    -0.5: lambda x: 1.0 / np.sqrt(x) if operand_dtype(x).kind == "c" else np.where(
+        x == -np.inf, 0.0, 1.0 / np.sqrt(x + 0.0)),  # of -inf and -0.0 as of inf and 0.0
 }
+
+
+def _root(x: Any) -> Any:
+    """x ** 0.5: NumPy takes the root of arrays, and the power of scalars, whose zeros are 0.0."""
+    if dims_of(x) or operand_dtype(x).kind == "c":
+        return np.sqrt(x)
+    return np.where(x == -np.inf, np.inf, np.sqrt(x + 0.0))
 
 
 def _unary_if_real(function: Any) -> Callable[[Any], Any]:
@@ -73,21 +80,22 @@ def _unary_if_real(function: Any) -> Callable[[Any], Any]:
 
 COMPOSITES.update({
     np.power: _power,
-    np.float_power: np.power,
     np.square: lambda x: x * x,
-    np.reciprocal: lambda x: 1 / x if operand_dtype(x).kind in "fc" else 1 // x,
+    np.reciprocal: lambda x: 1 / x if operand_dtype(x).kind in "fc" else np.where(
+        np.logical_or(x == 1, x == -1 if operand_dtype(x).kind == "i" else False), x, 0),
     np.positive: lambda x: as_tracer(x),
     np.fabs: np.absolute,
     np.deg2rad: lambda x: x * (math.pi / 180.0),
     np.radians: lambda x: x * (math.pi / 180.0),
     np.rad2deg: lambda x: x * (180.0 / math.pi),
     np.degrees: lambda x: x * (180.0 / math.pi),
-    np.logaddexp2: lambda x, y: np.logaddexp(x * math.log(2.0), y * math.log(2.0)) / math.log(2.0),
+    np.logaddexp2: lambda x, y: np.maximum(x, y) + np.log1p(
+        np.exp2(-np.absolute(np.where(x == y, 0.0, x - y)))) / math.log(2.0),
     np.heaviside: lambda x, h: np.where(
         x < 0, 0.0, np.where(x > 0, 1.0, np.where(x == 0, h, np.nan))),
     np.conjugate: _unary_if_real(lambda x: x),
     np.divmod: lambda x, y: (np.floor_divide(x, y), np.remainder(x, y)),
-    np.modf: lambda x: (x - np.trunc(x), np.trunc(x)),
+    np.modf: lambda x: (np.copysign(np.where(np.isinf(x), 0.0, x - np.trunc(x)), x), np.trunc(x)),
     np.isnan: lambda x: NotImplemented if operand_dtype(x).kind == "f" else x != x,
     np.isinf: lambda x: _either_part(np.isinf, np.logical_or, x, x != x),
     np.isfinite: lambda x: _either_part(np.isfinite, np.logical_and, x, x == x),
@@ -95,30 +103,23 @@ COMPOSITES.update({
     np.logical_or: lambda x, y: _of_truths(np.logical_or, x, y),
     np.logical_xor: lambda x, y: _of_truths(np.logical_xor, x, y),
     np.logical_not: lambda x: _of_truths(np.logical_not, x),
-    np.sign: lambda x: x / np.where(np.absolute(x) == 0, 1.0, np.absolute(x))
-    if operand_dtype(x).kind == "c" else NotImplemented,
+    np.sign: lambda x: _complex_sign(x) if operand_dtype(x).kind == "c" else NotImplemented,
     np.floor: lambda x: _rounded(x), np.ceil: lambda x: _rounded(x),
     np.trunc: lambda x: _rounded(x), np.rint: lambda x: NotImplemented,
 })
 
 
-def _across_signs(ufunc: Any) -> Callable[[Any, Any], Any]:
-    """A comparison of uint64 with int64, which NumPy makes exactly though no dtype holds both."""
-
-    def function(x: Any, y: Any) -> Any:
-        kinds = [operand_dtype(z) for z in (x, y)]
-        if set(kinds) != {np.dtype(np.int64), np.dtype(np.uint64)} or is_weak(x) or is_weak(y):
-            return NotImplemented
-        place = kinds.index(np.dtype(np.int64))
-        below = bool(ufunc(-1, 0) if place == 0 else ufunc(0, -1))
-        same = ufunc(cast(x, np.uint64), cast(y, np.uint64))
-        return np.where((x, y)[place] < 0, below, same)
-
-    return function
-
-
-COMPOSITES.update({u: _across_signs(u) for u in (np.equal, np.not_equal, np.less, np.less_equal,
-                                           np.greater, np.greater_equal)})
+def _complex_sign(z: Any) -> Any:
+    """Return z / abs(z), of infinities too; 0 of zeros."""
+    x, y = real(z), imag(z)
+    far = np.isinf(x), np.isinf(y)
+    infinite = np.logical_or(*far)
+    x, y = (np.where(infinite, np.where(there, np.copysign(1.0, v), 0.0), v)
+            for v, there in zip((x, y), far, strict=True))
+    size = np.where(np.logical_and(*far), np.nan, np.hypot(x, y))
+    zero = size == 0
+    size = np.where(zero, 1.0, size)
+    return np.where(zero, 0.0, x / size + 1j * (y / size))
 
 
 def _either_part(ufunc: Any, join: Any, x: Any, exact: Any) -> Any:
@@ -241,90 +242,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
     return tracer_of(agree.value, weak=True)
 
 
-# --- math and scipy.special ---------------------------------------------------------------------
-
-
-def _scalar(ufunc: Any) -> Callable[..., Any]:
-    """A function of `math` gives a Python number, which is weak."""
-
-    def function(*args: Any) -> Any:
-        for x in args:
-            if isinstance(x, Tracer) and x.dims:
-                raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        result = apply_ufunc(ufunc, *(_as_float(x) for x in args))
-        result.weak = True
-        return result
-
-    return function
-
-
-def _as_float(x: Any) -> Any:
-    if isinstance(x, (Traced, np.generic)) and operand_dtype(x) != np.float64:
-        return cast(x, np.float64)
-    return float(x) if isinstance(x, (int, float)) else x
-
-
-_MATH = {
-    "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1, "log2": np.log2,
-    "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "sinh": np.sinh,
-    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
-    "fabs": np.absolute, "copysign": np.copysign, "fmod": np.fmod,
-    "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "cbrt": np.cbrt,
-    "exp2": np.exp2, "radians": np.deg2rad, "degrees": np.rad2deg, "pow": np.power,
-}
-for _name, _ufunc in _MATH.items():
-    if hasattr(math, _name):
-        FUNCTIONS[getattr(math, _name)] = _scalar(_ufunc)
-
-
-@captures(math.hypot)
-def math_hypot(*coordinates: Any) -> Any:
-    """Return the length of a vector of any number of coordinates."""
-    if len(coordinates) == 1:
-        return _scalar(np.absolute)(*coordinates)
-    return functools.reduce(_scalar(np.hypot), coordinates)
-
-
-@captures(math.dist)
-def math_dist(p: Any, q: Any) -> Any:
-    """Return the distance of two points."""
-    p, q = tuple(p), tuple(q)
-    if len(p) != len(q):
-        raise ValueError("both points must have the same number of dimensions")
-    return math_hypot(*(x - y for x, y in zip(p, q, strict=True))) if p else 0.0
-
-
-@captures(math.log)
-def math_log(x: Any, base: Any = None) -> Any:
-    """Return the logarithm, natural or to a base."""
-    log = _scalar(np.log)
-    return log(x) if base is None else log(x) / log(base)
-
-
-@captures(math.floor)
-def math_floor(x: Any) -> Any:
-    """Return the largest int not above x."""
-    return to_python_int(np.floor(x))
-
-
-@captures(math.ceil)
-def math_ceil(x: Any) -> Any:
-    """Return the smallest int not below x."""
-    return to_python_int(np.ceil(x))
-
-
-@captures(math.trunc)
-def math_trunc(x: Any) -> Any:
-    """Return x without its fraction."""
-    return to_python_int(np.trunc(x))
-
-
-def to_python_int(x: Any) -> Any:
-    """Return a number as a Python int in the making."""
-    if isinstance(x, SymInt):
-        return x
-    return SymInt(cast(x, np.int64).value.dim)
+# --- scipy.special --------------------------------------------------------------------------------
 
 
 def as_python_number(x: Any) -> Any:
@@ -343,18 +261,6 @@ def _erf(name: str) -> Callable[[Any], Any]:
         return apply(name, x)
 
     return function
-
-
-def _math_erf(name: str) -> Callable[[Any], Any]:
-    def function(x: Any) -> Any:
-        result = _erf(name)(x)
-        result.weak = True
-        return result
-
-    return function
-
-
-FUNCTIONS[math.erf], FUNCTIONS[math.erfc] = _math_erf("erf"), _math_erf("erfc")
 
 
 def _expit(x: Any) -> Any:

@@ -32,6 +32,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.indexing import (
     ADVANCED_GET,
     ADVANCED_SET,
+    as_element,
     basic_key,
     broadcast_value,
     get_item,
@@ -454,6 +455,7 @@ def _is_of_other_size(x: Tracer, mask: Tracer, value: Any) -> bool:
 
 def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
     base, indices, axes, position = _plan(x, parts)
+    value = as_element(value, x.dtype) if op == "scatter" else value
     target = gathered_shape(base.dims, indices[0].dims, axes, position)
     value = broadcast_value(value, target)
     index_values = [i.value for i in indices]

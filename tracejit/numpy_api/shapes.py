@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim, Expr, floor_div, maximum, mod, product
+from tracejit.numpy_api.conditions import wrapped
 from tracejit.numpy_api.creation import filled
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.context import current, refuse
@@ -19,6 +20,7 @@ from tracejit.trace.equations import (
     as_operand,
     cast,
     is_one,
+    lift,
     same_dim,
     to_dim,
     to_dims,
@@ -332,8 +334,14 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
         ends = [0, *indices_or_sections, None]
     else:
-        part = exact_quotient(ary.dims[axis], int(indices_or_sections))
-        ends = [as_operand(part * k) for k in range(int(indices_or_sections) + 1)]
+        sections = int(indices_or_sections)
+        if sections < 1:
+            raise ValueError("number sections must be larger than 0.")
+        part = exact_quotient(ary.dims[axis], sections)
+        uneven = "array split does not result in an equal division"
+        if not same_dim(part * sections, ary.dims[axis], uneven):
+            raise ValueError(uneven)
+        ends = [as_operand(part * k) for k in range(sections + 1)]
     before = (slice(None),) * axis
     return [ary[(*before, slice(a, b))] for a, b in pairwise(ends)]
 
@@ -390,7 +398,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
         if np.ndim(constant_values):
             raise refuse("np.pad with several constants cannot be captured", "Use one number")
         target = tuple(as_operand(d + a + b) for d, (a, b) in zip(array.dims, widths, strict=True))
-        result = filled(target, constant_values, array.dtype)
+        result = filled(target, wrapped(lift(constant_values), array.dtype), array.dtype)
         result[tuple(slice(as_operand(a), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
         return lay_out(result, "K", array)

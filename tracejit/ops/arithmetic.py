@@ -22,6 +22,7 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.cotangents import Where, dense, narrow, unbroadcast
 from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
+from tracejit.trace.dispatch import UFUNCS
 from tracejit.trace.equations import VARIANTS, apply
 
 __all__ = ["choose"]
@@ -60,10 +61,11 @@ elementwise("power", np.power, "pow({0}, {1})", _power_partials, cost=16.0, kind
 elementwise("complex_power", None, "pow({0}, {1})",
             lambda z, x, y: (y * np.power(x, y - 1), z * np.log(x)), cost=60.0, kinds="c",
             reference=np.power)
+UFUNCS[np.float_power] = find_op("power")
 elementwise("abs", np.absolute, "fabs({0})", lambda z, x: (np.sign(x),), exact=True, kinds="if",
             integer="abs({0})")
-elementwise("sign", np.sign, "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, {0}))",
-            exact=True, kinds="if")
+elementwise("sign", np.sign, "select({0} > {zero}, {one}, select({0} < {zero}, -{one}, "
+            "select({0} == {zero}, {zero}, {0})))", exact=True, kinds="if")
 elementwise("maximum", np.maximum, "maximum({0}, {1})",
             lambda z, x, y: (Where(x >= y), Where(x >= y, False)), exact=True, kinds="bif")
 elementwise("minimum", np.minimum, "minimum({0}, {1})",
@@ -250,7 +252,7 @@ def _cast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
 
 
 def _cast_reference(x: Any, dtype: np.dtype) -> Any:
-    if dtype.kind != "c" and np.asarray(x).dtype.kind == "c":
+    if dtype.kind not in "cb" and np.asarray(x).dtype.kind == "c":
         x = np.real(x)
     return np.asarray(x).astype(dtype)
 

@@ -159,7 +159,9 @@ def _keeps(e: Eqn, x: Atom) -> bool:
 
 
 def _times_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """x * 1 = x and x * -1 = -x."""
+    """x * 1 = x and x * -1 = -x; not of complex x, where -0j * 1 is 0j and infj * 1 has NaN."""
+    if e.output.aval.dtype.kind == "c":
+        return None
     for x, y in (xs, reversed(xs)):
         k = c.constant(y)
         if k is not None and _keeps(e, x):
@@ -171,7 +173,9 @@ def _times_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None
 
 
 def _by_one(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """x / 1 = x."""
+    """x / 1 = x; not of complex numbers, where infj / 1 has NaN."""
+    if e.output.aval.dtype.kind == "c":
+        return None
     return xs[0] if c.constant(xs[1]) == 1 and _keeps(e, xs[0]) else None
 
 

@@ -13,11 +13,12 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import lists
+from tracejit.trace.branches import as_condition
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced, type_of
 from tracejit.trace.changes import is_iterator, note_made, read_unseen
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS
-from tracejit.trace.equations import apply_operator, cast
+from tracejit.trace.equations import apply_operator, cast, is_weak
 from tracejit.trace.iterables import (
     Mapped,
     TracedIterable,
@@ -40,6 +41,7 @@ from tracejit.trace.objects import (
     unary,
 )
 from tracejit.trace.places import MaybeUnset
+from tracejit.trace.python_numbers import python_int, strong
 from tracejit.trace.runs import has_runs, size_of
 from tracejit.trace.text import written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
@@ -95,7 +97,17 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
         fn = maximum if ufunc is np.maximum else minimum
         left, right = (v.dim if isinstance(v, SymInt) else v for v in (x, y))
         return of_dim(fn(left, right, current().builder.known))
-    return apply_operator(ufunc, x, y)
+    if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
+        raise ValueError("The truth value of an array with more than one element is ambiguous. "
+                         "Use np.maximum or np.minimum")
+    if not (is_weak(x) and is_weak(y)):
+        return apply_operator(ufunc, x, y)
+    other = as_condition(apply_operator(np.greater if ufunc is np.maximum else np.less, y, x))
+    if isinstance(other, bool):
+        return y if other else x
+    result = FUNCTIONS[np.where](other, y, x)
+    result.weak = True
+    return result
 
 
 def _sum(iterable: Any, start: Any = 0) -> Any:
@@ -119,7 +131,7 @@ def _require_scalar(x: Tracer) -> None:
 def _int(x: Any = 0, *args: Any) -> Any:
     if isinstance(x, Tracer):
         _require_scalar(x)
-        return SymInt(cast(x, np.int64).value.dim)
+        return python_int(x)
     return x if isinstance(x, SymInt) else int(x, *args)
 
 
@@ -128,6 +140,8 @@ def _float(x: Any = 0.0) -> Any:
         return float(x)
     if isinstance(x, Tracer):
         _require_scalar(x)
+        if x.dtype.kind == "c" and x.weak:
+            raise TypeError("float() argument must be a string or a real number, not 'complex'")
     result = cast(x, np.float64)
     result.weak = True
     return result
@@ -139,9 +153,29 @@ def _bool(x: Any = False) -> Any:
     return x if isinstance(x, bool) else tracer_of(x.value, weak=True)
 
 
+def _complex(*args: Any) -> Any:
+    """Return `complex(re, im)` of numbers."""
+    if not any(isinstance(x, Traced) for x in args):
+        return complex(*args)
+    for x in args:
+        if isinstance(x, Tracer):
+            _require_scalar(x)
+    re, *im = (strong(cast(x, np.complex128)) for x in args)
+    result = re + 1j * im[0] if im else re
+    result.weak = True
+    return result
+
+
 def _round(x: Any, ndigits: Any = None) -> Any:
+    if isinstance(x, SymInt):
+        if ndigits is None or (isinstance(ndigits, int) and ndigits >= 0):
+            return x
+        raise refuse("rounding of ints to tens or hundreds cannot be captured",
+                     "Write (x + 5) // 10 * 10, say")
     if not isinstance(x, Tracer):
         return round(x, ndigits)
+    if x.weak and x.dtype.kind == "c":
+        raise TypeError("type complex doesn't define __round__ method")
     result = FUNCTIONS[np.round](x, ndigits or 0)
     result.weak = x.weak
     return result if ndigits is not None else _int(result)
@@ -307,7 +341,7 @@ BUILTINS.update({
     int: _by_method(_int, "__int__"), float: _by_method(_float, "__float__"), bool: _bool,
     round: _by_method(_round, "__round__"), isinstance: _isinstance, list: _list_of(list),
     tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
-    all: _all, abs: functools.partial(unary, "abs"),
+    all: _all, complex: _complex, abs: functools.partial(unary, "abs"),
     pow: _pow, hash: _hash, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     functools.reduce: lambda fn, xs, *start: functools.reduce(

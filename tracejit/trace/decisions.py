@@ -11,6 +11,7 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.objects import compare, negated, truth
 from tracejit.trace.places import NamePlace, Slot, name_places, present
 from tracejit.trace.restarts import Unroll
+from tracejit.trace.tracer import SymInt
 
 __all__ = ["DecisionHooks"]
 
@@ -66,7 +67,7 @@ class DecisionHooks:
     def _chain(self, value: Any, rest: Sequence[Callable[[], Any]], going: bool) -> Any:
         """Evaluate operands until one decides; operands on data are combined, not branched on."""
         for k, later in enumerate(rest):
-            test = truth(value)
+            test = _decided(value)
             if isinstance(test, bool):
                 if test is not going:
                     return value
@@ -101,6 +102,15 @@ class DecisionHooks:
             return self.compare(operators[1:], first, later(), *others)
 
         return self.and_(result, _Binding(evaluate, _bound_by(later, *others)))
+
+
+def _decided(value: Any) -> Any:
+    """Return whether a value is true; an int argument decides now, as the result has its type."""
+    if isinstance(value, SymInt):
+        known = current().decide(value.dim, "!=", "whether an int is 0 decides")
+        if known is not None:
+            return known
+    return truth(value)
 
 
 class _Binding:

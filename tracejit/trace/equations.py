@@ -19,10 +19,10 @@ from tracejit.trace.layouts import joined
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
-__all__ = ["ACCUMULATIONS", "COMPOSITES", "REDUCTIONS", "VARIANTS", "apply", "apply_inplace",
-           "apply_operator", "apply_ufunc", "atom_of", "broadcast_dims", "call_ufunc", "cast",
-           "dims_of", "dtype_of", "emit", "emit_value", "is_one", "is_weak", "lift",
-           "require_fits", "require_same_kind", "same_dim", "to_dims"]
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "PYTHON", "REDUCTIONS", "VARIANTS", "apply",
+           "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
+           "broadcast_dims", "call_ufunc", "cast", "dims_of", "dtype_of", "emit", "emit_value",
+           "is_one", "is_weak", "lift", "require_fits", "require_same_kind", "same_dim", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -113,9 +113,25 @@ def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
             bare = emit_value("size", [], {"of": x.dim})
         value = bare
         if dtype is not None and dtype != np.int64:
+            _require_in_range(x, value, dtype)
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
     return Literal(x, dtype or dtype_of(x))
+
+
+def _require_in_range(n: SymInt, value: Atom, dtype: np.dtype) -> None:
+    """Raise NumPy's error where a Python int does not fit into an integer dtype."""
+    if dtype.kind not in "iu":
+        return
+    info = np.iinfo(dtype)
+    bounds = [n >= int(info.min)]
+    if info.max < 1 << 63:
+        bounds.append(n <= int(info.max))
+    for inside in bounds:
+        if inside is not True:
+            emit("check", [atom_of(inside), value], {
+                "error": "OverflowError",
+                "message": f"Python integer {{0:.0f}} out of bounds for {dtype.name}"})
 
 
 def cast(x: Any, dtype: np.dtype | type) -> Tracer:
@@ -129,6 +145,13 @@ def cast(x: Any, dtype: np.dtype | type) -> Tracer:
     if isinstance(a, Literal):
         a = emit_value("full", [a], {"shape": ()})
     return tracer_of(a)
+
+
+def as_strong(x: Any) -> Any:
+    """Return a Python int as an int64, which wraps where it is cast; others as they are."""
+    if isinstance(x, SymInt):
+        return tracer_of(emit_value("full", [atom_of(x)], {"shape": ()}))
+    return np.int64(x) if isinstance(x, int) and not isinstance(x, bool) else x
 
 
 def to_dims(shape: Any) -> tuple[Dim, ...]:
@@ -250,6 +273,10 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     if op is None and ufunc not in COMPOSITES:
         raise refuse(f"np.{ufunc.__name__} cannot be captured",
                      "docs/coverage.md lists what can; tracejit.register_op makes new ops")
+    if ufunc in MIXED:
+        result = MIXED[ufunc](*operands)
+        if result is not NotImplemented:
+            return result
     try:
         dtypes = loop_dtypes(ufunc, tuple(promotion_key(x) for x in operands))
     except TypeError:
@@ -277,8 +304,7 @@ def _laid_out(result: Tracer, operands: Sequence[Any]) -> Tracer:
 
 def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
     """Return what a ufunc written with others gives, in the dtypes of the ufunc's own loop."""
-    given = [cast(x, t) if isinstance(x, (Tracer, SymInt)) and x.dtype != t else x
-             for x, t in zip(operands, dtypes, strict=False)]
+    given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
     if result is NotImplemented:
         return result
@@ -287,8 +313,22 @@ def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -
     return tuple(typed) if isinstance(result, tuple) else typed[0]
 
 
+def _strong(x: Any, dtype: np.dtype) -> Any:
+    """Return an operand of a composed ufunc: nothing in it is an operator on Python's numbers."""
+    if not isinstance(x, (Tracer, SymInt)):
+        if isinstance(x, int) and dtype == np.bool_ and not -1 << 63 <= x < 1 << 63:
+            raise OverflowError("Python int too large to convert to C long")
+        return dtype.type(x) if isinstance(x, (bool, int, float, complex)) else x
+    if x.dtype != dtype:
+        return cast(x, dtype)
+    return as_strong(x) if isinstance(x, SymInt) else tracer_of(x.value) if x.weak else x
+
+
 VARIANTS: dict[tuple[str, str], Op] = {}
 """The op that takes another's place for truth values or complex numbers, by name and dtype kind."""
+
+MIXED: dict[Any, Callable[..., Any]] = {}
+"""What ufuncs do of operands that no one dtype holds; `NotImplemented` where one does."""
 
 COMPOSITES: dict[Any, Callable[..., Any]] = {}
 """Ufuncs that are written with others; `NotImplemented` sends a call back to the ufunc's own op."""
@@ -302,10 +342,19 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
     for x in operands:
         if x is None or isinstance(x, (str, dict, set)):
             return NotImplemented
+    if ufunc is np.power and isinstance(operands[0], Tracer) and operands[0].is_array and (
+            operands[0].dtype == np.bool_ and type(operands[1]) is int and operands[1] == 2):
+        ufunc, operands = np.square, operands[:1]  # as NumPy's operator does, and np.power does not
     weak = all(is_weak(x) for x in operands)
     if weak and ufunc in _ARITHMETIC and all(dtype_of(x).kind == "b" for x in operands):
         operands = tuple(cast(x, np.int64) for x in operands)  # True + True is 2 in Python
-    result = apply_ufunc(ufunc, *operands)
+    if weak and ufunc in EXACT_INTS and {dtype_of(x).kind for x in operands} == {"b", "i"}:
+        return EXACT_INTS[ufunc](*(x if dtype_of(x).kind == "i" else _as_int(x) for x in operands))
+    result = PYTHON[ufunc](*operands) if weak and ufunc in PYTHON else NotImplemented
+    if isinstance(result, (int, float)):
+        return result
+    if result is NotImplemented:
+        result = apply_ufunc(ufunc, *operands)
     if weak and result.dtype.kind in "bifc":
         result.weak = True
         if result.dtype == np.int64:
@@ -316,6 +365,20 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
 _ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,
                np.negative, np.absolute, np.invert, np.left_shift, np.right_shift}
 """The operators that take Python's bools for ints."""
+
+
+EXACT_INTS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul}
+"""The operators of which a result that leaves 64 bits is noticed."""
+
+
+def _as_int(x: Any) -> Any:
+    """Return a truth value as the int that it is in Python's arithmetic."""
+    return int(x) if isinstance(x, bool) else SymInt(cast(x, np.int64).value.dim)
+
+
+PYTHON: dict[Any, Callable[..., Any]] = {}
+"""What operators do of Python's own numbers besides; `NotImplemented` goes on as the ufunc."""
 
 
 def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:

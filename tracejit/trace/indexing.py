@@ -15,10 +15,12 @@ from tracejit.trace.equations import (
     apply,
     as_operand,
     atom_of,
+    cast,
     dims_of,
     emit,
     emit_value,
     is_one,
+    is_weak,
     lift,
     same_dim,
     to_dim,
@@ -27,7 +29,7 @@ from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 from tracejit.tree import flatten
 
-__all__ = ["basic_key", "broadcast_value", "get_item", "set_item", "view",
+__all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "set_item", "view",
            "write_cell"]
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
@@ -77,6 +79,7 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
     if dtype_kind(value) == "c" and x.dtype.kind != "c":
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
     basic = basic_key(x.dims, parts)
+    value = as_element(value, x.dtype)
     value = broadcast_value(value, basic.shape)
     if basic.shape != basic.kept and isinstance(value, Tracer) and value.dims:
         value = apply("reshape", value, shape=basic.kept)
@@ -89,6 +92,13 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
         return emit_value("update", [base, part], {"at": at})
 
     write_cell(x, put, basic.at)
+
+
+def as_element(value: Any, dtype: np.dtype) -> Any:
+    """Return what is written to an array; a Python int has to fit into the array's dtype."""
+    if dtype.kind in "iu" and is_weak(value) and dtype_kind(value) == "i":
+        return cast(value, dtype)
+    return value
 
 
 class ADVANCED_GET:

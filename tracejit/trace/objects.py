@@ -472,10 +472,20 @@ def iterate(x: Any) -> Iterator[Any]:
     return iterator
 
 
+def _require_silence(state: Any) -> None:
+    """Refuse an `np.errstate` that does more than warn of what compiled code does in silence."""
+    slots = [getattr(state, name, None) for name in getattr(type(state), "__slots__", ())]
+    if any(x in ("raise", "call", "print", "log") for x in slots if isinstance(x, str)):
+        raise refuse("np.errstate that raises or calls cannot be captured: compiled code computes "
+                     "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`")
+
+
 class Managed:
     """What a `with` manages: the methods are captured, and nobody swallows what ends a capture."""
 
     def __init__(self, manager: Any) -> None:
+        if isinstance(manager, np.errstate):
+            _require_silence(manager)
         self.manager = manager
 
     def __enter__(self) -> Any:

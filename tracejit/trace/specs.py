@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from dataclasses import dataclass
@@ -47,6 +48,16 @@ ON_DEVICE = "__cuda_array_interface__"
 """What arrays in the memory of a CUDA device have."""
 
 
+@functools.lru_cache(maxsize=256)
+def is_plain_subclass(cls: type) -> bool:
+    """Return whether arrays of a subclass do what arrays do: nothing of theirs is overridden."""
+    if issubclass(cls, np.memmap):
+        return cls is np.memmap
+    own = {name for base in cls.__mro__[:cls.__mro__.index(np.ndarray)] for name in vars(base)}
+    return not (own - {"__module__", "__doc__", "__dict__", "__weakref__", "__slots__"}) & {
+        *dir(np.ndarray), "__array_ufunc__", "__array_function__", "__getattr__"}
+
+
 def spec_of_leaf(x: Any) -> ArgSpec:
     """Return the spec of an argument's leaf; `Refusal` for arrays that cannot be captured."""
     if isinstance(x, ArgSpec):
@@ -58,7 +69,7 @@ def spec_of_leaf(x: Any) -> ArgSpec:
                           "float, if it need not be exact")
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
-        if type(x) is not np.ndarray and isinstance(x, (np.ma.MaskedArray, np.matrix)):
+        if type(x) is not np.ndarray and not is_plain_subclass(type(x)):
             raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something "
                           "else than an array's. Pass np.asarray(x), or data and mask as two "
                           "arrays")

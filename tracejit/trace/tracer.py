@@ -263,8 +263,16 @@ class SymInt(Traced):
             if isinstance(d, int) and not -1 << 63 <= d < 1 << 63:
                 raise refuse(f"the int {d} does not fit into 64 bits",
                              "Make it a float, if it need not be exact")
-            return of_dim(fn(d, self.dim) if reflected else fn(self.dim, d))
+            return _fitted(fn(d, self.dim) if reflected else fn(self.dim, d))
         return _ufunc_operator(ufunc, reflected=reflected)(self, other)
+
+    def _divide(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any,
+                reflected: bool) -> Any:
+        if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
+            from tracejit.trace.python_numbers import require_divisor
+
+            require_divisor(ufunc, *((other, self) if reflected else (self, other)))
+        return self._arith(other, fn, ufunc, reflected)
 
     def __add__(self, other: Any) -> Any:
         return self._arith(other, operator.add, np.add, False)
@@ -289,23 +297,23 @@ class SymInt(Traced):
         return self._arith(other, operator.mul, np.multiply, True)
 
     def __floordiv__(self, other: Any) -> Any:
-        return self._arith(other, floor_div, np.floor_divide, False)
+        return self._divide(other, floor_div, np.floor_divide, False)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return self._arith(other, floor_div, np.floor_divide, True)
+        return self._divide(other, floor_div, np.floor_divide, True)
 
     def __mod__(self, other: Any) -> Any:
-        return self._arith(other, mod, np.remainder, False)
+        return self._divide(other, mod, np.remainder, False)
 
     def __rmod__(self, other: Any) -> Any:
-        return self._arith(other, mod, np.remainder, True)
+        return self._divide(other, mod, np.remainder, True)
 
     def __pow__(self, other: Any) -> Any:
         if isinstance(other, int) and 0 <= other <= 8:
             result: Dim = 1
             for _ in range(other):
                 result = result * self.dim
-            return of_dim(result)
+            return _fitted(result)
         return _ufunc_operator(np.power)(self, other)
 
     def __neg__(self) -> Any:
@@ -320,7 +328,9 @@ class SymInt(Traced):
         return of_dim(maximum(self.dim, -self.dim, current().builder.known))
 
     def _compare(self, other: Any, relation: str, flip: bool, ufunc: Any) -> Any:
-        if isinstance(other, (int, SymInt)):
+        fits = isinstance(other, SymInt) or (
+            isinstance(other, int) and -1 << 63 <= other < 1 << 63)
+        if fits:
             d: Dim = other.dim if isinstance(other, SymInt) else int(other)
             trace = current()
             difference = trace.canonical(d - self.dim if flip else self.dim - d)
@@ -395,6 +405,13 @@ class SymInt(Traced):
 
     def __repr__(self) -> str:
         return repr(self.dim)
+
+
+def _fitted(d: Dim) -> Any:
+    """Return a dim as an int, checked to fit into 64 bits where it may not."""
+    from tracejit.trace.python_numbers import fitted
+
+    return fitted(d)
 
 
 def _prove(difference: Dim, relation: str) -> bool | None:
