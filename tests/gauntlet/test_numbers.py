@@ -83,7 +83,7 @@ def difference(found: Any, expected: Any) -> str | None:
 
 def without_zeros(result: Any, ufunc: Any) -> Any:
     """Return a result in which complex zeros have no sign, of ufuncs that do not keep NumPy's."""
-    if ufunc in (np.power, np.sign, np.reciprocal) and np.asarray(result).dtype.kind == "c":
+    if ufunc in (np.power, np.sign, *COMPOSED) and np.asarray(result).dtype.kind == "c":
         return np.asarray(result) + 0.0
     return result
 
