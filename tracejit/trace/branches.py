@@ -49,7 +49,7 @@ from tracejit.trace.places import (
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
+__all__ = ["BranchRaised", "as_condition", "join_kinds", "join_leaf", "leaf_atom", "trace_if"]
 
 
 class BranchRaised(Exception):
@@ -409,6 +409,12 @@ def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
         return np.dtype(bool), is_weak(x) and is_weak(y)
     dtype = loop_dtypes(np.add, keys)[0]
     return dtype, is_weak(x) and is_weak(y)
+
+
+def join_kinds(a: tuple[np.dtype, bool], b: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
+    """Return the dtype that holds numbers of two kinds, and whether both are Python's."""
+    return a if a == b else join_leaf(*(t.type(0).item() if weak else t.type(0)
+                                        for t, weak in (a, b)))
 
 
 def leaf_atom(x: Any, dtype: np.dtype) -> Atom:

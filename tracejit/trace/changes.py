@@ -14,11 +14,11 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tracejit.trace.container_aliases import is_joined, refuse_joined_change
-from tracejit.trace.context import current, refuse
+from tracejit.trace.context import Frame, current, refuse
 from tracejit.trace.dependencies import note_unseen
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
-from tracejit.trace.restarts import NotRepeatable, Unroll
+from tracejit.trace.restarts import Grows, NotRepeatable, Unroll
 from tracejit.trace.tracer import Traced
 
 __all__ = ["advance", "before_change", "call_watched", "is_iterator", "known_container",
@@ -52,13 +52,27 @@ def known_container(x: Any, what: str | None = None) -> int:
             elif what is not None:
                 raise NotRepeatable
         elif frame.kind == "loop" and what is not None:
-            raise Unroll(f"{what} needs its iterations one by one")
+            why = f"{what} needs its iterations one by one"
+            raise Grows(frame, x, why) if frame.grows and type(x) is list else Unroll(why)
         elif frame.kind == "if" and what is not None:
-            raise refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+            refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+            if _is_in_loop(x, frame):  # of which each iteration may know the branch
+                raise Unroll(f"{what} in a branch needs its iterations one by one", refusal)
+            raise refusal
         elif frame.kind == "map" and what is not None:
             raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
                          "once", "Return what each element gives")
     return 0
+
+
+def _is_in_loop(x: Any, branch: Frame) -> bool:
+    """Return whether there is a loop around a branch, but not around a container."""
+    for frame in reversed(current().frames[:branch.depth - 1]):
+        if id(x) in frame.created or frame.kind not in ("loop", "if"):
+            return False
+        if frame.kind == "loop":
+            return True
+    return False
 
 
 # --- iterators ----------------------------------------------------------------------------------

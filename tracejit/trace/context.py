@@ -152,6 +152,10 @@ class Frame:
     """The cells that were read in it: equations do not say, as one may stand for several reads."""
     outdated: list[Cell] = field(default_factory=list)
     """The cells that became stale in it."""
+    grows: bool = False
+    """Whether it is a loop that may carry the storage of a list that gets longer in it."""
+    indexed: list[Any] = field(default_factory=list)
+    """The lists that are indexed by a number of such a loop, in case they get longer in it."""
     swallowed: Exception | None = None
     """The error of a branch that failed on the present guess of a loop's state and was skipped."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
-from tracejit.trace.context import current, refuse
+from tracejit.trace.context import Cell, current, refuse
 from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.equations import (
     apply,
@@ -120,6 +120,7 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     if cell.constant is not None:
         raise refuse(cell.constant, "Work on a copy: x = x.copy()")
     if any((source := ref()) is not None and source.is_in_use() for ref in cell.sources):
+        give_up_lists(cell)
         raise refuse("writing to an array of which data decides which array it is, while another "
                      "name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
@@ -127,6 +128,15 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     cell.outdate_choices()
     trace.record(CellPlace(cell), cell.depth)
     cell.value = write_view(cell.value, x.steps, put, _emit, at)
+
+
+def give_up_lists(cell: Cell) -> None:
+    """Begin the capture again where a list holds an array that may be another one."""
+    from tracejit.trace.runs import Relist
+
+    for c in (cell, *(ref() for ref in cell.sources)):
+        if c is not None and c.rows_of is not None:
+            raise Relist(c.rows_of, None, "an array in a list that has a name, too, is written to")
 
 
 def _emit(op: Any, inputs: Any, params: Any) -> Value:

@@ -16,7 +16,7 @@ import numpy as np
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, is_nonneg, maximum
 from tracejit.ir.types import scalar
-from tracejit.trace.branches import as_condition, join_leaf
+from tracejit.trace.branches import as_condition, join_kinds
 from tracejit.trace.changes import known_container, note_made
 from tracejit.trace.container_aliases import refuse_joined_change
 from tracejit.trace.context import current
@@ -31,8 +31,9 @@ from tracejit.trace.equations import (
     lift,
     to_dim,
 )
+from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.iterables import Mapped, TracedIterable, counted
-from tracejit.trace.loops import trace_loop
+from tracejit.trace.loops import is_of_open_loop, trace_loop
 from tracejit.trace.places import is_number
 from tracejit.trace.restarts import NeedStatic, Unroll
 from tracejit.trace.runs import (
@@ -72,13 +73,17 @@ def list_of(items: TracedIterable, element: Callable[[Any], Any]) -> list[Any]:
     trace = current()
     where = place_in_code()
     why: str | None = trace.plain_lists.get(where)
-    if isinstance(items.count, int) and why is None:
+    count = items.count
+    if isinstance(count, int) and why is None and not (items.what == "a list" and (
+            count > MANY_ITEMS)):
         why = ""  # as many items as it says
     if why is None:
         try:
             run = _Maker(items, element, where).run()
             return note_made([run])  # type: ignore[no-any-return]
         except Unroll as e:
+            if is_of_open_loop(e):
+                raise
             why = e.why
     if why:
         trace.note(f"this list is made item by item: {why}", trace.builder.find_site())
@@ -149,7 +154,7 @@ class _Maker:
             place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
             x = self.element(items.item(i))
             found = _kind_of(x, set())
-            joined = _join_kinds((dtype, weak), found[2:])
+            joined = join_kinds((dtype, weak), found[2:])
             if len(found[0]) != len(shape) or found[1] != nest or joined != (dtype, weak):
                 raise _OtherKind((*found[:2], *joined) if len(found[0]) == len(shape) else found)
             result[place] = _stored_item(x)
@@ -300,15 +305,6 @@ def _at_least_none(n: Dim) -> Dim:
 # --- kinds of numbers ---------------------------------------------------------------------------
 
 
-def _witness(dtype: np.dtype, weak: bool) -> Any:
-    return dtype.type(0).item() if weak else dtype.type(0)
-
-
-def _join_kinds(a: tuple[np.dtype, bool], b: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
-    """Return the dtype that holds numbers of two kinds, and whether both are Python's."""
-    return a if a == b else join_leaf(_witness(*a), _witness(*b))
-
-
 def joined(xs: Any) -> Stored | None:
     """Return one run for all items of a list, where they are numbers."""
     if len(xs) == 1 and isinstance(xs[0], Stored):
@@ -317,7 +313,7 @@ def joined(xs: Any) -> Stored | None:
         return None
     kinds = [(p.data.dtype, p.weak) if isinstance(p, Stored) else (dtype_of(lift(p)),
                                                                    is_weak(lift(p))) for p in xs]
-    dtype, weak = functools.reduce(_join_kinds, kinds)
+    dtype, weak = functools.reduce(join_kinds, kinds)
     where = next((p.where for p in xs if isinstance(p, Run)), ())
     return Stored(cast(array_of(xs), dtype), 0, weak, where or place_in_code())
 
@@ -349,6 +345,21 @@ def get_item(xs: Any, key: Any) -> Any:
         return note_made(type(xs)(cut(xs, key)))
     run, k = _located(xs, key)
     return run if k is None else run.item(k)
+
+
+def item_of_a_growing_list(xs: list[Any], key: SymInt) -> Any:
+    """Return an item of a list that may get longer in the loop around; None where it does not."""
+    trace = current()
+    frame = next((f for f in reversed(trace.frames) if f.kind == "loop"), None)
+    if frame is None or not frame.grows or not any(v in trace.carried for v in dim_values(
+            trace.canonical(key.dim))) or not xs or any(id(xs) in f.created for f in trace.frames[
+                frame.depth - 1:]):
+        return None
+    kinds = {_is_plain_number(x) for x in xs}
+    if len(kinds) > 1 or not all(is_number(x) and not isinstance(x, Changing) for x in xs):
+        return None
+    frame.indexed.append(xs)
+    return Stored(array_of(xs), 0, False, ()).item(key)
 
 
 def _located(xs: Any, key: Any) -> tuple[Any, Any]:
@@ -470,7 +481,7 @@ def _put(run: Stored, k: Any, content: Any) -> None:
     if is_array is run.is_numbers:
         run.give_up("an item of another kind than the others in a list")
     kind = run.data.dtype, run.weak
-    wider = _join_kinds(kind, (dtype_of(content), is_weak(content)))
+    wider = join_kinds(kind, (dtype_of(content), is_weak(content)))
     if wider != kind:
         if is_array:
             run.give_up("an array of another dtype than the others in a list")
@@ -527,6 +538,9 @@ def refuse_unknown_identity(a: Any, b: Any) -> None:
     if not (isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array):
         return
     cell = a.cell
+    for c in (cell, b.cell):
+        if c.rows_of is not None and cell.may_be_one_with(b.cell):
+            raise Relist(c.rows_of, None, "the identity of an item of a list")
     if cell.rows_of is not None and cell.rows_of is b.cell.rows_of:
         raise Relist(cell.rows_of, None, "the identity of an item of a list")
     if cell is b.cell and cell.viewed_by is not None and a.steps != b.steps and (

@@ -13,6 +13,7 @@ from tracejit.trace.calls import captured_function
 from tracejit.trace.changes import note_made
 from tracejit.trace.context import current, refuse
 from tracejit.trace.decisions import DecisionHooks
+from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.lists import list_of
 from tracejit.trace.objects import iterate, truth
@@ -60,6 +61,8 @@ class LoopHooks(DecisionHooks):
                                  lambda i: body(), lambda i: condition(), flags=flags)
                 return
             except (Unroll, Refusal) as e:
+                if isinstance(e, Unroll) and loops.is_of_open_loop(e):
+                    raise
                 guards[before:] = rest
                 why = e.why if isinstance(e, Unroll) else str(e)
                 current().note(f"this loop is unrolled: {why}", current().builder.find_site())
@@ -195,6 +198,8 @@ class LoopHooks(DecisionHooks):
         try:
             self._trace_for(items, body, changes, stop)
         except Unroll as e:
+            if loops.is_of_open_loop(e):
+                raise
             current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
             return False
         return True
@@ -273,7 +278,9 @@ class LoopHooks(DecisionHooks):
             parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
             return note_made([x for part in parts for x in part])
         items = counted(iterable)
-        if items is not None and not isinstance(items.count, int):
+        many = items is not None and items.what == "a list" and items.count
+        if items is not None and (not isinstance(items.count, int) or (
+                isinstance(many, int) and many > MANY_ITEMS)):
             return list_of(items, element)
         return note_made([element(x) for x in iterate(iterable)])
 

@@ -21,6 +21,7 @@ from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import scalar
 from tracejit.trace.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
 from tracejit.trace.branches import BranchRaised
+from tracejit.trace.changes import known_container
 from tracejit.trace.container_aliases import Turns, containers, with_joined
 from tracejit.trace.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.equations import (
@@ -28,6 +29,7 @@ from tracejit.trace.equations import (
     emit,
     lift,
 )
+from tracejit.trace.growing import MANY_ITEMS, Growing
 from tracejit.trace.guesses import (
     CellGuess,
     Fixed,
@@ -50,10 +52,11 @@ from tracejit.trace.places import (
     Slot,
     map_content,
 )
-from tracejit.trace.restarts import NeedStatic, Unroll
+from tracejit.trace.restarts import Grows, NeedStatic, Unroll
+from tracejit.trace.runs import place_in_code
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, of_dim
 
-__all__ = ["trace_loop"]
+__all__ = ["is_of_open_loop", "trace_loop"]
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +89,7 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
     cells = dict.fromkeys(x.cell for x in written)  # in order: equal arrays begin as one value
     for cell in sorted(cells, key=lambda c: c.value.uid):
         carried.append(_Carried(CellPlace(cell), cell.value, CellGuess(cell.value.aval)))
-    tracer = _LoopTracer(carried, body, condition, lo, hi, flags)
+    tracer = _LoopTracer(carried, body, condition, lo, hi, flags, reverse)
     for _ in range(32):
         done = tracer.attempt()
         if done is not None and not tracer.keep_arrays():
@@ -97,6 +100,11 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
                 _finish(tracer, done, params)
             return
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
+
+
+def is_of_open_loop(e: Unroll) -> bool:
+    """Return whether it is for a loop around to make something of a list that gets longer."""
+    return isinstance(e, Grows) and any(frame is e.frame for frame in current().frames)
 
 
 @contextmanager
@@ -126,18 +134,27 @@ class _LoopTracer:
     """One loop being traced; `begun` and `ended` are contents around the last traced body."""
 
     def __init__(self, carried: list[_Carried], body: Any, condition: Any, lo: Dim, hi: Dim,
-                 flags: Sequence[str]) -> None:
+                 flags: Sequence[str], reverse: bool) -> None:
         self.carried, self.flags = carried, flags
         self.given = tuple(carried)
         self.body, self.condition = body, condition
         self.lo, self.hi = lo, hi
         self.demoted: set[tuple[_Carried, int]] = set()
+        self.reverse = reverse
+        self.growing: list[Growing] = []
+        self.where = place_in_code()
+        trips = hi - lo
+        self.may_grow = condition is None and self.where not in current().plain_lists and not (
+            isinstance(trips, int) and trips <= MANY_ITEMS)
 
     # --- one attempt ----------------------------------------------------------------------------
 
     def attempt(self) -> _Done | None:
         """Trace condition and body on the present guess; None if it had to be changed."""
         before = [(c.place, c.place.get()) for c in self.carried]
+        lists = [(g.container, list(g.container)) for g in self.growing]
+        for g in self.growing:
+            g.prepare(self.lo, self.hi)
         self.read: set[Cell] = set()
         try:
             regions = []
@@ -154,7 +171,14 @@ class _LoopTracer:
             if e.value in self.inputs:
                 raise Unroll(e.why) from None
             raise
+        except Grows as e:
+            if e.frame is not self.frame:
+                raise
+            self.growing.append(Growing(e.container, self.where))
+            return None
         finally:
+            for container, items in lists:
+                container[:] = items
             for place, content in before:
                 place.set(content)
 
@@ -176,6 +200,11 @@ class _LoopTracer:
 
     def _enter(self, frame: Frame) -> None:
         """Give every place the content that an iteration begins with."""
+        self.frame = frame
+        frame.grows = self.may_grow
+        turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
+        for g in self.growing:
+            g.enter(frame, turn, self.hi - self.lo)
         values = iter(self.inputs[1:])
         self.begun: list[list[Begun | None]] = []
         self.stand_ins: dict[int, tuple[int, Any]] = {}
@@ -187,6 +216,15 @@ class _LoopTracer:
             c.place.set(content)
             self.begun.append([None if x is None else Begun(x.cell, x.steps, x.dims, x.cell.value)
                                for x in map(array_of, parts_of(c.guess, content))])
+
+        for g in self.growing:
+            g.note_begun()
+
+    def _refuse_indexed(self) -> None:
+        """Unroll a loop that indexes lists which keep their length by its number."""
+        growing = {id(g.container) for g in self.growing}
+        if any(id(x) not in growing for x in self.frame.indexed):
+            raise Unroll("a list is indexed by a number of the loop")
 
     def _run_condition(self, frame: Frame) -> list[Any] | None:
         known = {c.place.key for c in self.carried}
@@ -211,13 +249,20 @@ class _LoopTracer:
             self.body(SymInt(self.inputs[0].dim))
         except BranchRaised:
             pass
-        except Exception:
+        except Exception as e:
             with suppress(Exception):  # of a body that has not come to its end
                 if self._improve():  # what failed rested on a guess that does not hold
                     return None
+            if not isinstance(e, Unroll):
+                self._refuse_indexed()
             raise
-        if self._newly_written(frame) | self._improve():
+        self._refuse_indexed()
+        inside = {*self.inputs, *(v for e in current().builder.scope.eqns for v in e.outputs)}
+        grown = [g.leave(frame, inside) for g in self.growing]
+        self._forget_storage()
+        if self._newly_written(frame) | self._improve() | (not all(grown)):
             return None
+        self._refuse_writes_to_items()
         if frame.swallowed is not None:
             raise frame.swallowed
         outputs: list[Any] = []
@@ -230,6 +275,20 @@ class _LoopTracer:
             elif c.guess is not UNSET:
                 map_content(lambda g, x: outputs.append(yielded(g, x)), c.guess, end)
         return [a for a in outputs if a is not None]
+
+    def _forget_storage(self) -> None:
+        """Carry no storage of lists that was made for another kind of items."""
+        old = {g.outdated for g in self.growing if g.outdated is not None}
+        self.carried = [c for c in self.carried
+                        if not (isinstance(c.place, CellPlace) and c.place.cell in old)]
+
+    def _refuse_writes_to_items(self) -> None:
+        """Refuse to write to arrays of names that may be in a list that gets longer."""
+        if not any(g.stored for g in self.growing):
+            return
+        for begun in (b for found in self.begun for b in found):
+            if begun is not None and (begun.cell.value is not begun.value or begun.cell.touched):
+                raise Unroll("arrays that go to a list are written to in a later iteration")
 
     # --- better guesses -------------------------------------------------------------------------
 
@@ -348,7 +407,13 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             trace.record(c.place, c.place.depth)
         c.place.set(content_of(c.guess, values))
     _link_containers(tracer)
-    settle_aliases(tracer, _bound(tracer), trips)
+    bound = _bound(tracer)
+    settle_aliases(tracer, bound, trips)
+    arrays = [x for b in bound for x in (b.start, b.now)]
+    for g in tracer.growing:
+        known_container(g.container, "list.append()")
+        g.container[:] = g.finished()
+        g.relate(arrays if g.stored else [], tracer.growing)
 
 
 def _bound(tracer: _LoopTracer) -> list[Bound]:

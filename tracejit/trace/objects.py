@@ -390,6 +390,10 @@ def get_item(container: Any, key: Any) -> Any:
         container = lift(container)
     if has_runs(container):
         return lists.get_item(container, key)
+    if type(container) is list and isinstance(key, SymInt):
+        found = lists.item_of_a_growing_list(container, key)
+        if found is not None:
+            return found
     if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
                      "Make it an array: np.array(...)[i]")

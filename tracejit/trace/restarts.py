@@ -7,7 +7,7 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["NeedLeast", "NeedStatic", "NotRepeatable", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedLeast", "NeedStatic", "NotRepeatable", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -52,6 +52,18 @@ class Unroll(Exception):
     def __init__(self, why: str, refusal: Refusal | None = None) -> None:
         super().__init__(why)
         self.why, self.refusal = why, refusal
+
+
+class Grows(Unroll):
+    """A list from around a counted loop gets more items in it: the loop may carry its storage.
+
+    frame     -- of the loop
+    container -- the list
+    """
+
+    def __init__(self, frame: Any, container: Any, why: str) -> None:
+        super().__init__(why)
+        self.frame, self.container = frame, container
 
 
 class Widens(Refusal):

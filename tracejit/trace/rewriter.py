@@ -516,18 +516,21 @@ class _Rewriter(ast.NodeTransformer):
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
-        if more or generator.ifs or generator.is_async or (
-                not isinstance(generator.target, ast.Name)) or _walrus_targets([node]) or (
-                _makes_closures(node.elt)):
+        names = _names_of_target(generator.target)
+        if more or generator.ifs or generator.is_async or names is None or (
+                _walrus_targets([node])) or _makes_closures(node.elt):
             return self._plain_comprehension(node)
         iterable = self.visit(generator.iter)
-        self.scopes.append({generator.target.id})
-        unsure, self.unsure = self.unsure, self.unsure - {generator.target.id}
-        element = self.visit(node.elt)
+        self.scopes.append(set(names))
+        unsure, self.unsure = self.unsure, self.unsure.difference(names)
+        element = place(_function_of(names, self.visit(node.elt)), node)
         self.unsure = unsure
         self.scopes.pop()
-        args = ast.arguments([], [ast.arg(generator.target.id)], None, [], [], None, [])
-        return place(hook(name, iterable, place(ast.Lambda(args, element), node)), node)
+        if isinstance(generator.target, ast.Tuple):
+            parts = hook("unpack", load("_tj_item"), constant(len(names)))
+            call = ast.Call(element, [ast.Starred(parts, ast.Load())], [])
+            element = place(_function_of(["_tj_item"], call), node)
+        return place(hook(name, iterable, element), node)
 
     def _plain_comprehension(self, node: Any) -> Any:
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
@@ -572,6 +575,18 @@ class _Rewriter(ast.NodeTransformer):
         spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
         return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
                      part)
+
+
+def _names_of_target(target: ast.expr) -> list[str] | None:
+    """Return the name that a comprehension binds, or those in a tuple; None for more than that."""
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [t.id for t in targets if isinstance(t, ast.Name)]
+    return names if len(set(names)) == len(targets) else None
+
+
+def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
+    args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    return ast.Lambda(args, body)
 
 
 def _makes_closures(element: ast.expr) -> bool:
