@@ -308,7 +308,7 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C")
     """Return a matrix with ones on a diagonal."""
     rows = apply("iota", size=to_dim(N))
     columns = apply("iota", size=to_dim(N if M is None else M))
-    return cast(columns[None, :] == rows[:, None] + k, dtype)
+    return lay_out(cast(columns[None, :] == rows[:, None] + k, dtype), order)
 
 
 @creates(np.identity)

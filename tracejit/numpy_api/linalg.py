@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from tracejit.trace.equations import (
     same_dim,
 )
 from tracejit.trace.known import known_array
+from tracejit.trace.layouts import UNKNOWN, lay_out
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["contract"]
@@ -113,7 +115,12 @@ def dot(a: Any, b: Any) -> Any:
     place = len(b.dims) - (2 if len(b.dims) > 1 else 1)
     right = right[:place] + left[-1] + right[place + 1:]
     output = left[:-1] + right[:place] + right[place + 1:]
-    return contract(a, b, f"{left},{right}->{output}")
+    return _product(contract(a, b, f"{left},{right}->{output}"))
+
+
+def _product(result: Tracer) -> Tracer:
+    """Return a product of matrices, which NumPy puts into an array in C order."""
+    return lay_out(result, "C") if result.dims else result
 
 
 @captures(np.vdot)
@@ -155,7 +162,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         right[j] = left[i]
     summed = {left[i] for i, _ in pairs}
     output = [c for c in left + right if c not in summed]
-    return contract(a, b, f"{''.join(left)},{''.join(right)}->{''.join(output)}")
+    return _product(contract(a, b, f"{''.join(left)},{''.join(right)}->{''.join(output)}"))
 
 
 @captures(np.einsum)
@@ -174,11 +181,17 @@ def einsum(subscripts: Any, *operands: Any) -> Any:
         kept = "".join(dict.fromkeys(c for c in left + right if c in rest))
         pairs[:2] = [(contract(x, y, f"{left},{right}->{kept}"), kept)]
     (x, labels), = pairs
+    shuffled = any(output.index(c) > output.index(d) for own in inputs for c, d in pairwise(
+        [c for c in own if c in output]))
     summed = tuple(k for k, c in enumerate(labels) if c not in output)
     if summed:
         x = np.sum(x, axis=summed)
         labels = "".join(c for c in labels if c in output)
-    return np.transpose(x, [labels.index(c) for c in output]) if labels != output else x
+    x = np.transpose(x, [labels.index(c) for c in output]) if labels != output else x
+    if shuffled and not any(x.cell is a.cell for a in arrays):  # laid out as operands are
+        x = x.own()
+        x.cell.layout = UNKNOWN
+    return x
 
 
 def _einsum_labels(subscripts: str, arrays: list[Tracer]) -> tuple[list[str], str]:

@@ -401,7 +401,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: 
         result = filled(target, wrapped(lift(constant_values), array.dtype), array.dtype)
         result[tuple(slice(as_operand(a), as_operand(a + d))
                      for d, (a, _) in zip(array.dims, widths, strict=True))] = array
-        return lay_out(result, "K", array)
+        return lay_out(result, "A", array)
     if mode not in _PAD_INDICES or reflect_type != "even":
         raise refuse(f"np.pad with mode={mode!r} cannot be captured",
                      "Use 'constant', 'edge', 'wrap', or 'reflect' or 'symmetric' of type 'even'")

@@ -12,6 +12,7 @@ import numpy as np
 from tracejit.ir.core import Op
 from tracejit.trace.context import current, is_tracing
 from tracejit.trace.keywords import checking_keywords
+from tracejit.trace.layouts import own_memory
 from tracejit.trace.modules import home_of
 
 __all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "SETTERS",
@@ -82,8 +83,12 @@ def _of_present_values(capture: Callable[..., Any]) -> Callable[..., Any]:
     return reading
 
 
-def _composed(capture: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a capture during which ufuncs do not say how their results lie in memory."""
+def _composed(capture: Callable[..., Any], function: Any) -> Callable[..., Any]:
+    """Return a capture during which ufuncs do not say how their results lie in memory.
+
+    What NumPy returns is a view of an argument or memory of its own, and no view of anything else.
+    """
+    makes_arrays = (getattr(function, "__module__", None) or "").startswith(("numpy", "scipy"))
 
     @wraps(capture)
     def composing(*args: Any, **kwargs: Any) -> Any:
@@ -92,9 +97,10 @@ def _composed(capture: Callable[..., Any]) -> Callable[..., Any]:
         trace = current()
         trace.composing += 1
         try:
-            return capture(*args, **kwargs)
+            result = capture(*args, **kwargs)
         finally:
             trace.composing -= 1
+        return own_memory(result, (args, kwargs)) if makes_arrays else result
 
     return composing
 
@@ -107,9 +113,10 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
 
     def enter(fn: Capturing) -> Capturing:
         for function in functions:
-            FUNCTIONS[function] = _of_present_values(_composed(checking_keywords(fn, function)))
+            FUNCTIONS[function] = _of_present_values(
+                _composed(checking_keywords(fn, function), function))
         if method is not None:
-            METHODS[method] = _composed(checking_keywords(fn, functions[0]))
+            METHODS[method] = _composed(checking_keywords(fn, functions[0]), functions[0])
         return fn
 
     return enter

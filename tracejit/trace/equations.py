@@ -15,7 +15,7 @@ from tracejit.ir.optable import find_op
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
-from tracejit.trace.layouts import joined
+from tracejit.trace.layouts import joined, lay_out
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
@@ -289,17 +289,21 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     if ufunc in COMPOSITES:
         result = _composed(ufunc, operands, dtypes)
         if result is not NotImplemented:
-            return result if isinstance(result, tuple) else _laid_out(result, operands)
+            return result if isinstance(result, tuple) else _laid_out(ufunc, result, operands)
     assert op is not None
     shape = broadcast_dims([dims_of(x) for x in operands])
     op = VARIANTS.get((op.name, dtypes[0].kind), op)
     atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
-    return _laid_out(tracer_of(emit_value(op, atoms)), operands)
+    return _laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands)
 
 
-def _laid_out(result: Tracer, operands: Sequence[Any]) -> Tracer:
+def _laid_out(ufunc: Any, result: Tracer, operands: Sequence[Any]) -> Tracer:
     """Note how the result of a ufunc that users call lies; a function's own have no names."""
-    return result if current().composing else joined(result, operands)
+    if current().composing:
+        return result
+    if ufunc is np.matmul and len(result.dims) == 2:
+        lay_out(result, "C")
+    return result if ufunc.signature else joined(result, operands)
 
 
 def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:

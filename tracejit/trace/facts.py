@@ -22,11 +22,18 @@ Arrangement = tuple[tuple[int, ...], tuple[int, ...], bool] | None
 to the shortest, those of stride 0, and whether there are no gaps."""
 
 
+TIED: Arrangement = ((), (), False)
+"""The arrangement of an array of which two axes have one stride."""
+
+
 def arrangement_of(x: Any) -> Arrangement:
     """Return how an array lies in memory."""
     if not isinstance(x, np.ndarray) or x.flags.c_contiguous:
         return None
     strides = x.strides
+    moving = [abs(s) for s, n in zip(strides, x.shape, strict=True) if s and n != 1]
+    if len(set(moving)) < len(moving):
+        return TIED
     still = tuple([k for k, s in enumerate(strides) if s == 0 and x.shape[k] != 1])
     order = tuple(sorted(range(x.ndim), key=lambda k: -abs(strides[k])))
     return order, still, not still and x.transpose(order).flags.c_contiguous

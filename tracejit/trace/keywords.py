@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from tracejit.trace.context import refuse
+from tracejit.trace.layouts import UNKNOWN
 
 __all__ = ["checking_keywords"]
 
@@ -33,7 +34,10 @@ def checking_keywords(capture: Callable[..., Any], captured: Any) -> Callable[..
             return capture(*args, **kwargs)
         for name in kwargs.keys() - known - HARMLESS:
             _require_default(captured, name, kwargs[name])
-        return capture(*args, **{name: x for name, x in kwargs.items() if name in known})
+        result = capture(*args, **{name: x for name, x in kwargs.items() if name in known})
+        if kwargs.get("order") not in (None, "C") and hasattr(result, "cell"):
+            result.cell.layout = UNKNOWN  # this capture does not look at it
+        return result
 
     return checked
 

@@ -19,10 +19,11 @@ from tracejit.ir.core import Atom, Eqn, Span, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.types import Aval
 from tracejit.trace.context import current
+from tracejit.trace.facts import TIED
 from tracejit.trace.views import IndexStep, Step, TransposeStep
 
-__all__ = ["UNKNOWN", "Axis", "Dense", "Input", "Layout", "Unknown", "is_contiguous", "joined",
-           "layout_of", "lay_out", "reshaped_axes", "rule_of", "stretched"]
+__all__ = ["COPY", "UNKNOWN", "Axis", "Dense", "Input", "Layout", "Unknown", "is_contiguous",
+           "joined", "lay_out", "layout_of", "own_memory", "reshaped_axes", "rule_of", "stretched"]
 
 _WHY = "it decides whether an array is reshaped as a view or as a copy"
 
@@ -84,6 +85,10 @@ class Dense:
         return _dense(shape, axes[::-1] if self.order == "F" else axes)
 
 
+COPY = Dense("C")
+"""The layout of what a reshape copies, views of which NumPy returns."""
+
+
 class _NotKnown:
     """Nothing is known."""
 
@@ -106,6 +111,8 @@ class Input:
     def layout(self, shape: Sequence[Dim]) -> Layout:
         arrangement = current().memory.arrangement(self.number)
         inputs = frozenset((self.number,))
+        if arrangement == TIED:
+            raise Unknown
         if arrangement is None:
             return Layout(_dense(shape, range(len(shape))).axes, inputs)
         order, still, is_dense = arrangement
@@ -144,9 +151,11 @@ class _Like:
         if any(a.rank is None for a in axes):
             raise Unknown
         order = _sorted(found.axes)
-        columns = order == tuple(reversed(range(len(order)))) and not found.has_gaps
-        if self.order == "A" and not columns:
-            order = tuple(range(len(order)))
+        rows = tuple(range(len(order)))
+        if self.order == "A" and order not in (rows, rows[::-1]):
+            raise Unknown  # it may lie column by column, if some sizes are 1
+        if self.order == "A" and found.has_gaps:
+            order = rows
         return Layout(_dense(shape, order).axes, found.inputs)
 
 
@@ -228,6 +237,55 @@ def joined(result: Any, operands: Sequence[Any]) -> Any:
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _MadeOf:
+    """What a function makes of arrays: in C order if all of them lie so."""
+
+    operands: tuple[tuple[Any, tuple[Dim, ...]], ...]
+    may_permute = False
+
+    def layout(self, shape: Sequence[Dim]) -> Layout:
+        inputs: frozenset[int] = frozenset()
+        for rule, own in self.operands:
+            if len(own) > 1 and len(shape) > 1:
+                inputs |= _require_c_order(rule.layout(own))
+        return Layout(_dense(shape, range(len(shape))).axes, inputs)
+
+
+def own_memory(result: Any, given: Any) -> Any:
+    """Return what a function of NumPy makes, which is a view of what it was given or new memory."""
+    if type(result) in (tuple, list):
+        return type(result)([own_memory(x, given) for x in result])
+    if not (hasattr(result, "cell") and result.steps):
+        return result
+    operands = list(_arrays_in(given))
+    if any(result.cell.layout is x for x in (COPY, UNKNOWN)) or any(
+            x.cell is result.cell for x in operands):
+        return result
+    made = result.own()
+    made.cell.layout = _MadeOf(tuple([(rule_of(x), x.aval.shape) for x in operands]))
+    return made
+
+
+def _arrays_in(x: Any) -> Iterator[Any]:
+    """Yield the traced arrays of a nest."""
+    if hasattr(x, "cell"):
+        yield x
+    elif isinstance(x, (tuple, list)):
+        for item in x:
+            yield from _arrays_in(item)
+    elif isinstance(x, dict):
+        yield from _arrays_in(list(x.values()))
+
+
+def _require_c_order(found: Layout) -> frozenset[int]:
+    """Return the inputs on which it rests that axes lie in C order; raise if they do not."""
+    if _sorted(found.axes) != tuple(range(len(found.axes))) or any(
+            a.rank is None and _size(a.size) != 1 for a in found.axes):
+        raise Unknown
+    return found.inputs
+
+
 def stretched(result: Any, source: Any) -> Any:
     """Note that something is an array broadcast, as a view of it is; return it."""
     result.cell.layout = _Stretched(rule_of(source), source.aval.shape)
@@ -257,11 +315,7 @@ def _in_c_order(value: Value) -> frozenset[int]:
                             for v, a in _sources(e)}
         rule = trace.memory.values.get(v)
         if rule is not None:
-            found = rule.layout(v.aval.shape)
-            if _sorted(found.axes) != tuple(range(len(found.axes))) or any(
-                    a.rank is None and _size(a.size) != 1 for a in found.axes):
-                raise Unknown
-            inputs |= found.inputs
+            inputs |= _require_c_order(rule.layout(v.aval.shape))
             continue
         if v in trace.permuted or v in trace.carried:  # of a loop that is being traced
             raise Unknown

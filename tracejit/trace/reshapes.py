@@ -7,8 +7,8 @@ from tracejit.trace.context import current
 from tracejit.trace.equations import apply
 from tracejit.trace.indexing import view
 from tracejit.trace.layouts import (
+    COPY,
     UNKNOWN,
-    Dense,
     Unknown,
     is_contiguous,
     layout_of,
@@ -51,7 +51,7 @@ def contiguous(a: Tracer) -> Tracer:
 
 
 def _copied(copy: Tracer, a: Tracer, fits: bool | None, asked: set[int]) -> Tracer:
-    copy.cell.layout = UNKNOWN if fits is None else Dense("C")
+    copy.cell.layout = UNKNOWN if fits is None else COPY
     if fits is None:
         copy.cell.stands_for([a.cell])
     return _noted(copy, a, asked)

@@ -150,6 +150,10 @@ class Tracer(Traced):
             current().permuted.add(value)
         return read_view(value, self.steps, _emit_one) if self.steps else value
 
+    def own(self) -> Tracer:
+        """Return a copy: a cell of its own."""
+        return tracer_of(self.value, weak=self.weak)
+
     @property
     def is_array(self) -> bool:
         """Return whether it is an array, which can be written to, and not a scalar."""
