@@ -201,7 +201,7 @@ EXACT = ("a * 2.0", "a + c", "c - a", "a * c[0]", "-a", "np.sin(a)", "a + a.copy
 """What NumPy's rules are known for: never refused."""
 
 NOT_ASKED = {"windows", "no rows", "a row repeated", "a column repeated", "an element repeated"}
-"""Layouts of which something else is not known: two strides are equal, or 0, or nothing is there."""
+"""Layouts of which less is known: two strides are equal, or 0, or nothing is there."""
 
 
 @pytest.mark.parametrize("made", EXACT)
