@@ -43,7 +43,7 @@ The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` a
 
 {numpy}.
 
-Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}.
+`r_[...]` and `c_[...]`. Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}.
 
 Of arrays that no argument comes into (globals, constants, what is computed from these and from
 sizes), whose elements are looked at during the capture, under a guard: {data_sized}; `nonzero`,

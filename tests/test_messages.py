@@ -295,10 +295,9 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
              "time.time gives another value at every call, and a captured "
              "function would keep the first. Call it outside and pass the value as an argument"),
     "foreign library": (finds_root, (0.5,),
-                        "a Python decision depends on a traced value where it cannot be "
-                        "captured. Use `if`, `while`, `and`, `or`, `not` in a function whose "
-                        "source tracejit "
-                        "can see, or np.where"),
+                        "scipy.optimize.brentq cannot be captured: it asks a traced value for its "
+                        "numbers. Write it with operations that are listed in docs/coverage.md, or "
+                        "make it an op with tracejit.register_op"),
 }
 
 
@@ -585,7 +584,9 @@ SCALAR = ("{where}: grad needs a function with a real scalar result, but {name} 
 def test_grad_of_no_real_scalar(fn: Any, args: tuple[Any, ...], what: str) -> None:
     error = error_of(lambda: tracejit.grad(fn)(*args))
     assert type(error) is TypeError
-    assert str(error) == SCALAR.format(where=marked_line(fn), name="_lambda", what=what)
+    has_aux = ". For (value, auxiliary data), use grad with has_aux=True"
+    assert str(error) == SCALAR.format(where=marked_line(fn), name="_lambda", what=what) + (
+        has_aux if "tuple" in what else "")
 
 
 @pytest.mark.parametrize(("argument", "what", "name"), [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 __all__ = ["RAISABLE", "CompileError", "DeviceError", "ExportError", "IRError",
-           "MissingAttribute", "Refusal", "Restart", "SnapshotError", "TracejitError",
-           "UncapturedError"]
+           "InternalError", "MissingAttribute", "Refusal", "Restart", "SnapshotError",
+           "TracejitError", "UncapturedError"]
 
 
 class TracejitError(Exception):
@@ -29,6 +29,10 @@ class IRError(TracejitError, ValueError):
 
 class CompileError(TracejitError, RuntimeError):
     """Raised when emitted source cannot be compiled: a defect of tracejit, never of the user."""
+
+
+class InternalError(TracejitError, RuntimeError):
+    """Raised where tracejit itself fails: the message says where, and how to go on."""
 
 
 class DeviceError(TracejitError, RuntimeError):

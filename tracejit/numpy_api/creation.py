@@ -31,7 +31,7 @@ from tracejit.trace.layouts import lay_out
 from tracejit.trace.reshapes import contiguous
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
 
-__all__ = ["arange", "eye", "filled", "iota"]
+__all__ = ["arange", "eye", "filled", "iota", "linspace"]
 
 
 def creates(*functions: Any) -> Callable[[Capturing], Capturing]:

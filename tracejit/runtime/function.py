@@ -18,6 +18,7 @@ from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.exact import token
 from tracejit.ir.cells import line_name
+from tracejit.runtime.faults import fault_of_ours
 from tracejit.runtime.forks import require_whole
 from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.specialisation import Specialisation
@@ -138,6 +139,9 @@ class Function(Displayed):
         try:
             return self._dispatch(args, kwargs)
         except Exception as e:
+            fault = None if is_tracing() else fault_of_ours(e, getattr(self, "__name__", "it"))
+            if fault is not None:
+                raise fault.with_traceback(e.__traceback__) from e
             hide_frames(e)
             raise
 

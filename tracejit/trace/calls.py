@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import numpy as np
 from tracejit.trace import lists
 from tracejit.trace.captured import is_followed
 from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen, unseen
+from tracejit.trace.clocks import CLOCKS
 from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
@@ -30,9 +32,11 @@ from tracejit.trace.policy import (
     module_of,
     reads_nothing,
 )
+from tracejit.trace.public_names import public_name
 from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.runs import Run, as_array_operand, has_runs, holds_runs
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
+from tracejit.trace.strangers import STRANGERS
 from tracejit.trace.text import written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int
 from tracejit.trace.unseen import with_stand_ins
@@ -81,6 +85,8 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if isinstance(fn, FunctionType):
         return _call_python(fn, args, kwargs)
     if isinstance(fn, MethodType):
+        if str(fn.__module__).startswith(("numpy.random", "random")):
+            raise _impure(fn)
         return call_function(fn.__func__, (fn.__self__, *args), kwargs)
     if isinstance(fn, functools.partial):
         return call_function(fn.func, (*fn.args, *args), {**fn.keywords, **kwargs})
@@ -228,9 +234,11 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     module, file = home_of(fn).partition(".")[0], fn.__code__.co_filename
     if gives_another_value(fn):
         raise _impure(fn)
-        raise _impure(fn)
+    if module in ("pdb", "bdb"):
+        _refuse_debugger(fn.__qualname__ if "." in fn.__qualname__ else f"pdb.{fn.__name__}")
     if file not in LIKE_USERS and (
-            module in _LIBRARIES or file.startswith(PACKAGE) or _is_standard(file)):
+            module in (*_LIBRARIES, *STRANGERS) or file.startswith(PACKAGE)
+            or _is_standard(file)):
         if not file.startswith(PACKAGE) and not reads_nothing(fn):
             unseen(f"{home_of(fn)}.{fn.__qualname__}")
         return fn
@@ -265,11 +273,22 @@ def _is_standard(file: str) -> bool:
     return installed or file.startswith("<frozen")
 
 
-def _impure(fn: Any) -> Exception:
-    module = getattr(fn, "__module__", None) or type(getattr(fn, "__self__", None)).__module__
-    return refuse(f"{module}.{getattr(fn, '__name__', fn)} gives another value "
-                  "at every call, and a captured function would keep the first",
-                  "Call it outside and pass the value as an argument")
+def _impure(fn: Any, seeded: bool = False) -> Exception:
+    name = public_name(fn)
+    if seeded:
+        return refuse(f"{name} of a seed gives the same numbers at every call, and drawing random "
+                      "numbers cannot be captured",
+                      "Draw them outside and pass them as an argument")
+    if name == "time.sleep":
+        return refuse("time.sleep would sleep once, while the function is captured",
+                      "Sleep outside of it")
+    return refuse(f"{name} gives another value at every call, and a captured function would keep "
+                  "the first", "Call it outside and pass the value as an argument")
+
+
+def _refuse_debugger(name: str) -> NoReturn:
+    raise refuse(f"{name}() would stop within tracejit, once, where names hold traced values",
+                 "Debug the function as it is, without the decorator or as f.__wrapped__")
 
 
 # --- builtins -----------------------------------------------------------------------------------
@@ -300,8 +319,13 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     name = fn.__name__
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
         return _item_of_namespace(owner, *args)
+    if fn is builtins.breakpoint:
+        _refuse_debugger("breakpoint")
+    clock = CLOCKS.get(fn) if owner is time else None
+    if clock is not None:
+        return clock()
     if gives_another_value(fn):
-        raise _impure(fn)
+        raise _impure(fn, name == "default_rng" and _are_seeds(args, kwargs))
     if differs_elsewhere(fn):
         note_impure(name)
     if not reads_nothing(fn):
@@ -348,6 +372,11 @@ def _captured(x: Any) -> Any:
     return convert(x) if isinstance(x, FunctionType) else x
 
 
+def _are_seeds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether a generator of random numbers is made of a seed."""
+    return any(x is not None for x in (*args, *kwargs.values()))
+
+
 # --- classes and objects ------------------------------------------------------------------------
 
 
@@ -358,14 +387,17 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         for name in ("__new__", "__init__"):
             current().captured.entry_of(cls, name)
     if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
+        new = convert(init)
+        if new is init and rewritten_source(init.__code__) is None:
+            return call_natively(cls, args, kwargs)
         instance: Any = cls.__new__(cls)
         note_made(instance)
-        convert(init)(instance, *args, **kwargs)
+        new(instance, *args, **kwargs)
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
         return cast(lift(args[0]), cls)
     if gives_another_value(cls):
-        raise _impure(cls)
+        raise _impure(cls, _are_seeds(args, kwargs))
     if not is_users_type(cls) and not reads_nothing(cls):
         unseen(f"{cls.__module__}.{cls.__qualname__}")
     return call_natively(cls, args, kwargs)
@@ -376,7 +408,8 @@ def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         return _call_python(call, (fn, *args), kwargs)
     if gives_another_value(fn):
-        raise _impure(fn)
+        makes = getattr(fn, "__name__", "") == "default_rng"
+        raise _impure(fn, makes and _are_seeds(args, kwargs))
     if not reads_nothing(fn):
         unseen(f"calling a {type(fn).__qualname__}")
     if type(fn).__module__.partition(".")[0] == "tracejit":

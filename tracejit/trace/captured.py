@@ -26,7 +26,9 @@ from tracejit.trace.guards import ABSENT, Content, Guarded, Same, Shape, guards_
 from tracejit.trace.modules import home_of, is_standard
 from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
 from tracejit.trace.policy import asks_again, is_opaque
+from tracejit.trace.public_names import public_name
 from tracejit.trace.runs import Run
+from tracejit.trace.strangers import remedy_for
 from tracejit.trace.tracer import Traced, Tracer
 
 __all__ = ["Captures", "FixedCaptures", "is_fixed"]
@@ -165,6 +167,10 @@ class Captures:
             return self._container(path, content)
         if type(content) in _VIEWS:
             return _VIEWS[type(content)](self.read(path.step("attr", "mapping")))
+        remedy = remedy_for(content)
+        if remedy is not None:
+            raise refuse(f"{path} is a {public_name(type(content))}, which is no array of NumPy's",
+                         f"{remedy} as an argument, or give that array a name outside")
         self.guards.append(Guarded(path, content))
         if type(content) is functools.partial:
             return self._partial(path, content)

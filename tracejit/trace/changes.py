@@ -7,14 +7,16 @@ list that grows or an iterator that moves on, a loop runs its iterations one by 
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import deque
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from tracejit.errors import TracejitError
 from tracejit.trace.container_aliases import is_joined, refuse_joined_change
-from tracejit.trace.context import Frame, current, refuse
+from tracejit.trace.context import Frame, current, refuse, refuse_outside
 from tracejit.trace.dependencies import note_unseen
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
@@ -109,7 +111,7 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
         parts = _parts(x)
         if parts is not None:
             watched.append((x, parts))
-    result = fn(*args, **kwargs)
+    result = _call_outside(fn, args, kwargs, owners)
     for x, before in watched:
         after = _parts(x)
         assert after is not None
@@ -117,6 +119,34 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
                                                     for k, y in before.items()):
             _note(x, before, after, what)
     return result
+
+
+_OURS = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr)\b")
+
+
+_AS_OPS = "Write it with NumPy, or make it an op with tracejit.register_op"
+
+
+def _met_traced(fn: Any, made: int) -> bool:
+    """Return whether a function of SciPy's met traced values in what it called back."""
+    top = (getattr(fn, "__module__", None) or "").partition(".")[0]
+    return top == "scipy" and len(current().builder.scope.eqns) > made
+
+
+def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+                  owners: tuple[Any, ...]) -> Any:
+    """Call what is not captured; refuse it by its name where it does not take traced values."""
+    trace = current()
+    trace.outside.append((fn, (*owners, *args, *kwargs.values())))
+    made = len(trace.builder.scope.eqns)
+    try:
+        return fn(*args, **kwargs)
+    except (TypeError, ValueError, AttributeError) as e:
+        if isinstance(e, TracejitError) or not (_OURS.search(str(e)) or _met_traced(fn, made)):
+            raise
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+    finally:
+        trace.outside.pop()
 
 
 def read_unseen(x: Any) -> None:

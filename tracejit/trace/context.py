@@ -13,10 +13,11 @@ from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
-from tracejit.trace.source import describe_line, find_site
+from tracejit.trace.public_names import called
+from tracejit.trace.source import describe_line, find_site, is_of_library
 
 __all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "bare_size", "current",
-           "is_tracing", "refuse", "refuse_at"]
+           "is_tracing", "refuse", "refuse_at", "refuse_outside"]
 
 
 class Cell:
@@ -210,6 +211,8 @@ class Trace:
         self.captured: Any = None
         self.unseen: dict[str, None] = {}
         """What ran, or was read, that no guard sees: the program holds for one call."""
+        self.outside: list[tuple[Any, tuple[Any, ...]]] = []
+        """The functions that are not captured and run just now, with their operands."""
         self.watchers: list[Any] = []
         """The tapes that record in this capture."""
         self.shown: list[Any] | None = None
@@ -365,6 +368,22 @@ def active(trace: Trace) -> Iterator[Trace]:
         yield trace
     finally:
         CAPTURES.traces.pop()
+
+
+def refuse_outside(what: str, remedy: str) -> Refusal:
+    """Return the refusal of what code that is not captured asks of a traced value, by its name.
+
+    what, remedy -- what is refused where no such code runs
+    """
+    outside = current().outside if is_tracing() else []
+    if not outside or not is_of_library(outside[-1][0]):
+        return refuse(what, remedy)
+    name = called(*outside[-1])
+    if what == f"{name} cannot be captured":
+        return refuse(what, remedy)
+    return refuse(f"{name} cannot be captured: it asks a traced value for its numbers",
+                  "Write it with operations that are listed in docs/coverage.md, or make it an op "
+                  "with tracejit.register_op")
 
 
 def refuse(what: str, remedy: str) -> Refusal:

@@ -15,8 +15,8 @@ from tracejit.trace.keywords import checking_keywords
 from tracejit.trace.layouts import own_memory
 from tracejit.trace.modules import home_of
 
-__all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "METHODS", "PROPERTIES", "SETTERS",
-           "UFUNCS", "Changing", "captures", "foreign_capture", "loop_dtypes"]
+__all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS", "PROPERTIES",
+           "SETTERS", "UFUNCS", "Changing", "captures", "foreign_capture", "loop_dtypes"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -50,6 +50,8 @@ def foreign_capture(fn: Any) -> Callable[..., Any] | None:
         own = home_of(fn).partition(".")[0] == "scipy"
     return checking_keywords(FOREIGN[name], fn) if own else None
 
+INDEXED: dict[Any, Callable[[Any], Any]] = {}
+"""What is indexed to make arrays, `np.r_` and `np.c_`, with what captures that."""
 
 METHODS: dict[str, Callable[..., Any]] = {}
 """From the name of an array method to the function that captures it, the array first."""

@@ -12,10 +12,11 @@ from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
 from tracejit.ir.dims import Dim, Expr, clamps, dim_values
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
-from tracejit.trace.context import current, refuse
+from tracejit.trace.context import current, refuse, refuse_outside
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
 from tracejit.trace.layouts import joined, lay_out
+from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
@@ -68,7 +69,9 @@ def lift(x: Any) -> Any:
         return FUNCTIONS[np.array](x)
     if isinstance(x, Recorded):
         return current().captured.recorded_value(x)
-    raise refuse(f"a {type(x).__name__} cannot be an operand of a captured operation",
+    if hasattr(type(x), "as_result"):  # x[mask], or what a clock said
+        return x.as_result()
+    raise refuse(f"a {public_name(type(x))} cannot be an operand of a captured operation",
                  "Use arrays, numbers, or lists of them")
 
 
@@ -271,8 +274,9 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     operands = tuple(lift(x) for x in operands)
     op = UFUNCS.get(ufunc)
     if op is None and ufunc not in COMPOSITES:
-        raise refuse(f"np.{ufunc.__name__} cannot be captured",
-                     "docs/coverage.md lists what can; tracejit.register_op makes new ops")
+        raise refuse_outside(
+            f"{public_name(ufunc)} cannot be captured",
+            "docs/coverage.md lists what can; tracejit.register_op makes new ops")
     if ufunc in MIXED:
         result = MIXED[ufunc](*operands)
         if result is not NotImplemented:

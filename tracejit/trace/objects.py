@@ -19,7 +19,7 @@ import numpy as np
 from tracejit.errors import Restart, TracejitError
 from tracejit.trace import lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
-from tracejit.trace.calls import call_natively, captured_function, type_of
+from tracejit.trace.calls import call_natively, captured_function, holds_traced, type_of
 from tracejit.trace.changes import (
     advance,
     before_change,
@@ -30,7 +30,7 @@ from tracejit.trace.changes import (
 )
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
-from tracejit.trace.dispatch import SETTERS
+from tracejit.trace.dispatch import INDEXED, SETTERS
 from tracejit.trace.equations import is_weak, lift, to_dim
 from tracejit.trace.paths import class_entry
 from tracejit.trace.places import (
@@ -386,6 +386,11 @@ def delete_attribute(owner: Any, name: str) -> None:
 
 def get_item(container: Any, key: Any) -> Any:
     """Return `container[key]`."""
+    if container is np.r_ or container is np.c_:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(map(holds_traced, parts)) or any(
+                isinstance(s, slice) and holds_traced((s.start, s.stop, s.step)) for s in parts):
+            return INDEXED[container](parts)
     if isinstance(container, np.ndarray):
         container = lift(container)
     if has_runs(container):

@@ -10,10 +10,12 @@ from typing import Any
 
 from tracejit.ir.cells import line_name
 from tracejit.ir.core import Site
+from tracejit.trace.strangers import STRANGERS
 from tracejit.trace.trees import SYNTAX_TREES, find_tree
 
 __all__ = ["FunctionSource", "describe_line", "find_site", "find_source",
-           "is_user_code", "line_of_error", "plain_source", "register_code", "rewritten_source"]
+           "is_of_library", "is_user_code", "line_of_error", "plain_source", "register_code",
+           "rewritten_source"]
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -118,9 +120,16 @@ def _is_internal(file: str) -> bool:
     return known
 
 
+def is_of_library(fn: Any) -> bool:
+    """Return whether a callable is not a user's function: one that is written in C, or internal."""
+    code = getattr(fn, "__code__", None)
+    return code is None or _is_internal(code.co_filename)
+
+
 def _library_folders() -> list[str]:
-    """Return where NumPy and SciPy lie; a user's folder may have the name of either."""
-    files = [getattr(sys.modules.get(name), "__file__", None) for name in ("numpy", "scipy")]
+    """Return where libraries lie that are not followed into; a user's folder may have the name."""
+    names = ("numpy", "scipy", *STRANGERS)
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in names]
     return [os.path.dirname(file) + os.sep for file in files if file]
 
 

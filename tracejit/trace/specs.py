@@ -12,6 +12,8 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.dtypes import DTYPES
+from tracejit.trace.public_names import public_name
+from tracejit.trace.strangers import remedy_for
 
 __all__ = ["ArgSpec", "is_spec", "parameter_names", "spec", "spec_of_leaf"]
 
@@ -84,6 +86,10 @@ def spec_of_leaf(x: Any) -> ArgSpec:
         raise Refusal("an argument is an array on a CUDA device, and this runs on the CPU. Give "
                       'the transform target="cuda", or pass a copy: x.get() in CuPy, '
                       "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba")
+    remedy = remedy_for(x)
+    if remedy is not None:
+        raise Refusal(f"an argument is a {public_name(type(x))}, which is no array of NumPy's. "
+                      f"{remedy}")
     return ArgSpec("static", content=x)
 
 

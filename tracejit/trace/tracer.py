@@ -19,8 +19,9 @@ from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.types import Aval
-from tracejit.trace.context import Cell, current, is_tracing, refuse
+from tracejit.trace.context import Cell, current, is_tracing, refuse, refuse_outside
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
+from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedStatic
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.views import Step, read_view
@@ -115,15 +116,16 @@ class Traced:
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         capture = FUNCTIONS.get(func)
         if capture is None:
-            raise refuse(f"{func.__module__}.{func.__name__} cannot be captured",
-                         "Write it with operations that are listed in docs/coverage.md, or make it "
-                         "an op with tracejit.register_op")
+            raise refuse_outside(
+                f"{public_name(func)} cannot be captured",
+                "Write it with operations that are listed in docs/coverage.md, or make it an op "
+                "with tracejit.register_op")
         return capture(*args, **kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise refuse("a traced value would leave the capture: something asked for its array",
-                     "Use NumPy functions and operators on it, or tracejit.register_op for foreign "
-                     "code")
+        raise refuse_outside(
+            "a traced value would leave the capture: something asked for its array",
+            "Use NumPy functions and operators on it, or tracejit.register_op for foreign code")
 
     def __reduce__(self) -> NoReturn:
         raise refuse("a traced value cannot be pickled or deep-copied", "Return it instead")
@@ -218,17 +220,20 @@ class Tracer(Traced):
         return map(self.__getitem__, range(count))  # each when its turn comes
 
     def __bool__(self) -> bool:
-        raise refuse("a Python decision depends on a traced value where it cannot be captured",
-                     "Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit "
-                     "can see, or np.where")
+        raise refuse_outside(
+            "a Python decision depends on a traced value where it cannot be captured",
+            "Use `if`, `while`, `and`, `or`, `not` in a function whose source tracejit can see, or "
+            "np.where")
 
     def __float__(self) -> float:
-        raise refuse("float() of a traced value outside of captured code",
-                     "Leave the value as it is: NumPy functions and operators accept it")
+        raise refuse_outside(
+            "float() of a traced value outside of captured code",
+            "Leave the value as it is: NumPy functions and operators accept it")
 
     def __int__(self) -> int:
-        raise refuse("int() of a traced value outside of captured code",
-                     "Use .astype(int), or pass the number as a Python int argument")
+        raise refuse_outside(
+            "int() of a traced value outside of captured code",
+            "Use .astype(int), or pass the number as a Python int argument")
 
     __complex__ = __float__
     __index__ = __int__

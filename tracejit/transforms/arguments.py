@@ -43,8 +43,10 @@ def find_argument(fn: Callable[..., Any], place: Any, args: Structure,
         if place < len(names):
             raise TypeError(f"argnums has {names[place]!r}, which this call leaves to its default. "
                             f"Pass it: {names[place]}=...")
+        by_name = "" if not kwargs.aux else (
+            f". Name what is passed by keyword: argnums={kwargs.aux[0]!r}".replace("'", '"'))
         raise TypeError(f"argnums has {place}, but the call has {len(args.parts)} positional "
-                        "arguments")
+                        f"arguments{by_name}")
     name = names[place] if place < len(names) else f"argument {place}"
     return name, args.parts[place], sum(p.count for p in args.parts[:place])
 

@@ -66,10 +66,13 @@ class Gradient:
     def _require_scalar(self, aval: Any, fn_name: str) -> None:
         if not isinstance(aval, Aval) or aval.shape or aval.dtype.kind != "f":
             what = aval if isinstance(aval, str) else str(aval)
+            remedy = ("Sum or average the result (np.sum, np.mean), or use tracejit.vjp or "
+                      "tracejit.jvp")
+            if "type tuple" in what:
+                remedy += f". For (value, auxiliary data), use {self.name} with has_aux=True"
             raise TypeError(
                 f"{self._where()}: {self.name} needs a function with a real scalar result, but "
-                f"{fn_name} returns {what}. Sum or average the result (np.sum, np.mean), or use "
-                "tracejit.vjp or tracejit.jvp")
+                f"{fn_name} returns {what}. {remedy}")
 
     def _split(self, structure: Structure) -> tuple[Structure, Structure | None]:
         """Return the structures of value and auxiliary data."""

@@ -1,0 +1,249 @@
+"""What is refused names the function that the user wrote, the user's line, and a remedy.
+
+And what is no refusal, but an error inside of tracejit, says whose fault it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import re
+import statistics
+import sys
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+import scipy.sparse
+import scipy.special
+import scipy.stats
+
+import tracejit
+from tracejit.errors import InternalError, IRError, Refusal
+
+B = np.arange(1.0, 5.0)
+S = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
+SPARSE = scipy.sparse.csr_matrix(np.eye(4))
+RNG = np.random.default_rng(0)
+SPLINE = scipy.interpolate.CubicSpline(B, B)
+norm = scipy.stats.norm
+
+Case = tuple[Callable[..., Any], tuple[Any, ...], str]
+FOUND: dict[str, Case] = {
+    "norm.pdf": (lambda x: norm.pdf(x), (B,), "scipy.stats.norm.pdf"),
+    "stats.pearsonr": (lambda x: scipy.stats.pearsonr(x, B)[0], (B,), "scipy.stats.pearsonr"),
+    "solve_ivp": (lambda k: scipy.integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0]).y,
+                  (2.0,), "scipy.integrate.solve_ivp"),
+    "expm": (lambda a: scipy.linalg.expm(a), (S,), "scipy.linalg.expm"),
+    "sqrtm": (lambda a: scipy.linalg.sqrtm(a), (S,), "scipy.linalg.sqrtm"),
+    "sparse @": (lambda x: SPARSE @ x, (B,), "`@` of a scipy.sparse.csr_matrix"),
+    "gammaln": (lambda x: scipy.special.gammaln(x), (B,), "scipy.special.gammaln"),
+    "psi": (lambda x: scipy.special.psi(x), (B,), "scipy.special.psi"),
+    "jv": (lambda x: scipy.special.jv(1, x), (B,), "scipy.special.jv"),
+    "seeded generator": (lambda x: x * np.random.default_rng(0).normal(), (B,),
+                         "numpy.random.default_rng of a seed gives the same numbers"),
+}
+NEIGHBOURS: dict[str, Case] = {
+    "quad": (lambda a: scipy.integrate.quad(lambda t: t * a, 0, 1)[0], (2.0,),
+             "scipy.integrate.quad"),
+    "odeint": (lambda k: scipy.integrate.odeint(lambda y, t: -k * y, 1.0, B), (2.0,),
+               "scipy.integrate.odeint"),
+    "gamma.logpdf": (lambda x: scipy.stats.gamma.logpdf(x, 2.0), (B,), "scipy.stats.gamma.logpdf"),
+    "multivariate normal": (lambda x: scipy.stats.multivariate_normal.pdf(x), (B,),
+                            "scipy.stats.multivariate_normal.pdf"),
+    "ttest": (lambda x: scipy.stats.ttest_1samp(x, 0.0)[0], (B,), "scipy.stats.ttest_1samp"),
+    "svd": (lambda a: scipy.linalg.svd(a)[1], (S,), "scipy.linalg.svd"),
+    "np svd": (lambda a: np.linalg.svd(a)[1], (S,), "numpy.linalg.svd"),
+    "eigh": (lambda a: np.linalg.eigh(a).eigenvalues, (S,), "numpy.linalg.eigh"),
+    "pinv": (lambda a: np.linalg.pinv(a), (S,), "numpy.linalg.pinv"),
+    "lstsq": (lambda a: np.linalg.lstsq(a, a)[0], (S,), "numpy.linalg.lstsq"),
+    "fft": (lambda x: scipy.fft.fft(x).real, (B,), "scipy.fft.fft"),
+    "np fft": (lambda x: np.fft.rfft(x).real, (B,), "numpy.fft.rfft"),
+    "filter": (lambda x: scipy.signal.lfilter([1.0], [1.0, 0.5], x), (B,), "scipy.signal.lfilter"),
+    "gaussian_filter": (lambda x: scipy.ndimage.gaussian_filter(x, 1.0), (B,),
+                        "scipy.ndimage.gaussian_filter"),
+    "brentq": (lambda a: scipy.optimize.brentq(lambda t: t * t - a, 0.0, 3.0), (2.0,),
+               "scipy.optimize.brentq"),
+    "minimize": (lambda a: scipy.optimize.minimize(lambda t: (t - a) ** 2, 0.0).fun, (2.0,),
+                 "scipy.optimize.minimize"),
+    "interp1d": (lambda x: scipy.interpolate.interp1d(B, B)(x), (B,), "interp1d"),
+    "spline": (lambda x: SPLINE(x), (B,), "CubicSpline"),
+    "iv": (lambda x: scipy.special.iv(0, x), (B,), "scipy.special.iv"),
+    "gamma": (lambda x: scipy.special.gamma(x), (B,), "scipy.special.gamma"),
+    "zeta": (lambda x: scipy.special.zeta(x), (B,), "scipy.special.zeta"),
+    "betainc": (lambda x: scipy.special.betainc(1.0, 2.0, x), (B,), "scipy.special.betainc"),
+    "spacing": (lambda x: np.spacing(x), (B,), "np.spacing"),
+    "sparse *": (lambda x: SPARSE * x[0], (B,), "`*` of a scipy.sparse.csr_matrix"),
+    "sparse.dot": (lambda x: SPARSE.dot(x), (B,), "dot"),
+    "dense @ sparse": (lambda x: x @ SPARSE, (B,),
+                       "a scipy.sparse.csr_matrix cannot be an operand"),
+    "statistics.mean": (lambda x, y: statistics.mean([x, y]), (1.0, 2.0), "statistics.mean"),
+    "statistics.stdev": (lambda x, y: statistics.stdev([x, y]), (1.0, 2.0), "statistics.stdev"),
+    "math.gamma": (lambda x: math.gamma(x), (2.0,), "math.gamma"),
+    "math.lgamma": (lambda x: math.lgamma(x), (2.0,), "math.lgamma"),
+    "math.isclose": (lambda x: math.isclose(x, 1.0), (2.0,), "math.isclose"),
+    "np.random.normal": (lambda x: x * np.random.normal(), (B,), "numpy.random.normal"),
+    "a global generator": (lambda x: x * RNG.normal(), (B,), "numpy.random.Generator.normal"),
+    "RandomState": (lambda x: x * np.random.RandomState(3).rand(), (B,),
+                    "RandomState of a seed gives the same numbers"),
+    "random.Random": (lambda x: x * random.Random(3).random(), (B,),
+                      "random.Random of a seed gives the same numbers"),
+    "random.gauss": (lambda x: x * random.gauss(0.0, 1.0), (B,), "random.gauss"),
+    "time.time": (lambda x: x * time.time(), (B,), "time.time"),
+    "a clock as a result": (lambda x: (x, time.perf_counter()), (B,), "time.perf_counter"),
+    "a clock in a decision": (lambda x: x if time.time() > 1.0 else -x, (B,), "time.time"),
+    "time.sleep": (lambda x: (time.sleep(0.0), x)[1], (B,), "time.sleep would sleep once"),
+    "breakpoint": (lambda x: (breakpoint(), x)[1], (B,), "breakpoint()"),
+    "hash": (lambda x: hash(x) * x, (2.0,), "hash()"),
+    "np.r_ of a text": (lambda x: np.r_["0,2", x, x], (B,), "np.r_"),
+    "unique": (lambda x: np.unique(x), (B,), "np.unique"),
+    "nonzero": (lambda x: x[np.nonzero(x > 2.0)], (B,), "np.nonzero"),
+    "a mask, then an axis": (lambda x: x[x > 2.0][:, None], (B,), "x[mask]"),
+}
+
+
+def refusal(fn: Callable[..., Any], args: tuple[Any, ...]) -> str:
+    with pytest.raises(Refusal) as caught:
+        tracejit.jit(fn)(*args)
+    return str(caught.value)
+
+
+def check(name: str, case: Case) -> None:
+    fn, args, text = case
+    message = refusal(fn, args)
+    place, _, rest = message.partition(": ")
+    lines = range(fn.__code__.co_firstlineno, fn.__code__.co_firstlineno + 3)
+    assert place.rpartition(":")[0] == __file__
+    assert int(place.rpartition(":")[2]) in lines
+    assert text in rest
+    assert len(re.findall(r"\. [A-Z]|, or |register_op", rest)) > 0, f"no remedy: {rest}"
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_is_named(name: str) -> None:
+    check(name, FOUND[name])
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_a_refusal_names_function_line_and_remedy(name: str) -> None:
+    check(name, NEIGHBOURS[name])
+
+
+# --- clocks ---------------------------------------------------------------------------------------
+
+
+def timed(fn: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def wrapper(*args: Any) -> Any:
+        start = time.perf_counter()
+        result = fn(*args)
+        print(f"{fn.__name__} took {(time.perf_counter() - start) * 1e3:.1f} ms")
+        return result
+
+    return wrapper
+
+
+def test_a_decorator_may_time_a_function(capsys: Any) -> None:
+    f = tracejit.grad(timed(lambda x: np.sum(x * x)))
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_array_equal(f(B), 2.0 * B)
+    assert "took" in capsys.readouterr().out
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def test_a_pair_names_has_aux() -> None:
+    with pytest.raises(TypeError, match="has_aux=True"):
+        tracejit.grad(lambda x: (np.sum(x), x))(B)
+
+
+def test_an_argument_that_is_passed_by_name_is_named() -> None:
+    def f(*, x: Any) -> Any:
+        return np.sum(x * x)
+
+    with pytest.raises(TypeError, match='argnums="x"'):
+        tracejit.grad(f)(x=B)
+    np.testing.assert_array_equal(tracejit.grad(f, argnums="x")(x=B), 2.0 * B)
+
+
+class Table:
+    """Stands for a data frame: of that library, with a shape."""
+
+    shape = (2, 2)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return np.ones((2, 2))
+
+
+@pytest.fixture
+def table(monkeypatch: Any) -> Any:
+    module = types.ModuleType("pandas")
+    monkeypatch.setitem(sys.modules, "pandas", module)
+    monkeypatch.setattr(Table, "__module__", "pandas")
+    module.__dict__["Table"] = Table
+    return Table()
+
+
+def test_a_table_as_an_argument_is_refused_with_a_remedy(table: Any) -> None:
+    with pytest.raises(Refusal, match=r"pandas\.Table.*Pass x\.to_numpy\(\)"):
+        tracejit.jit(lambda t: t)(table)
+
+
+def test_a_table_from_outside_is_refused_at_the_users_line(table: Any) -> None:
+    message = refusal(lambda x: x * table, (B,))
+    assert message.startswith(__file__)
+    assert "pandas.Table" in message
+    assert "to_numpy" in message
+
+
+# --- faults of tracejit ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("place", "error"), [
+    ("tracejit.transforms.gradient.gradient_graph", KeyError("planted")),
+    ("tracejit.runtime.stages.optimize", AssertionError()),
+    ("tracejit.transforms.gradient.gradient_graph", IRError("planted")),
+])
+def test_a_fault_says_whose_it_is_and_how_to_go_on(place: str, error: Exception,
+                                                   monkeypatch: Any) -> None:
+    def broken(*args: Any, **kwargs: Any) -> Any:
+        raise error
+
+    module, _, name = place.rpartition(".")
+    if not hasattr(sys.modules.get(module), name):
+        pytest.skip(f"{place} is not there")
+    from tracejit.autodiff import activity
+
+    code = broken.__code__.replace(co_filename=activity.__file__, co_firstlineno=1)
+    monkeypatch.setattr(place, types.FunctionType(code, {"error": error}, "broken", None,
+                                                  broken.__closure__))
+    with pytest.raises((InternalError, IRError)) as caught:
+        tracejit.grad(lambda x: np.sum(x * x))(B)
+    for part in ("fault of tracejit", "disable_jit=True", "TRACEJIT_DUMP"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [KeyError("k"), ValueError("v"), ZeroDivisionError("z"),
+                                   AttributeError("a"), AssertionError("s"), StopIteration("i")])
+def test_errors_of_users_pass_unchanged(error: Exception) -> None:
+    def f(x: Any) -> Any:
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        tracejit.jit(f)(B)
+    assert caught.value is error
+    table: dict[str, float] = {}
+    with pytest.raises(KeyError):
+        tracejit.jit(lambda x: x * table["missing"])(B)

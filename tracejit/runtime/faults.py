@@ -1,0 +1,71 @@
+"""Whose fault an exception is: errors that no program should meet say that they are tracejit's.
+
+An exception that Python or NumPy would raise for the user's program passes unchanged. What is left
+came from inside: it is known by where it was raised, and by names that users never wrote.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from types import TracebackType
+
+from tracejit.errors import CompileError, InternalError, IRError, TracejitError
+
+__all__ = ["fault_of_ours"]
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+INNER = tuple(os.path.abspath(os.path.join(PACKAGE, part)) + os.sep for part in (
+    "autodiff", "passes", "codegen", "artifacts", "transforms", "ir",
+    os.path.join(os.pardir, "codegen")))
+"""Where nothing carries out what the user wrote: whatever is raised by accident is a fault."""
+PYTHONS = (ArithmeticError, ImportError, LookupError, AttributeError, MemoryError, NameError,
+           OSError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError)
+"""What captured code raises as Python and NumPy would, in the hooks that carry it out."""
+NAMES = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr|Slot|MaybeUnset|Poison)\b")
+
+
+def fault_of_ours(error: Exception, function: str) -> Exception | None:
+    """Return what to raise in place of an error of tracejit's own; None for any other."""
+    if isinstance(error, TracejitError) and not isinstance(error, IRError):
+        return None
+    if not isinstance(error, IRError) and not _is_ours(error):
+        return None
+    text = (f"{type(error).__name__}: {error}. This is a fault of tracejit, met in {function}"
+            f"{_users_line(error.__traceback__)}; please report it. To go on, call the function "
+            "without its transform, or under tracejit.config(disable_jit=True) if it is compiling "
+            "that fails; TRACEJIT_DUMP=folder writes what was made before it")
+    return IRError(text) if isinstance(error, IRError) else InternalError(text)
+
+
+def _is_ours(error: Exception) -> bool:
+    traceback = error.__traceback__
+    if traceback is None:
+        return False
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    file = os.path.abspath(traceback.tb_frame.f_code.co_filename)
+    if not file.startswith((PACKAGE, *INNER)):
+        return isinstance(error, (TypeError, AttributeError, ValueError)) and bool(
+            NAMES.search(str(error)))
+    line = linecache.getline(file, traceback.tb_lineno).strip()
+    if line.startswith("raise") and not isinstance(error, CompileError):
+        return False
+    if file.startswith(INNER) and not file.endswith("interpreter.py"):
+        return True
+    return not isinstance(error, PYTHONS) or bool(NAMES.search(str(error)))
+
+
+def _users_line(traceback: TracebackType | None) -> str:
+    """Return where in the user's code it was, ", at file:line", as far as that is known."""
+    from tracejit.ir.cells import line_name
+    from tracejit.trace.source import is_user_code
+
+    where = ""
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_user_code(code) and code.co_filename.rpartition(os.sep)[2] != "":
+            where = f", at {line_name(code.co_filename, traceback.tb_lineno)}"
+        traceback = traceback.tb_next
+    return where

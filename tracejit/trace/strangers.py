@@ -1,0 +1,29 @@
+"""Arrays and tables of other libraries: what to pass in their place, in a refusal.
+
+A data frame aligns rows by labels, a tensor records for its own autograd: none of that is NumPy's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["STRANGERS", "remedy_for"]
+
+_REMEDIES = {
+    "pandas": "Pass x.to_numpy()", "polars": "Pass x.to_numpy()", "xarray": "Pass x.values",
+    "torch": "Pass x.detach().cpu().numpy()", "jax": "Pass np.asarray(x)",
+    "jaxlib": "Pass np.asarray(x)", "tensorflow": "Pass x.numpy()", "dask": "Pass x.compute()",
+    "modin": "Pass x.to_numpy()", "pyarrow": "Pass x.to_numpy()", "mlx": "Pass np.asarray(x)",
+}
+"""By library, what makes an array of one of its objects."""
+
+STRANGERS = frozenset(_REMEDIES)
+"""These libraries, none of whose functions is followed into."""
+
+
+def remedy_for(x: Any) -> str | None:
+    """Return what to write in place of another library's array; None for anything else."""
+    if not hasattr(type(x), "shape") and not hasattr(type(x), "__array__"):
+        return None
+    return next((_REMEDIES[top] for kind in type(x).__mro__
+                 if (top := kind.__module__.partition(".")[0]) in _REMEDIES), None)
