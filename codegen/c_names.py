@@ -60,16 +60,19 @@ def is_reserved_in_c(name: str) -> bool:
 
 def c_name(text: str, taken: set[str]) -> str:
     """Return a name that C and C++ accept and that nothing else has; `taken` grows by it."""
-    stem = identifier(f"arg{text}" if text[:1].isdigit() else text)
-    stem = re.sub("__+", "_", stem).lstrip("_") or "arg"
+    stem = re.sub("__+", "_", identifier(f"_{text}")).lstrip("_")
+    if not stem[:1].isalpha():
+        stem = f"arg{stem}"
     if is_reserved_in_c(stem):
         stem = f"{stem.rstrip('_')}_"
     if is_reserved_in_c(stem):
         stem = f"arg_{stem}"
     base = stem.rstrip("_")
-    name = next(name for name in itertools.chain([stem, f"{base}_"], (
-        f"{base}_{k}" for k in itertools.count(2)))
-        if name not in taken and (name == stem or not is_reserved_in_c(name)))
+    more = (f"{base}_{k}" for k in itertools.count(2))
+    for name in itertools.chain([stem, f"{base}_"], more):
+        name = f"{name}_" if is_reserved_in_c(name) else name
+        if name not in taken:
+            break
     taken.add(name)
     return name
 

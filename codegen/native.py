@@ -19,6 +19,7 @@ from numba.extending import intrinsic
 
 from tracejit.codegen.pointers import Ptr
 from tracejit.ir.types import Aval
+from tracejit.ir.user_text import identifier
 
 __all__ = ["bind_native", "native_names", "pointer_or_word", "table_of"]
 
@@ -33,9 +34,9 @@ def bind_native(name: str, fn: Any, operands: Sequence[Aval], results: Sequence[
     if key not in _BOUND:
         names: dict[str, Any] = {"fn": fn, "carray": carray, "at": _at, "np": np}
         source = _wrapper_source(operands, results)
-        exec(compile(source, f"<tracejit's call of {name}>", "exec"), names)
+        exec(compile(source, f"<tracejit's call of {identifier(name)}>", "exec"), names)
         made = cfunc(types.int64(types.CPointer(types.int64)))(names["call"])
-        symbol = f"tracejit_native_{name}_{len(_BOUND)}"
+        symbol = f"tracejit_native_{identifier(name)}_{len(_BOUND)}"
         llvm.add_symbol(symbol, made.address)
         _BOUND[key] = symbol, made
     return _BOUND[key][0]

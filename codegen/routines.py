@@ -126,9 +126,10 @@ def _native(self: _Lowerer, eqn: Eqn) -> None:
             words.append(buffer.name)
     status = self.fresh("status")
     self.nodes.append(Assign(status, f"call_native({', '.join(words)})", self.comment(eqn)))
-    self.fail(f"{status} == 1", "RuntimeError", f"the function of op {eqn.op.name!r} raised an "
+    op_name = repr(eqn.op.name).replace("{", "{{").replace("}", "}}")
+    self.fail(f"{status} == 1", "RuntimeError", f"the function of op {op_name} raised an "
               "exception; call it by itself to see which", [], eqn)
-    self.fail(f"{status} == 2", "ValueError", f"op {eqn.op.name!r} returned an array of another "
+    self.fail(f"{status} == 2", "ValueError", f"op {op_name} returned an array of another "
               "shape than its first array argument of that rank", [], eqn)
     for v, name in scalars:
         self.names[v] = self.fresh(self.label(v))

@@ -71,6 +71,8 @@ class _Parser:
 
     def _next(self, kind: str) -> str:
         found, text, _ = self.tokens[self.at]
+        if kind == "name" and text in ("inf", "nan"):  # a function may be called so
+            found = kind
         if found != kind:
             raise self._error(f"expected a {kind}, found {text!r}")
         self.at += 1

@@ -112,7 +112,7 @@ def format_param(p: Any, names: Names) -> str:
 def format_head(eqn: Eqn, names: Names) -> str:
     """Return the text of an equation less its regions and its site."""
     outputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in eqn.outputs)
-    text = f"{outputs}{' = ' if outputs else ''}{eqn.op.name}"
+    text = f"{outputs}{' = ' if outputs else ''}{on_one_line(eqn.op.name)}"
     text += f"({', '.join(names.atom(a) for a in eqn.inputs)})"
     if eqn.params:
         params = (f"{k}={format_param(p, names)}" for k, p in eqn.params.items())
