@@ -91,10 +91,7 @@ class _Parser:
 
     def graph(self) -> Graph:
         self._expect("graph")
-        name = self._next("name")
-        while self._take("["):
-            name += f"[{self._next('name')}]"
-            self._expect("]")
+        name = self._graph_name()
         self._expect("(")
         self.declaring = True
         inputs = self._list(self._binding, ")")
@@ -104,6 +101,13 @@ class _Parser:
             self.at += 1
         self._expect("{")
         return Graph(name, tuple(self.sizes.values()), self._block(inputs, "return"))
+
+    def _graph_name(self) -> str:
+        name = self._next("name")
+        while self._take("["):
+            name += f"[{self._graph_name()}]"
+            self._expect("]")
+        return name
 
     def _binding(self) -> Value:
         kind, name, _ = self.tokens[self.at]

@@ -46,8 +46,17 @@ def graph_name(text: object) -> str:
     ('_lambda', 'grad[f]', 'two_words')
     """
     name = unicodedata.normalize("NFKC", str(text)).replace("<lambda>", "_lambda")
-    name = re.sub(r"[^\w.\[\]]", "_", name)[:2 * MAX_LENGTH]
+    name = re.sub(r"[^\w.\[\]]", "_", name)
+    if len(name) > 2 * MAX_LENGTH or not _is_nested(name):
+        name = re.sub(r"[.\[\]]", "_", name)[:2 * MAX_LENGTH]
     return name if name[:1].isidentifier() else f"f{name}"
+
+
+def _is_nested(name: str) -> bool:
+    """Whether brackets in a name hold names in turn."""
+    while (inner := re.sub(r"(?<=\w)\[[^\W\d][\w.]*\]", "", name)) != name:
+        name = inner
+    return "[" not in name and "]" not in name
 
 
 @functools.lru_cache(maxsize=4096)
