@@ -113,11 +113,11 @@ def _describe_code(x: CodeType, seen: Any) -> Any:
 
 def _describe_function(x: FunctionType, seen: Any) -> Any:
     parts = [describe(y, seen) for y in (x.__defaults__, x.__kwdefaults__)]
-    module = x.__globals__.get("__name__")
+    module = known_module(x.__globals__.get("__name__"))
     if not is_users(module):  # its code has a version, what it closes over has not
         return ["function", module, x.__qualname__, *parts, *[describe(y, seen) for y in _contents(
             x) if callable(y) or isinstance(y, _PLAIN)]]
-    if vars(sys.modules.get(module or "", object)) is not x.__globals__:
+    if module != MAIN and vars(sys.modules.get(module or "", object)) is not x.__globals__:
         raise Unstorable(f"the module of {x.__qualname__} cannot be found by its name")
     wrapped = [describe(x.__wrapped__, seen)] if hasattr(x, "__wrapped__") else []
     return ["function", module, describe(x.__code__, seen), *parts, *wrapped]
@@ -168,6 +168,35 @@ def _contents(fn: FunctionType) -> Iterator[Any]:
             yield cell.cell_contents
         except ValueError:
             pass
+
+
+MAIN = "__main__"
+"""The module of scripts and notebooks. Its functions go to workers by value, with their globals."""
+
+
+def known_module(name: str | None) -> str | None:
+    """Return what a module is called in other processes: in those that are spawned a script is
+    imported by a name of its own.
+    """
+    return MAIN if name == "__mp_main__" else name
+
+
+def main_of(fn: Any) -> dict[str, Any]:
+    """Return the names of the script that a function is from; else of this process' script.
+
+    In a worker these are no module's.
+    """
+    for f in functions_in(fn):
+        if known_module(f.__globals__.get("__name__")) == MAIN:
+            return f.__globals__
+    return vars(sys.modules[MAIN])
+
+
+def require_one_main(x: Any, main: dict[str, Any]) -> None:
+    """Raise `Unstorable` for what leads to a function of a script that was unpickled by itself."""
+    for f in functions_in(x):
+        if known_module(f.__globals__.get("__name__")) == MAIN and f.__globals__ is not main:
+            raise Unstorable(f"{f.__qualname__} is from a script, and has names of its own here")
 
 
 def functions_in(x: Any) -> list[FunctionType]:

@@ -22,7 +22,12 @@ from tracejit.artifacts.environment import (
     describe_environment,
     describe_portable,
 )
-from tracejit.artifacts.fingerprints import Unstorable, fingerprint, functions_in
+from tracejit.artifacts.fingerprints import (
+    Unstorable,
+    fingerprint,
+    functions_in,
+    require_one_main,
+)
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_named
 from tracejit.artifacts.request import KINDS, describe_request, slot_of
@@ -126,11 +131,11 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     require_environment(m["environment"])
     if m["function"] != fingerprint(call.function.transform.fn):
         raise Missing(f"the code or a default of {m['request']['function']} has changed")
+    reader = _Reader(m, call)
     for name, known in m["functions"]:
-        if fingerprint(find_named(name)) != known:
+        if fingerprint(find_named(name, reader.places.main)) != known:
             raise Missing(f"the code of {name} has changed")
     _require_rules(m["rules"])
-    reader = _Reader(m, call)
     reader.check()
     interface = reader.interface()
     return interface, load_runner(m, artifact.file, interface, is_same_device=True)
@@ -216,6 +221,8 @@ class _Reader:
             self.guards.append(Guarded(path, kept))
         held = [self.call.function.transform.fn, *self.call.leaves,
                 *[g.content for g in self.guards]]
+        for x in held:
+            require_one_main(x, self.places.main)
         if alike(held) != self.manifest["alike"]:
             raise Missing("other names stand for one object")
         if chains(held) != self.manifest["chains"]:
@@ -245,7 +252,7 @@ class _Reader:
         elif kind == "argument":
             x = self.call.leaves[owner]
         elif kind == "named":
-            x = find_named(owner)
+            x = find_named(owner, self.places.main)
         else:
             x = sys.modules["tracejit.ops.calls"].GRADIENTS[owner]
         return functions_in(x)[k]

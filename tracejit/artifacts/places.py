@@ -12,11 +12,17 @@ from collections.abc import Callable, Sequence
 from types import CellType, FunctionType
 from typing import Any
 
-from tracejit.artifacts.fingerprints import Unstorable, functions_in
+from tracejit.artifacts.fingerprints import (
+    MAIN,
+    Unstorable,
+    functions_in,
+    known_module,
+    main_of,
+)
 from tracejit.exact import copied, same
 from tracejit.trace.paths import Path
 
-__all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named"]
+__all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 
 
 class Missing(Exception):
@@ -27,7 +33,7 @@ class PlaceWriter:
     """Writes paths: knows by which of some functions a cell can be found."""
 
     def __init__(self, fn: Any, guarded: Sequence[Any], arguments: Sequence[Any]) -> None:
-        self.fn, self.arguments = fn, arguments
+        self.fn, self.arguments, self.main = fn, arguments, main_of(fn)
         self.cells: dict[int, list[Any]] = {}
         """By the id of a cell, the function that has it."""
         for owner, x in (("function", fn), *enumerate(guarded)):
@@ -53,8 +59,10 @@ class PlaceWriter:
         if root is sys.modules:
             return ["modules"]
         if isinstance(root, dict):
-            module = root.get("__name__")
-            if module in sys.modules and vars(sys.modules[module]) is root:
+            module = known_module(root.get("__name__"))
+            if root is self.main and module == MAIN:
+                return ["module", MAIN]
+            if module != MAIN and module in sys.modules and vars(sys.modules[module]) is root:
                 return ["module", module]
             if path.name == "self" and "self" in root:
                 for k, x in enumerate(self.arguments):
@@ -73,6 +81,7 @@ class PlaceReader:
 
     def __init__(self, fn: Any, guarded: Callable[[int], Any], arguments: Sequence[Any]) -> None:
         self.fn, self.guarded, self.arguments = fn, guarded, arguments
+        self.main = main_of(fn)
         self._functions: dict[Any, list[FunctionType]] = {}
 
     def path(self, text: Any) -> Path:
@@ -87,10 +96,7 @@ class PlaceReader:
 
     def _root(self, root: Any) -> Any:
         if root[0] == "module":
-            module = sys.modules.get(root[1])
-            if module is None:
-                raise Missing(f"module {root[1]} is not imported")
-            return vars(module)
+            return names_of(root[1], self.main)
         if root[0] == "modules":  # what the function imports
             return sys.modules
         if root[0] == "argument":
@@ -108,13 +114,24 @@ class PlaceReader:
         return cells[found[k].__code__.co_freevars.index(name)]
 
 
-def find_named(name: str) -> Any:
-    """Return what `module:qualname` names; `Missing` if nothing is."""
-    module, _, path = name.partition(":")
+def names_of(module: str, main: dict[str, Any]) -> dict[str, Any]:
+    """Return what is in a module; `Missing` if it is not imported.
+
+    main -- the names of the script that is asked for
+    """
+    if module == MAIN:
+        return main
     if module not in sys.modules:
         raise Missing(f"module {module} is not imported")
-    found: Any = sys.modules[module]
-    for part in path.split("."):
+    return vars(sys.modules[module])
+
+
+def find_named(name: str, main: dict[str, Any]) -> Any:
+    """Return what `module:qualname` names; `Missing` if nothing is."""
+    module, _, path = name.partition(":")
+    first, *rest = path.split(".")
+    found = names_of(module, main).get(first)
+    for part in rest:
         found = getattr(found, part, None)
     if found is None:
         raise Missing(f"{name} is not here")

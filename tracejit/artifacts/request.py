@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import MethodType
 from typing import Any
 
-from tracejit.artifacts.fingerprints import Unstorable, describe, digest
+from tracejit.artifacts.fingerprints import Unstorable, describe, digest, known_module
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Spread, Structure
 
@@ -35,9 +35,9 @@ def function_name(fn: Any) -> str:
     while not hasattr(fn, "__qualname__") or isinstance(fn, MethodType):
         inner = fn.func if isinstance(fn, functools.partial) else getattr(fn, "__func__", None)
         if inner is None:
-            return f"{type(fn).__module__}:{type(fn).__qualname__}"
+            return f"{known_module(type(fn).__module__)}:{type(fn).__qualname__}"
         fn = inner
-    return f"{fn.__module__}:{fn.__qualname__}"
+    return f"{known_module(fn.__module__)}:{fn.__qualname__}"
 
 
 def spec_text(spec: ArgSpec) -> Any:

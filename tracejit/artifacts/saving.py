@@ -13,6 +13,7 @@ from tracejit.artifacts.fingerprints import (
     fingerprint,
     functions_in,
     is_users,
+    require_one_main,
 )
 from tracejit.artifacts.manifest import interface_text
 from tracejit.artifacts.places import Missing, PlaceWriter, find_named
@@ -100,6 +101,8 @@ class _Writer:
             self._cover(functions_in(rule), ["rule", name])
         self.captured = dependencies.functions
         self.held = [fn, *leaves, *contents]
+        for x in (*self.held, *self.captured, *dependencies.rules.values()):
+            require_one_main(x, self.places.main)
         self.named = self._name_others(dependencies.functions)
         for f in self.captured:
             fingerprint(f)  # or `Unstorable`
@@ -126,7 +129,7 @@ class _Writer:
                 continue
             name = function_name(f)
             try:
-                found = find_named(name)
+                found = find_named(name, self.places.main)
                 k = functions_in(found).index(f)
             except (Missing, ValueError):
                 raise Unstorable(f"it goes through the function {f.__qualname__}, which no name "
