@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
 import shutil
 import stat
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+import tracemalloc
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -651,3 +654,159 @@ def test_a_copy_of_anothers_snapshot_and_own_links_serve(saved: Path, tmp_path: 
     saved.parent.chmod(0o1777)
     os.chown(saved, 0, 0)
     assert list(tracejit.load(saved)(X)) == RIGHT
+
+
+# --- snapshots that were altered ------------------------------------------------------------------
+
+
+def honest(path: Path, change: Callable[[dict[str, Any], dict[str, bytes]], Any],
+           **options: Any) -> None:
+    """Alter a snapshot, and renew the digests that its manifest and its file `digest` hold."""
+    with zipfile.ZipFile(path) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(held["manifest.json"])
+    change(manifest, held)
+    manifest["files"] = {name: digest(data) for name, data in held.items()
+                         if name not in ("manifest.json", "digest")}
+    held["manifest.json"] = json.dumps(manifest).encode()
+    held["digest"] = digest(held["manifest.json"]).encode()
+    with zipfile.ZipFile(path, "w", **options) as archive:
+        for name, data in held.items():
+            archive.writestr(name, data)
+
+
+def places_in(x: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path to every part of a manifest."""
+    inner = x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ()
+    for key, value in inner:
+        yield (*path, key)
+        yield from places_in(value, (*path, key))
+
+
+OTHERS = [None, 0, -1, 1 << 40, "", "x", [], {}, [0], True, 0.5, "<i8", "leaf0"]
+SHIFT = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Return a snapshot that reads an array, has an argument of each kind, and can fail."""
+    def f(x: Any, k: int, c: float) -> Any:
+        if c < 0.0:
+            raise ValueError("negative")
+        return np.sum((x + SHIFT) ** 2)[None] * k * c, x[0] * c
+
+    compiled = tracejit.jit(f).trace(X, 2, 3.0).lower().compile()
+    return Path(compiled.save(tmp_path / "f.tracejit"))
+
+
+def altered(x: Any, path: tuple[Any, ...], value: Any) -> None:
+    for step in path[:-1]:
+        x = x[step]
+    x[path[-1]] = value
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_manifest_that_was_altered_is_refused_whatever_its_digests_say(kept: Path,
+                                                                         seed: int) -> None:
+    """TypeErrors got out, and processes died, since the interface was not that of the code."""
+    data, rng = kept.read_bytes(), random.Random(seed)
+    with zipfile.ZipFile(kept) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    places = [p for p in places_in(manifest) if p[0] not in ("environment", "files")]
+    for _ in range(20):
+        place, value = rng.choice(places), rng.choice(OTHERS)
+        before = manifest
+        for step in place:
+            before = before[step]
+        if json.dumps(value) == json.dumps(before):
+            continue
+        kept.write_bytes(data)
+        honest(kept, lambda m, held, place=place, value=value: altered(m, place, value))
+        with pytest.raises(SnapshotError, match="cannot be loaded"):
+            tracejit.load(kept)
+
+
+def _other_array(m: Any, held: Any) -> None:
+    held["leaf0"] = np.zeros(3).tobytes()
+
+
+def _longer_array(m: Any, held: Any) -> None:
+    held["leaf0"] = np.zeros(300).tobytes()
+
+
+def _shorter_array(m: Any, held: Any) -> None:
+    held["leaf0"], m["leaves"][0][2] = b"", [0]
+
+
+def _huge_array(m: Any, held: Any) -> None:
+    m["leaves"][0][2] = [1 << 50]
+
+
+def _negative(m: Any, held: Any) -> None:
+    m["leaves"][0][2] = [-3, -1]
+
+
+def _objects(m: Any, held: Any) -> None:
+    m["leaves"][0][1] = "|O"
+
+
+def _other_code(m: Any, held: Any) -> None:
+    held["object.o"] = b"\0" * len(held["object.o"])
+
+
+def _cut_code(m: Any, held: Any) -> None:
+    held["object.o"] = held["object.o"][:-100]
+
+
+def _no_code(m: Any, held: Any) -> None:
+    del held["object.o"]
+
+
+def _no_text(m: Any, held: Any) -> None:
+    del held["graph.txt"]
+
+
+def _one_more(m: Any, held: Any) -> None:
+    held["more"] = b"more"
+
+
+def _no_seal(m: Any, held: Any) -> None:
+    del m["seal"]
+
+
+def _not_text(m: Any, held: Any) -> None:
+    held["graph.txt"] = b"\xff\xfe"
+
+
+@pytest.mark.parametrize("change", [
+    _other_array, _longer_array, _shorter_array, _huge_array, _negative, _objects, _other_code,
+    _cut_code, _no_code, _no_text, _one_more, _no_seal, _not_text])
+def test_files_that_were_altered_are_refused_whatever_their_digests_say(
+        kept: Path, change: Callable[[Any, Any], None]) -> None:
+    honest(kept, change)
+    with pytest.raises(SnapshotError, match="cannot be loaded"):
+        tracejit.load(kept)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_snapshot_unpacks_to_no_more_than_it_is(kept: Path, packing: int) -> None:
+    """0.6 MB gave 1.3 GB."""
+    def swell(m: Any, held: Any) -> None:
+        held["leaf0"] = bytes(1 << 26)
+
+    honest(kept, swell, compression=packing)
+    assert kept.stat().st_size < 1 << 20
+    tracemalloc.start()
+    with pytest.raises(SnapshotError, match="something is packed"):
+        tracejit.load(kept)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 24
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"\0" * 100, b"PK\x05\x06" + b"\0" * 18,
+                                     b"not a snapshot", bytes(range(256)) * 64])
+def test_what_is_no_snapshot_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(SnapshotError, match="cannot be loaded"):
+        tracejit.load(tmp_path / "f")
