@@ -11,11 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tracejit.artifacts import housekeeping
 from tracejit.artifacts.files import Folder
 from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.loading import reasons, require_environment
 from tracejit.artifacts.places import Missing
-from tracejit.artifacts.store import Artifact, Store, find_store, is_named
+from tracejit.artifacts.slots import is_named
+from tracejit.artifacts.store import Artifact, Store, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
@@ -86,9 +88,10 @@ def info() -> Info:
     store = _store()
     if store is None:
         return Info(None, 0, 0, settings().cache_size)
-    contents = store.contents().values()
-    size = sum(size for _, _, size in contents) + sum(size for _, size, _ in store.sources())
-    return Info(str(store.path), sum(count for _, count, _ in contents), size,
+    contents = housekeeping.contents(store).values()
+    programs = sum(size for _, _, size in contents)
+    emitted = sum(size for _, size, _ in housekeeping.sources(store))
+    return Info(str(store.path), sum(count for _, count, _ in contents), programs + emitted,
                 settings().cache_size)
 
 
@@ -214,10 +217,10 @@ def prune() -> int:
             require_environment(a.manifest["environment"])
         except Missing:
             count += store.remove(a.slot, a.key)
-    return count + store.prune()
+    return count + housekeeping.prune(store)
 
 
 def clear() -> int:
     """Remove all programs and the source that was emitted for them; return how many there were."""
     store = _store()
-    return 0 if store is None else store.clear()
+    return 0 if store is None else housekeeping.clear(store)

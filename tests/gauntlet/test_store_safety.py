@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import tracejit
-from tracejit.artifacts import files, loading, store
+from tracejit.artifacts import files, loading, slots, store
 from tracejit.artifacts.fingerprints import digest
 from tracejit.errors import SnapshotError
 from tracejit.runtime import emitted, making
@@ -555,13 +555,13 @@ def test_a_hit_takes_no_longer_among_many_programs(planted: Planted, monkeypatch
 
 
 def test_a_slot_is_cut_to_the_most_that_it_may_hold(planted: Planted) -> None:
-    for k in range(3 * store.MOST):
+    for k in range(3 * slots.MOST):
         (planted.slot / f"{k:032x}").mkdir(mode=0o700)
         path = planted.slot / f"{k:032x}" / "manifest.json"
         path.write_text("")
         os.utime(path, (k, k))
     assert planted.slope() == EVIL  # the one that was used last
-    assert len(list(planted.slot.glob("*/manifest.json"))) <= store.MOST
+    assert len(list(planted.slot.glob("*/manifest.json"))) <= slots.MOST
 
 
 def test_who_waits_long_for_another_process_says_so(planted: Planted, monkeypatch: Any,

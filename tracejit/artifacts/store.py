@@ -23,22 +23,20 @@ from pathlib import Path
 from typing import Any
 
 from tracejit.artifacts.environment import environment_digest
-from tracejit.artifacts.files import TEMPORARY, Folder, temporary_name
+from tracejit.artifacts.files import Folder, temporary_name
 from tracejit.artifacts.fingerprints import digest
+from tracejit.artifacts.housekeeping import prune
+from tracejit.artifacts.slots import MANIFEST, MOST, holds, is_named, uses
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
-__all__ = ["Artifact", "Store", "find_store", "is_named", "shared_object"]
+__all__ = ["Artifact", "Store", "find_store", "shared_object"]
 
 LOG = logging.getLogger("tracejit")
 PATIENCE = 60.0
 """For how many seconds a process waits for another one that makes the same artifact."""
 SILENCE = 5.0
 """After how many seconds it says so."""
-MOST = 32
-"""The most artifacts of one slot: versions of one function, or sizes that were fixed."""
-RECENT = 2_000_000_000
-"""For how many nanoseconds the time of a folder may be that of two changes."""
 SPARE = 0.1
 """What part of the store's size is made free once it is full, so that it is seldom looked at."""
 
@@ -77,11 +75,6 @@ class Artifact:
                 self.folder.touch(MANIFEST)
 
 
-MANIFEST = "manifest.json"
-SIZES = "sizes.json"
-
-Content = tuple[int, int, int]
-"""What a slot holds: the time of its folder in nanoseconds, how many artifacts, their bytes."""
 
 
 class Store:
@@ -110,15 +103,15 @@ class Store:
         """Yield the artifacts of a slot, the one that was used last first."""
         try:
             folder = self.inner(slot)
-            uses = _uses(folder)
+            used = uses(folder)
         except FileNotFoundError:
             return
         except OSError as e:
             _warn_once(f"compiled programs are not looked for: {e.strerror}")
             return
-        if len(uses) > 2 * MOST:
-            self._remove(folder, [key for _, key in uses[MOST:]])
-        for _, key in uses[:2 * MOST]:
+        if len(used) > 2 * MOST:
+            self._remove(folder, [key for _, key in used[MOST:]])
+        for _, key in used[:2 * MOST]:
             try:
                 yield Artifact(slot, folder.folder(key))
             except (OSError, BadObject, ValueError) as e:
@@ -141,16 +134,16 @@ class Store:
         key, new = digest(text), temporary_name()
         try:
             folder = self.inner(slot, make=True)
-            if not _holds(folder, key):
+            if not holds(folder, key):
                 _put(folder, key, new, {**files, MANIFEST: text})
         except OSError as e:
             if e.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # another process was faster
                 _warn_once(f"compiled programs cannot be kept in {self.path}: {e.strerror}")
             return
-        uses = _uses(folder)
-        self._remove(folder, [key for _, key in uses[MOST:]])
+        used = uses(folder)
+        self._remove(folder, [key for _, key in used[MOST:]])
         if _is_due(self.path):
-            self.prune(spare=SPARE)
+            prune(self, spare=SPARE)
 
     @contextmanager
     def making(self, slot: str) -> Iterator[bool]:
@@ -182,84 +175,6 @@ class Store:
         finally:
             os.close(lock)
 
-    # --- how much there is ----------------------------------------------------------------------
-
-    def contents(self) -> dict[str, Content]:
-        """Return what each slot holds. A slot that is as it was is not looked through again."""
-        known, found, looked, now = self._known(), {}, 0, time.time_ns()
-        settled: dict[str, Content] = {}
-        for entry in self.folder.entries():
-            if not is_named(entry):
-                continue
-            with suppress(OSError):
-                changed = entry.stat(follow_symlinks=False).st_mtime_ns
-                content = known.get(entry.name)
-                is_whole = True
-                if content is None or content[0] != changed:
-                    count, size, is_whole = _measure(self.inner(entry.name))
-                    content, looked = (changed, count, size), looked + 1
-                found[entry.name] = content
-                if is_whole and now - changed > RECENT:
-                    settled[entry.name] = content
-        if looked > len(found) // 16 + MOST:
-            with suppress(OSError):
-                self.folder.replace(SIZES, json.dumps(settled).encode())
-        return found
-
-    def _known(self) -> dict[str, Content]:
-        try:
-            known = json.loads(self.folder.read(SIZES))
-            return {str(k): (int(t), int(count), int(size)) for k, (t, count, size) in
-                    known.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
-            return {}
-
-    def prune(self, *, spare: float = 0.0) -> int:
-        """Remove what is too much, and what killed processes have left; return how many artifacts.
-
-        Emitted source goes first, which serves to be looked at, then what was not used for longest.
-
-        spare -- what part of the store's size is to be free then, if anything has to go
-        """
-        for name in ("", "shared", "emitted"):
-            with suppress(OSError):
-                _part(self, name).remove_abandoned()
-        limit = settings().cache_size
-        total = sum(size for _, _, size in self.contents().values())
-        sources = self.sources()
-        excess = total + sum(size for _, size, _ in sources) - limit
-        if excess <= 0:
-            return 0
-        excess += int(spare * limit)
-        for _, size, name in sources:
-            if excess > 0:
-                self.emitted().remove(name)
-                excess -= size
-        return self._remove_oldest(excess)
-
-    def sources(self) -> list[tuple[float, int, str]]:
-        """Return when emitted source was last used, its bytes and its name, the oldest first."""
-        try:
-            folder = self.home.folder("emitted")
-            states = [(e.stat(follow_symlinks=False), e.name) for e in folder.entries()]
-        except OSError:
-            return []
-        return sorted((state.st_mtime, state.st_size, name) for state, name in states)
-
-    def _remove_oldest(self, excess: int) -> int:
-        found, removed = [], 0
-        for slot in self.slots() if excess > 0 else ():
-            with suppress(OSError):
-                folder = self.inner(slot)
-                found += [(used, slot, key) for used, key in _uses(folder)]
-        for _, slot, key in sorted(found):
-            if excess <= 0:
-                break
-            with suppress(OSError):
-                excess -= _size(self.inner(slot), key)
-                removed += self.remove(slot, key)
-        return removed
-
     # --- removing -------------------------------------------------------------------------------
 
     def remove(self, slot: str, key: str) -> bool:
@@ -281,25 +196,6 @@ class Store:
                 folder.folder(key).remove(MANIFEST)
         return sum(folder.remove(key) for key in keys)
 
-    def clear(self) -> int:
-        """Remove all artifacts and all emitted source; return how many artifacts there were."""
-        count = sum(count for _, count, _ in self.contents().values())
-        for name in [e.name for e in self.folder.entries()]:
-            if len(name) == LENGTH or name in ("shared", SIZES) or name.startswith(TEMPORARY):
-                self.folder.remove(name)
-        self.home.remove("emitted")
-        return count
-
-
-LENGTH = len(digest(""))
-"""Of the names of slots and artifacts."""
-
-
-def is_named(entry: os.DirEntry[str]) -> bool:
-    """Return whether something is a folder named as slots and artifacts are."""
-    return len(entry.name) == LENGTH and entry.is_dir(follow_symlinks=False)
-
-
 def _inner(parent: Folder, name: str, make: bool) -> Folder:
     """Open a folder of the store; where one is to be made, whatever else has its name goes."""
     try:
@@ -310,12 +206,6 @@ def _inner(parent: Folder, name: str, make: bool) -> Folder:
         _warn_once(f"{e.strerror}; it is removed from the store of compiled programs")
         parent.remove(name)
         return parent.folder(name, make=True)
-
-
-def _part(store: Store, name: str) -> Folder:
-    if name == "emitted":
-        return store.home.folder(name)
-    return store.inner(name) if name else store.folder
 
 
 def _put(folder: Folder, key: str, new: str, files: dict[str, bytes]) -> None:
@@ -329,47 +219,6 @@ def _put(folder: Folder, key: str, new: str, files: dict[str, bytes]) -> None:
     except OSError:
         folder.remove(new)
         raise
-
-
-def _holds(folder: Folder, key: str) -> bool:
-    try:
-        return bool(folder.folder(key).state(MANIFEST))
-    except OSError:
-        return False
-
-
-def _uses(folder: Folder) -> list[tuple[float, str]]:
-    """Return when the artifacts of a slot were last used, the latest first."""
-    found = []
-    for entry in folder.entries():
-        if is_named(entry):
-            with suppress(OSError):
-                found.append((folder.state(f"{entry.name}/{MANIFEST}").st_mtime, entry.name))
-    return sorted(found, reverse=True)
-
-
-def _measure(folder: Folder) -> tuple[int, int, bool]:
-    """Return how many artifacts a slot has, their bytes, and whether nothing is being written."""
-    count = total = 0
-    is_whole = True
-    for entry in list(folder.entries()):
-        if entry.name.startswith(TEMPORARY):
-            is_whole = False
-        elif is_named(entry):
-            size = _size(folder, entry.name)
-            count, total = count + (size > 0), total + size
-    if not is_whole:
-        folder.remove_abandoned()
-    return count, total, is_whole
-
-
-def _size(folder: Folder, key: str) -> int:
-    """Return the bytes of an artifact; 0 where it has no manifest."""
-    with suppress(OSError):
-        sizes = {e.name: e.stat(follow_symlinks=False).st_size
-                 for e in folder.folder(key).entries()}
-        return sum(sizes.values()) if MANIFEST in sizes else 0
-    return 0
 
 
 _PUT: dict[Path, int] = {}
