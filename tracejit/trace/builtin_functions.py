@@ -20,8 +20,9 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.equations import apply_operator, cast, is_weak
 from tracejit.trace.iterables import (
-    Mapped,
+    Iterated,
     TracedIterable,
+    counted,
     make_enumerate,
     make_ndenumerate,
     make_ndindex,
@@ -216,7 +217,7 @@ def _list_of(kind: type) -> Callable[..., Any]:
 
 def _items(x: Any) -> Any:
     """Return what a builtin iterates over, where Python would call a user's method for it."""
-    if isinstance(x, (TracedIterable, Mapped)):
+    if isinstance(x, (TracedIterable, Iterated)):
         found = lists.list_from(x)
         return tuple(x) if found is None else found
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
@@ -288,9 +289,10 @@ def _each_of(iterable: Any) -> Any:
 
 
 def _map(fn: Any, *xs: Any) -> Any:
-    if any(isinstance(x, (Tracer, TracedIterable, Mapped)) or has_runs(x) for x in xs):
-        zipped = make_zip(*xs)
-        return Mapped(TracedIterable(zipped.lo, zipped.hi,
+    if any(isinstance(x, (Tracer, TracedIterable, Iterated)) or has_runs(x) for x in xs):
+        zipped = counted(make_zip(*xs))
+        assert zipped is not None
+        return Iterated(TracedIterable(zipped.lo, zipped.hi,
                                      lambda k: call_function(fn, zipped.item(k), {}), "map()"))
     return (call_function(fn, items, {}) for items in zip(*xs, strict=False))
 

@@ -116,6 +116,10 @@ _OF_RUNS: tuple[Any, ...] = (
 """The builtins that know lists of which a size says how long they are."""
 
 
+_SHOWS: tuple[Any, ...] = (print, id)
+"""The builtins that do not look at how long a list is."""
+
+
 def _is_users(fn: Any) -> bool:
     """Return whether a call only hands its arguments on to captured code."""
     if isinstance(fn, FunctionType):
@@ -124,7 +128,7 @@ def _is_users(fn: Any) -> bool:
         return True  # what it calls is asked
     if isinstance(fn, type):
         return isinstance(fn.__init__, FunctionType)  # type: ignore[misc]
-    if any(fn is f for f in (print, id)):
+    if any(fn is f for f in _SHOWS):
         return True
     return (isinstance(type(fn).__call__ if callable(fn) else None, FunctionType) and (
         type(fn).__module__.partition(".")[0] != "tracejit")) or hasattr(fn, "py_func") or (

@@ -47,13 +47,13 @@ def _kind_of(x: Any) -> Kind:
 def _joined(kinds: Sequence[Kind]) -> Kind:
     shape, dtype, weak = kinds[0]
     canonical = current().canonical
-    for other, *kind in kinds[1:]:
+    for other, its_dtype, its_weak in kinds[1:]:
         if len(other) != len(shape) or any(
                 canonical(a) != canonical(b) for a, b in zip(shape, other, strict=True)):
             raise Unroll("a list gets items of different shapes")
-        if shape and (dtype, weak) != tuple(kind):
+        if shape and (dtype, weak) != (its_dtype, its_weak):
             raise Unroll("a list gets arrays of different dtypes")
-        dtype, weak = join_kinds((dtype, weak), (kind[0], kind[1]))
+        dtype, weak = join_kinds((dtype, weak), (its_dtype, its_weak))
     return shape, dtype, weak
 
 

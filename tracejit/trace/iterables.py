@@ -17,7 +17,7 @@ from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.runs import has_runs
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
 
-__all__ = ["Mapped", "TracedIterable", "constant_range", "counted", "make_enumerate",
+__all__ = ["Iterated", "TracedIterable", "constant_range", "counted", "make_enumerate",
            "make_ndenumerate", "make_ndindex", "make_range", "make_reversed", "make_zip"]
 
 
@@ -112,8 +112,8 @@ def constant_range(items: range) -> TracedIterable:
     return TracedIterable(0, count, lambda k: start + k * step, "a range")
 
 
-class Mapped:
-    """An iterator over traced items, of which all are taken at once or one after another."""
+class Iterated:
+    """An iterator over traced items, of which all are taken at once or one after another, once."""
 
     def __init__(self, items: TracedIterable) -> None:
         self._items: TracedIterable | None = items
@@ -123,8 +123,9 @@ class Mapped:
         return self
 
     def __next__(self) -> Any:
-        if self._items is not None:
-            self._items, self._rest = None, iter(self._items)
+        items = self.all_at_once()
+        if items is not None:
+            self._rest = iter(items)
         return next(self._rest)
 
     def all_at_once(self) -> TracedIterable | None:
@@ -137,7 +138,7 @@ def counted(x: Any) -> TracedIterable | None:
     """Return what a `for` over x runs over if it is traced, else None."""
     if isinstance(x, TracedIterable):
         return x
-    if isinstance(x, Mapped):
+    if isinstance(x, Iterated):
         advance(x)
         return x.all_at_once()
     if isinstance(x, Tracer):
@@ -171,7 +172,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
                               lambda i: (items.turn(i) + start, items.item(i)),
                               "enumerate()", items.reverse)
     numbered.snapshots = items.snapshots
-    return numbered
+    return Iterated(numbered)
 
 
 def make_zip(*iterables: Any, strict: bool = False) -> Any:
@@ -195,7 +196,8 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
             raise ValueError("zip() has arguments of different lengths")
         size = part_count if size is None else _shorter(size, part_count)
     assert size is not None
-    return TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
+    return Iterated(TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences),
+                                   "zip()"))
 
 
 def _plain_item(x: Any, k: Any) -> Any:
@@ -252,5 +254,5 @@ def make_reversed(x: Any) -> Any:
         return reversed(x)
     if items.what.endswith(")"):
         raise TypeError(f"'{items.what[:-2]}' object is not reversible")
-    return TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse)
+    return Iterated(TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse))
 

@@ -32,7 +32,7 @@ from tracejit.trace.equations import (
     to_dim,
 )
 from tracejit.trace.growing import MANY_ITEMS
-from tracejit.trace.iterables import Mapped, TracedIterable, counted
+from tracejit.trace.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.loops import is_of_open_loop, trace_loop
 from tracejit.trace.places import is_number
 from tracejit.trace.restarts import NeedStatic, Unroll
@@ -227,7 +227,7 @@ def list_from(x: Any) -> list[Any] | None:
     if isinstance(x, Changing):
         x = x.read_value()
     items = counted(x) if not isinstance(x, list) else None
-    if items is None or (isinstance(items.count, int) and not isinstance(x, Mapped)):
+    if items is None or (isinstance(items.count, int) and not isinstance(x, Iterated)):
         return None
     if isinstance(x, Tracer) and x.ndim == 1 and place_in_code() not in current().plain_lists:
         return _stored_here(FUNCTIONS[np.array](x), 0, False)
@@ -243,7 +243,7 @@ def nested_list(x: Tracer) -> Any:
     x = cast(x, _PYTHON.get(x.dtype.kind, x.dtype))
     if place_in_code() in current().plain_lists or isinstance(x.dims[0], int):
         rows = [x[k] for k in range(len(x))]
-        return note_made([_plain_number(r) if not r.is_array  # type: ignore[no-any-return]
+        return note_made([_plain_number(r) if not r.is_array
                           else nested_list(r) for r in rows])
     return _stored_here(FUNCTIONS[np.array](x), x.ndim - 1, True)
 

@@ -282,7 +282,7 @@ class LoopHooks(DecisionHooks):
         if items is not None and (not isinstance(items.count, int) or (
                 isinstance(many, int) and many > MANY_ITEMS)):
             return list_of(items, element)
-        return note_made([element(x) for x in iterate(iterable)])
+        return note_made([element(x) for x in iterate(iterable if items is None else items)])
 
     def generated(self, iterable: Any, element: Callable[[Any], Any]) -> Generated:
         """Return `element(a) for a in iterable`, a generator for whatever function takes it."""

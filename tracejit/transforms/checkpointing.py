@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.trace.context import is_tracing
 from tracejit.trace.eager import holds_recorded, record_whole, watches
 from tracejit.trace.equations import emit, lift
-from tracejit.trace.iterables import TracedIterable, constant_range, counted
+from tracejit.trace.iterables import Iterated, TracedIterable, constant_range, counted
 from tracejit.trace.tracer import Tracer
 from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.tree import flatten, unflatten
@@ -49,8 +49,8 @@ def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
         if snapshots is not None:
             raise TypeError("snapshots are for loops: for i in checkpoint(range(n), snapshots=...)")
         return _checkpointed(what)
-    if not isinstance(what, (range, list, tuple, np.ndarray, Tracer, TracedIterable, enumerate,
-                             zip, reversed)):
+    if not isinstance(what, (range, list, tuple, np.ndarray, Tracer, Iterated, TracedIterable,
+                             enumerate, zip, reversed)):
         raise TypeError(f"checkpoint takes a function or what a `for` runs over, not {what!r}")
     if not isinstance(snapshots, int) or isinstance(snapshots, bool):
         raise TypeError("a loop needs the number of snapshots: checkpoint(range(n), snapshots=20), "
