@@ -580,3 +580,31 @@ for _name, _made, _change in [
     case(f"result: {_name}", f"def f(x):\n    return x * 2.0, {_made}\ndef changed(r):\n"
          f"    text = repr(r[1])\n    {_change}\n    return len(text) + r[0]", "",
          call="changed(g(x))")
+
+# --- what a second process must not take for the same --------------------------------------------
+
+for _name, _setup, _read, _changes in [
+    ("get of a dict", "T = {'n': 2}\nget = T.get", "get('n')",
+     ["T['n'] = 3", "get = {'n': 4}.get"]),
+    ("item of a list", "T = [2, 3]\nget = T.__getitem__", "get(0)",
+     ["T[0] = 5", "get = [7].__getitem__"]),
+    ("index of a tuple", "get = (1, 2, 3).index", "get(3)", ["get = (3, 2, 1).index"]),
+    ("count of a list", "T = [1, 1]\nget = T.count", "get(1)", ["T.append(1)"]),
+    ("upper of a text", "get = 'ab'.upper", "len(get())", ["get = 'abc'.upper"]),
+    ("split of a text", "get = 'a b'.split", "len(get())", ["get = 'a b c'.split"]),
+    ("length of an int", "get = (5).bit_length", "get()", ["get = (500).bit_length"]),
+    ("sum of an int", "get = (5).__add__", "get(1)", ["get = (6).__add__"]),
+    ("bytes", "get = b'abc'.count", "get(b'a')", ["get = b'aaa'.count"]),
+    ("ufunc of Python", "K = 2\nget = np.frompyfunc(lambda k: k * K, 1, 1)", "get(2)",
+     ["K = 3", "get = np.frompyfunc(lambda k: k + 5, 1, 1)"]),
+    ("globals", "N = 2", "globals()['N']", ["N = 3", "N = 3.5"]),
+    ("a key of a set", "get = {1, 2}.__contains__", "(2 if get(1) else 3)",
+     ["get = {2}.__contains__"]),
+    ("partial of a bound method", "T = {'n': 2}\nget = functools.partial(T.get, 'n')", "get()",
+     ["T['n'] = 3"]),
+    ("class method in C", "get = int.from_bytes", "get(b'a', 'big')", ["get = int.__call__\n"
+     "get = lambda a, b: 2"]),
+    ("defaults", "def get(k=2):\n    return k", "get()", ["get.__defaults__ = (3,)"]),
+    ("mapping of a dict", "T = {'n': 2}\nget = T.keys().mapping.get", "get('n')", ["T['n'] = 3"]),
+]:
+    case(f"across: {_name}", f"{_setup}\ndef f(x):\n    return x * {_read}", *_changes)

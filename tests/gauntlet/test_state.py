@@ -7,6 +7,7 @@ import decimal
 import importlib.util
 import itertools
 import os
+import random
 import re
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 from state_cases import CASES, Case
+from state_sequences import across
+from state_sequences import run as sequence
 
 import tracejit
 
@@ -94,3 +97,48 @@ def run(case: Case, folder: Path) -> None:
 def test_interpreted(case: Case, tmp_path: Path) -> None:
     with tracejit.config(disable_jit=True):
         run(case, tmp_path)
+
+
+FOUND = ("argument: ", "function: ", "class", "absent: ", "across: ", "result: set",
+         "in place: partial", "in place: view", "in place: items of a proxy",
+         "in place: arrays of a queue", "in place: shape of an array", "world: context variable",
+         "world: environment", "world: file", "world: working folder", "world: arguments",
+         "world: cached", "world: weak reference", "world: eval", "global: zeros", "global: keys",
+         "global: set", "global: order", "global: decimal", "global: range")
+
+
+def test_what_was_found_stale(tmp_path: Path) -> None:
+    rows = [case for case in CASES if case.name.startswith(FOUND)]
+    assert len(rows) > 120
+    with tracejit.config(disable_jit=True):
+        for case in rows:
+            run(case, tmp_path)
+
+
+COMPILED = [case for case in CASES if not case.refused]
+
+
+@pytest.mark.parametrize("case", COMPILED, ids=lambda case: case.name)
+def test_compiled(case: Case, tmp_path: Path) -> None:
+    run(case, tmp_path)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)), ids=lambda k: CASES[k].name)
+def test_across_processes(index: int) -> None:
+    wrong, _ = across(index, random.Random(index))
+    assert not wrong
+
+
+ACROSS = [k for k, case in enumerate(CASES) if case.name.startswith("across: ")]
+
+
+@pytest.mark.parametrize("index", ACROSS[::5], ids=lambda k: CASES[k].name)
+def test_bound_to_other_contents_across_processes(index: int) -> None:
+    wrong, _ = across(index, random.Random(index))
+    assert not wrong
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sequences(seed: int, tmp_path: Path) -> None:
+    for number in range(10):
+        assert not sequence(number, seed, tmp_path, compiled=False)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.trace.modules import is_standard
+from tracejit.trace.modules import is_known_ufunc, is_standard
 
 __all__ = ["Unstorable", "describe", "digest", "fingerprint", "functions_in", "is_users"]
 
@@ -137,6 +137,25 @@ def _describe_own(x: Any, seen: Any) -> Any:
     return ["tracejit", kind, *parts, describe(inner, seen)]
 
 
+def _describe_builtin(x: Any, seen: Any) -> Any:
+    """Describe a function in C by its name, and by what it is bound to."""
+    owner = x.__self__
+    bound = [] if owner is None or isinstance(owner, (ModuleType, type)) else [
+        describe(owner, seen)]
+    if isinstance(owner, type):
+        bound = [_name_of(owner)]
+        if is_users(owner.__module__):
+            raise Unstorable(f"it reads {x.__qualname__}, which is bound to a user's class")
+    return ["builtin", _name_of(x), *bound]
+
+
+def _describe_ufunc(x: np.ufunc, seen: Any) -> Any:
+    if not is_known_ufunc(x):
+        raise Unstorable(f"it reads the ufunc {x.__name__}, made of a Python function, and what "
+                         "that may read in turn no guard sees")
+    return ["builtin", _name_of(x), x.__name__]
+
+
 def _plain(x: Any, seen: Any) -> Any:
     return [type(x).__name__, repr(x)]
 
@@ -153,7 +172,9 @@ _HOWS: list[tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = [
     ((ModuleType,), lambda x, seen: ["module", x.__name__]),
     ((functools.partial,), lambda x, seen: [
         "partial", describe(x.func, seen), describe(x.args, seen), describe(x.keywords, seen)]),
-    ((BuiltinFunctionType, np.ufunc), lambda x, seen: ["builtin", _name_of(x)]),
+    ((BuiltinFunctionType,), _describe_builtin),
+    ((np.ufunc,), _describe_ufunc),
+    ((type(Ellipsis), type(NotImplemented)), _plain),
 ]
 """By exact type: a subclass may do anything."""
 

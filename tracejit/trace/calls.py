@@ -23,12 +23,11 @@ from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
 from tracejit.trace.equations import COMPOSITES, cast, lift
 from tracejit.trace.iterables import TracedIterable
-from tracejit.trace.modules import home_of
+from tracejit.trace.modules import home_of, is_known_ufunc
 from tracejit.trace.paths import is_users_type
 from tracejit.trace.policy import (
     differs_elsewhere,
     gives_another_value,
-    is_known_ufunc,
     module_of,
     reads_nothing,
 )

@@ -6,7 +6,9 @@ import os
 import sys
 from types import FunctionType
 
-__all__ = ["home_of", "is_standard"]
+import numpy as np
+
+__all__ = ["home_of", "is_known_ufunc", "is_standard"]
 
 _FOLDER = os.path.dirname(os.__file__) + os.sep
 
@@ -25,3 +27,9 @@ def is_standard(top: str) -> bool:
 def home_of(fn: FunctionType) -> str:
     """Return the module in which a function was defined, whatever `functools.wraps` says."""
     return fn.__globals__.get("__name__") or ""
+
+
+def is_known_ufunc(fn: np.ufunc) -> bool:
+    """Return whether a ufunc is NumPy's or SciPy's, and not made of a Python function."""
+    homes = (np, sys.modules.get("scipy.special"))
+    return any(getattr(home, fn.__name__, None) is fn for home in homes)

@@ -20,7 +20,7 @@ import numpy as np
 
 from tracejit.trace.modules import home_of, is_standard
 
-__all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_known_ufunc", "is_opaque",
+__all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_opaque",
            "module_of", "reads_nothing"]
 
 PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operator", "itertools",
@@ -105,12 +105,6 @@ def reads_nothing(fn: Any) -> bool:
     module, name = module_of(fn).lstrip("_"), getattr(fn, "__name__", "")
     top = module.partition(".")[0]
     return top in PURE and name not in READS.get(top, ())
-
-
-def is_known_ufunc(fn: np.ufunc) -> bool:
-    """Return whether a ufunc is NumPy's or SciPy's, and not made of a Python function."""
-    homes = (np, sys.modules.get("scipy.special"))
-    return any(getattr(home, fn.__name__, None) is fn for home in homes)
 
 
 def differs_elsewhere(fn: Any) -> bool:
