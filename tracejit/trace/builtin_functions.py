@@ -304,6 +304,12 @@ def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
 
+def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
+    items = _items(xs)
+    return functools.reduce(lambda a, b: call_function(fn, (a, b), {}),
+                            lists.items_of(items) if has_runs(items) else items, *start)
+
+
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Read an attribute by its name, as `owner.name` does."""
     if isinstance(owner, Traced):
@@ -346,8 +352,7 @@ BUILTINS.update({
     all: _all, complex: _complex, abs: functools.partial(unary, "abs"),
     pow: _pow, hash: _hash, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
-    functools.reduce: lambda fn, xs, *start: functools.reduce(
-        lambda a, b: call_function(fn, (a, b), {}), xs, *start),
-    math.prod: lambda xs, *, start=1: functools.reduce(operator.mul, xs, start),
+    functools.reduce: _reduce,
+    math.prod: lambda xs, *, start=1: _reduce(operator.mul, xs, start),
     math.fsum: _sum,
 })
