@@ -7,8 +7,10 @@ import importlib
 import itertools
 import linecache
 import os
+import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -327,6 +329,148 @@ def test_lambdas_of_a_line_that_is_replaced_are_right_or_refused(
     source.write(f"TWO, SEVEN = 2.0, 7.0\nFS = {LINES[b]}\n")
     for f in source.module.FS:
         right_or_refused(f)
+
+
+# --- private names ------------------------------------------------------------------------------
+
+PRIVATE = """
+class _Outer:
+    __k = 2.0
+    class __Inner:
+        __k = 5.0
+        def m(self, __x):
+            return __x * self.__k
+    def of_a_class_within(self, x):
+        return _Outer.__Inner().m(x) * self.__k
+    def of_functions_within(self, __x):
+        __a = 3.0
+        def __h(__y):
+            nonlocal __a
+            __a = __a * 2.0
+            return __y * __a * self.__k
+        f = lambda __z=1.0: __z * __x
+        return __h(__x) + f() + sum([__q * __x for __q in (1.0, 2.0)])
+    def of_loops(self, x):
+        __s = 0.0
+        for __i in range(3):
+            if __i > 0:
+                __s = __s + x * __i
+        while __s < 100.0:
+            __s = __s * 2.0
+        return __s
+    def of_a_local_class(self, x):
+        class D:
+            __w = 7.0
+            def g(self, __v):
+                return __v * self.__w
+        return D().g(x) * self.__k
+    def __kw(self, *, __x=2.0, y):
+        return __x * y * y
+    def of_keywords(self, x):
+        return self.__kw(y=x)
+    def of_globals(self, x):
+        return x * x * __G
+    def of_attributes(self, x):
+        other = _Outer()
+        other.__state = x * 2.0
+        other.__state += x
+        return other.__state * x
+    def of_other_objects(self, x):
+        other = _Outer()
+        other.__k = x
+        return other.__k * x
+    @staticmethod
+    def of_nothing(__x):
+        return __x * __x
+    @classmethod
+    def of_the_class(cls, __x):
+        return cls.__k * __x * __x
+class __:
+    def of_underscores(self, __x):
+        return __x * __x
+_Outer__G = 11.0
+def outside(x):
+    class __C:
+        __k = 3.0
+        def __m(self, __x):
+            return __x * self.__k
+        def m(self, x):
+            return self.__m(x)
+    return __C().m(x) * x
+"""
+
+
+@pytest.mark.parametrize("name", [*re.findall(r"def (of_\w+|outside)", PRIVATE)])
+def test_private_names_are_those_of_the_class(name: str, make: Make) -> None:
+    module = make(PRIVATE).module
+    owners = [module, vars(module)["__"], module._Outer()]
+    owner = next(x for x in owners if hasattr(x, name))
+    f = getattr(owner() if isinstance(owner, type) else owner, name)
+    assert right_or_refused(f) == "right"
+
+
+# --- other ways to run a text -------------------------------------------------------------------
+
+
+def test_examples_of_doctest_are_captured(tmp_path: Path) -> None:
+    (tmp_path / "examples.py").write_text('''"""
+>>> import tracejit
+>>> def f(x):
+...     y = x * 2.0
+...     return y * x
+>>> with tracejit.config(disable_jit=True): float(tracejit.grad(f)(3.0))
+12.0
+>>> def f(x): return x * x * 5.0
+>>> with tracejit.config(disable_jit=True): float(tracejit.grad(f)(3.0))
+30.0
+>>> with tracejit.config(disable_jit=True):
+...     float(tracejit.grad(lambda x: 1.0 if x < 0 else x * x)(2.0))
+4.0
+"""''')
+    run(f"import sys, doctest; sys.path.insert(0, {str(tmp_path)!r}); import examples\n"
+        "assert doctest.testmod(examples) == (0, 6)")
+
+
+def test_modules_in_archives_are_captured(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr("zipped.py", KINDS["loop"])
+    run(f"import sys; sys.path.insert(0, {str(tmp_path / 'archive.zip')!r})\n"
+        "import tracejit, zipped\n"
+        "with tracejit.config(disable_jit=True): assert tracejit.grad(zipped.f)(1.25) == 8.0")
+
+
+def test_autoreload_and_run_of_ipython_are_followed(tmp_path: Path) -> None:
+    texts = [KINDS["def"], "# above\n" + KINDS["def"].replace("2.0", "7.0"), KINDS["def"]]
+    run(f"""
+import os, sys, tracejit
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+sys.path.insert(0, {str(tmp_path)!r})
+sys.dont_write_bytecode = True
+tracejit.config(disable_jit=True).__enter__()
+
+def run(text):
+    shell.run_cell(text).raise_error()
+    return shell.user_ns.get("r")
+
+def write(text, when):
+    with open({str(tmp_path / "reloaded.py")!r}, "w") as file:
+        file.write(text)
+    os.utime(file.name, (when, when))
+
+def check(found, f):
+    assert abs(found - (f(1.25 + 1e-6) - f(1.25 - 1e-6)) / 2e-6) < 1e-6, found
+
+run("%load_ext autoreload\\n%autoreload 2")
+for k, text in enumerate({texts!r}):
+    write(text, 1e9 + 100 * k)
+    if k == 0:
+        run("import reloaded, tracejit\\ng = tracejit.grad(reloaded.f)")
+    check(run("r = g(1.25)"), shell.user_ns["reloaded"].f)
+    check(run("r = tracejit.grad(reloaded.f)(1.25)"), shell.user_ns["reloaded"].f)
+    run("%run " + {str(tmp_path / "reloaded.py")!r})
+    check(run("r = tracejit.grad(f)(1.25)"), shell.user_ns["f"])
+""")
 
 
 # --- comparing code -----------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def _find_in(text: str, fn: FunctionType) -> Tree | None:
         for place in candidates:
             made = _code_of(place, text, future_flags(code), transform)
             if made is not None and is_same_code(made, code):
-                return place.node if place.owner is None else _mangled(place.node, place.owner)
+                return _mangled(place.node, place.owner)
     return None
 
 
@@ -300,8 +300,13 @@ def _is_same(a: Any, b: Any) -> bool:
 # --- private names of classes -------------------------------------------------------------------
 
 
-def _mangled(node: Tree, owner: str) -> Tree:
-    """Return a method's tree with the names that the compiler makes of private ones."""
+def _mangled(node: Tree, owner: str | None) -> Tree:
+    """Return a function's tree with the names that the compiler makes of private ones in classes.
+
+    owner -- the class that the function is in
+    """
+    if owner is None and not any(isinstance(n, ast.ClassDef) for n in ast.walk(node)):
+        return node
     new = copy.deepcopy(node)
     _Mangler(owner).visit(new)
     return new
@@ -313,8 +318,8 @@ class _Mangler(ast.NodeVisitor):
     Keywords of calls and of patterns stay as they are, as they do in the compiler.
     """
 
-    def __init__(self, owner: str) -> None:
-        self.prefix = f"_{owner.lstrip('_')}" if owner.strip("_") else ""
+    def __init__(self, owner: str | None) -> None:
+        self.prefix = f"_{owner.lstrip('_')}" if owner is not None and owner.strip("_") else ""
 
     def _name(self, name: str) -> str:
         private = name.startswith("__") and not name.endswith("__") and "." not in name
@@ -331,10 +336,13 @@ class _Mangler(ast.NodeVisitor):
         super().generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Leave the body of a class within the function: its names are its own."""
+        """Rename in the body of a class within the function by that class."""
+        inner = _Mangler(node.name)
         node.name = self._name(node.name)
         for x in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(x)
+        for s in node.body:
+            inner.visit(s)
 
     def visit_alias(self, node: ast.alias) -> None:
         """Bind what is imported to the private name."""
