@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import grp
 import json
 import logging
 import os
+import pwd
 import random
 import shutil
 import stat
@@ -266,6 +268,37 @@ def test_a_user_uses_what_is_roots_and_not_what_a_third_has_planted(planted: Pla
     as_user(OTHER, expect(EVIL))
 
 
+@needs_root
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_group_in_which_a_user_is_alone_may_write_above(tmp_path: Path) -> None:
+    """With such groups systems have `umask 002`."""
+    users = [u for u in pwd.getpwall() if u.pw_uid and u.pw_uid == u.pw_gid
+             and grp.getgrgid(u.pw_gid).gr_name == u.pw_name
+             and not grp.getgrgid(u.pw_gid).gr_mem]
+    if not users:
+        pytest.skip("no user here has a group of the same name")
+    number = users[0].pw_uid
+    for path in [tmp_path, *tmp_path.parents][:-1]:
+        if path != Path("/tmp"):
+            path.chmod(0o755)
+    above = tmp_path / "project"
+    (above / "cache").mkdir(parents=True)
+    for path in (above, above / "cache"):
+        os.chown(path, number, number)
+        path.chmod(0o775)
+    as_user(number, lambda: files.Folder.reach(above / "cache").path)
+    inside = files.Folder.reach
+    for change in (lambda: os.chown(above, number, 4242), lambda: above.chmod(0o777)):
+        change()
+
+        def look() -> None:
+            with pytest.raises(PermissionError, match="other users can write"):
+                inside(above / "cache")
+
+        as_user(number, look)
+        os.chown(above, number, number)
+
+
 # --- nothing is written or deleted elsewhere ------------------------------------------------------
 
 
@@ -443,6 +476,14 @@ def test_emitted_source_that_was_altered_is_written_again(tmp_path: Path, harm: 
         again, names = emitted.define("x = 1\n", "probe", {})
     assert (again, names["x"]) == (name, 1)
     assert Path(name).read_text() == "x = 1\n"
+
+
+def test_emitted_source_alone_does_not_outgrow_the_store(tmp_path: Path) -> None:
+    with tracejit.config(cache=True, cache_dir=str(tmp_path), cache_size=10_000):
+        for k in range(40):
+            emitted.define(f"x = {k}\n" + "# a comment\n" * 100, "probe", {})
+        left = sum(p.stat().st_size for p in (tmp_path / "emitted").iterdir())
+    assert left < 10_000 + 16 * 1300
 
 
 def test_what_killed_writers_have_left_goes(planted: Planted) -> None:

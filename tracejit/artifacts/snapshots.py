@@ -27,6 +27,7 @@ from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.artifacts.symbols import BadObject
 from tracejit.errors import SnapshotError, TracejitError
+from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.specialisation import Specialisation, not_here
 from tracejit.trace.paths import Holder, Leaf
 from tracejit.trace.paths import Path as StatePath
@@ -163,8 +164,13 @@ def load(path: str | Path) -> Snapshot:
     other versions or for another processor, or where others than this user and root could have
     written it.
     """
+    with keeping_signals():
+        return _load(Path(path))
+
+
+def _load(path: Path) -> Snapshot:
     try:
-        data = read_file(Path(path))
+        data = read_file(path)
     except PermissionError as e:
         if e.errno != errno.EPERM:
             raise
@@ -190,7 +196,8 @@ def _loaded(data: bytes) -> Snapshot:
             raise BadObject(f"its {name} is damaged")
     (require_portable if "device" in m else require_environment)(m["environment"])
     _require_sealed(m, files)
-    contents = [_content(*text, files[f"leaf{k}"]) for k, text in enumerate(m["leaves"])]
+    contents = [_content(kind, dtype, shape, files[f"leaf{k}"])
+                for k, (kind, dtype, shape) in enumerate(m["leaves"])]
     leaves = [Leaf(StatePath(Holder(x), "constant"), x) for x in contents]
     interface = InterfaceReader(m["interface"], leaves, []).interface()
     runner = load_runner(m, files.__getitem__, interface)

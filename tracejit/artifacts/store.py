@@ -142,6 +142,10 @@ class Store:
             return
         used = uses(folder)
         self._remove(folder, [key for _, key in used[MOST:]])
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Remove what is too much; to be called when something was put into the store."""
         if _is_due(self.path):
             prune(self, spare=SPARE)
 
@@ -173,6 +177,8 @@ class Store:
                                 "most %.0f s", PATIENCE)
             yield waited
         finally:
+            with suppress(OSError):  # a child that was forked meanwhile has the lock, too
+                fcntl.flock(lock, fcntl.LOCK_UN)
             os.close(lock)
 
     # --- removing -------------------------------------------------------------------------------
@@ -225,7 +231,7 @@ _PUT: dict[Path, int] = {}
 
 
 def _is_due(path: Path) -> bool:
-    """Whether to look at the whole store: at about every 16th artifact, over all processes."""
+    """Whether to look at the whole store: at about every 16th file, over all processes."""
     _PUT[path] = _PUT.get(path, os.getpid()) + 1
     return _PUT[path] % 16 == 0
 

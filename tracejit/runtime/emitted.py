@@ -62,6 +62,7 @@ def _kept(name: str, source: str) -> str | None:
         folder = store.emitted()
         if not _is_whole(folder, name, source):
             folder.replace(name, source.encode())
+            store.tidy()
         return str(folder.path / name)
     except OSError:
         return None

@@ -26,6 +26,7 @@ from tracejit.exact import same
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
 from tracejit.runtime.making import log_compilation
+from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.stages import Compiled, Program, Traced
 from tracejit.trace.dependencies import Dependencies, collecting
 from tracejit.trace.paths import READING_FAILS, Leaf
@@ -66,18 +67,23 @@ class _Calls:
     def _call(self, args: tuple[Any, ...], names: tuple[str, ...]) -> NjitCall:
         program, call = self.known.get((args, names), (None, None))
         if program is None or call is None or not _is_current(program):
-            try:
-                program, call = self._new_call(args, names)
-            except (NumbaError, CompileError):
-                raise
-            except Exception as e:
-                notes = "".join(f"\n{note}" for note in getattr(e, "__notes__", ()))
-                text = str(e) if isinstance(e, Refusal) else f"{type(e).__name__}: {e}"
-                hint = _HINT if "run time" in text else ""
-                raise TypingError(
-                    f"{self.function!r} cannot be called here: {text}{hint}{notes}") from e
+            with keeping_signals():
+                program, call = self._made(args, names)
             self.known[args, names] = program, call
         return call
+
+    def _made(self, args: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Program, NjitCall]:
+        """Make a call; what it refuses is an error of types for Numba."""
+        try:
+            return self._new_call(args, names)
+        except (NumbaError, CompileError):
+            raise
+        except Exception as e:
+            notes = "".join(f"\n{note}" for note in getattr(e, "__notes__", ()))
+            text = str(e) if isinstance(e, Refusal) else f"{type(e).__name__}: {e}"
+            hint = _HINT if "run time" in text else ""
+            raise TypingError(
+                f"{self.function!r} cannot be called here: {text}{hint}{notes}") from e
 
     def _new_call(self, args: tuple[Any, ...],
                   names: tuple[str, ...]) -> tuple[Program, NjitCall]:
