@@ -9,27 +9,32 @@ from typing import Any
 
 from tracejit.exact import same, token
 
-__all__ = ["LEAF", "Spread", "Structure", "flatten", "leaf_names", "unflatten"]
+__all__ = ["LEAF", "Spread", "Structure", "containers_in", "flatten", "flatten_call", "leaf_names",
+           "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Structure:
     """The shape of a nest: a kind of node, what makes two of that kind equal, and the parts.
 
-    aux -- the keys of a dict, the names of fields
+    aux     -- the keys of a dict, the names of fields
+    repeats -- of a call's arguments, where a container is met twice: for each, the number of the
+               first that is the same object
     """
 
     kind: type | None
     aux: Any = None
     parts: tuple[Structure, ...] = ()
+    repeats: tuple[int, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, Structure) and self.kind is other.kind
-            and same(self.aux, other.aux) and self.parts == other.parts)
+            and same(self.aux, other.aux) and self.parts == other.parts
+            and self.repeats == other.repeats)
 
     def __hash__(self) -> int:
-        return hash((id(self.kind), token(self.aux), self.parts))
+        return hash((id(self.kind), token(self.aux), self.parts, self.repeats))
 
     @property
     def count(self) -> int:
@@ -105,6 +110,27 @@ def _visit(x: Any, leaves: list[Any]) -> Structure:
         return LEAF
     aux, parts = node
     return Structure(type(x), aux, tuple([_visit(part, leaves) for part in parts]))
+
+
+def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Structure]:
+    """Return the leaves of a call's arguments, and a structure that knows which containers are one.
+    """
+    call = (args, kwargs)
+    leaves, structure = flatten(call)
+    if any(part.kind is not None for whole in structure.parts for part in whole.parts):
+        numbers: dict[int, int] = {}
+        found = tuple([numbers.setdefault(id(x), k) for k, x in enumerate(containers_in(call))])
+        if len(numbers) < len(found):
+            structure = dataclasses.replace(structure, repeats=found)
+    return leaves, structure
+
+
+def containers_in(x: Any) -> list[Any]:
+    """Return the containers of a nest, each before its parts; nothing without parts."""
+    node = _parts(x)
+    if node is None or not (node[1] or type(x) in (list, dict)):
+        return []
+    return [x, *(c for part in node[1] for c in containers_in(part))]
 
 
 def unflatten(structure: Structure, leaves: Iterator[Any] | list[Any]) -> Any:

@@ -41,7 +41,8 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "structure": structure_text(i.structure),
         "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
-        "releases": i.releases, "facts": [[f.kind, f.inputs, f.truth] for f in i.facts],
+        "releases": i.releases, "returned": i.returned,
+        "facts": [[f.kind, f.inputs, f.truth] for f in i.facts],
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
         "prints": [[template, [[d.str, n] for d, n in kinds]] for template, kinds in i.prints],
     }
@@ -97,7 +98,7 @@ class InterfaceReader:
              for error, message, site in i["failures"]],
             [(template, _kinds(kinds)) for template, kinds in i["prints"]],
             tuple([Fact(kind, tuple(inputs), _tuples(truth))
-                   for kind, inputs, truth in i["facts"]]))
+                   for kind, inputs, truth in i["facts"]]), _tuples(i["returned"]))
 
 
 def _tuples(x: Any) -> Any:

@@ -52,6 +52,8 @@ def structure_text(s: Structure) -> Any:
     """Return a structure as nested lists; `Unstorable` for users' classes."""
     if s == LEAF:
         return []
+    if s.repeats:
+        raise Unstorable("a container is in the arguments more than once")
     return [kind_text(s.kind), _keys(s.aux), *[structure_text(p) for p in s.parts]]
 
 

@@ -28,7 +28,7 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.guards import ABSENT, Content, Elements, Guarded, Same, Shape
+from tracejit.trace.guards import ABSENT, Content, Different, Elements, Guarded, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Leaf
 from tracejit.trace.specs import spec_of_leaf
 
@@ -156,6 +156,9 @@ class _Writer:
             return ["shape", kind_text(x.type), items]
         if isinstance(x, Content):
             raise Unstorable(f"{guard.path} is read by code that no guard sees")
+        if isinstance(x, Different):
+            raise Unstorable(f"that {guard.path} is another object than {x.path} decided on the "
+                             "program")
         if isinstance(x, Elements):
             raise Unstorable(f"the elements of {guard.path} decided on the program")
         for f in functions_in(x):

@@ -196,7 +196,8 @@ def transpose(a: Any, axes: Any = None) -> Tracer:
         normalize_axis(k, ndim) for k in axes)
     if sorted(order) != list(range(ndim)):
         raise ValueError("axes don't match array")
-    return a if order == tuple(range(ndim)) else view(a, TransposeStep(order))
+    same = order == tuple(range(ndim))
+    return Tracer(a.cell, a.steps) if same else view(a, TransposeStep(order))
 
 
 def _transpose_method(a: Tracer, *axes: Any) -> Tracer:

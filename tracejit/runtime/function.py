@@ -26,7 +26,7 @@ from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.active import is_tracing
 from tracejit.trace.eager import Recorded, record_call, watches
 from tracejit.trace.specs import ArgSpec, is_spec, spec, spec_of_leaf
-from tracejit.tree import Structure, flatten
+from tracejit.tree import Structure, flatten, flatten_call
 
 if TYPE_CHECKING:
     from tracejit.runtime.stages import Traced
@@ -148,7 +148,7 @@ class Function(Displayed):
     def _dispatch(self, args: Any, kwargs: Any) -> Any:
         if is_tracing():
             return self.transform.inline(args, kwargs)
-        leaves, structure = flatten((args, kwargs))
+        leaves, structure = flatten_call(args, kwargs)
         held = any(isinstance(x, Recorded) for x in leaves)
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
@@ -264,7 +264,7 @@ class Function(Displayed):
 
     def _request(self, args: Any, kwargs: Any) -> Request:
         """Return the request for a call, with specs or texts of them for arguments."""
-        leaves, structure = flatten((args, kwargs))
+        leaves, structure = flatten_call(args, kwargs)
         leaves = [spec(x) if isinstance(x, str) and is_spec(x) else x for x in leaves]
         specs, leaves = self._specs(leaves)
         if not any(isinstance(x, ArgSpec) for x in leaves):

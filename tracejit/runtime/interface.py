@@ -54,6 +54,7 @@ class Interface:
     logs      -- how many Logs it has
     releases  -- whether it has loops, branches or calls, and runs without the GIL
     prints    -- what it prints
+    returned  -- leaves of the result that are an argument's leaf (True) or an earlier one (False)
     facts     -- what is so of the memory of its inputs
     is_for_one_call -- whether something was read that may be something else at the next call
     """
@@ -75,6 +76,7 @@ class Interface:
     failures: Sequence[Failure]
     prints: Sequence[Shown]
     facts: tuple[Fact, ...] = ()
+    returned: tuple[tuple[int, bool, int], ...] = ()
     is_for_one_call: bool = False
 
     @classmethod
@@ -87,7 +89,8 @@ class Interface:
             program.written, program.assigned, program.capture.recorded, len(graph.sizes),
             0 if kernel is None else len(kernel.logs),
             any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
-            () if kernel is None else kernel.prints, program.capture.facts)
+            () if kernel is None else kernel.prints, program.capture.facts,
+            program.returned)
 
 
 def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:

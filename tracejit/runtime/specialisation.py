@@ -129,6 +129,10 @@ class Specialisation:
         aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
         rest = iter([x for k, x in enumerate(outputs) if k not in aside])
         result = [next(rest) if c is None else _constant(*c) for c in self.interface.constants]
+        for k, is_argument, j in self.interface.returned:
+            same = leaves[j] if is_argument else result[j]
+            if isinstance(same, np.ndarray):
+                result[k] = same
         return unflatten(self.interface.structure, result)
 
     def _outputs(self, values: Sequence[Any]) -> list[Any]:
@@ -147,7 +151,8 @@ class Specialisation:
         flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts and not any(
             is_compared_by_content(s.content) for s in self.specs if not s.is_traced)
         grouping = _grouping(self.interface)
-        if not flat or grouping is None or self.interface.written or self.interface.assigned or (
+        needs_more = self.interface.returned or self.interface.written or self.interface.assigned
+        if not flat or grouping is None or needs_more or (
                 not all(map(_is_checked_by_entry, self.interface.facts))):
             return None
         guards = [self._guard_record(g) for g in self.interface.guards]

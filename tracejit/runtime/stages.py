@@ -33,7 +33,7 @@ from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.progress import stage
 from tracejit.runtime.signals import keeping_signals
 from tracejit.trace import paths
-from tracejit.trace.capture import Capture
+from tracejit.trace.capture import Capture, Returned
 from tracejit.trace.source import describe_line
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
@@ -59,6 +59,7 @@ class Program:
     weak      -- per output, whether it is a Python number
     written   -- leaves of the arguments to be overwritten, with the number of the output
     assigned  -- paths to variables to be assigned to, with the number of the output
+    returned  -- leaves of the result that are arguments, or earlier leaves, as objects
     results   -- names for outputs by number, where they have any
     """
 
@@ -73,6 +74,7 @@ class Program:
     options: Any = None
     assigned: list[tuple[paths.Path, int]] = field(default_factory=list)
     results: dict[int, str] = field(default_factory=dict)
+    returned: tuple[Returned, ...] = ()
 
     @classmethod
     def of_graph(cls, graph: Graph) -> Program:

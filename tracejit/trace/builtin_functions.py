@@ -33,6 +33,7 @@ from tracejit.trace.iterables import (
 from tracejit.trace.objects import (
     any_of,
     binary,
+    compare,
     delete_attribute,
     iterate,
     read_attribute,
@@ -256,6 +257,23 @@ def _hash(x: Any) -> int:
     return int(call_natively(hash, (x,), {}))
 
 
+def _id(x: Any) -> int:
+    """Return the identity of an object; refuse that of what stands for one of the caller's."""
+    captured = current().captured
+    if isinstance(x, Traced) or id(x) in captured.given or id(x) in captured.copies:
+        raise refuse(f"id() of {'an array or number' if isinstance(x, Traced) else 'an object'} "
+                     "that the call decides on", "Compare objects with `is`")
+    return int(call_natively(id, (x,), {}))
+
+
+def _is(a: Any, b: Any) -> Any:
+    return compare("Is", a, b)
+
+
+def _is_not(a: Any, b: Any) -> Any:
+    return compare("IsNot", a, b)
+
+
 def _iter(x: Any, *sentinel: Any) -> Any:
     return call_natively(iter, (x, *sentinel), {}) if sentinel else iterate(x)
 
@@ -350,9 +368,9 @@ BUILTINS.update({
     round: _by_method(_round, "__round__"), isinstance: _isinstance, list: _list_of(list),
     tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
     all: _all, complex: _complex, abs: functools.partial(unary, "abs"),
-    pow: _pow, hash: _hash, map: _map, sorted: _sorted,
+    pow: _pow, hash: _hash, id: _id, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     functools.reduce: _reduce,
     math.prod: lambda xs, *, start=1: _reduce(operator.mul, xs, start),
-    math.fsum: _sum,
+    math.fsum: _sum, operator.is_: _is, operator.is_not: _is_not,
 })

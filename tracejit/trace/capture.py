@@ -41,15 +41,19 @@ from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
-from tracejit.tree import Spread, Structure, flatten, leaf_names, unflatten
+from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names, unflatten
 
-__all__ = ["Capture", "Pins", "capture_function"]
+__all__ = ["Capture", "Pins", "Returned", "capture_function"]
 
 SIZE_NAMES = "nmklpqrst"
 
 
 Pins = dict[tuple[Any, Any], tuple[int, str]]
 """What had to be fixed: (leaf key, axis or None for an int itself), its number and the reason."""
+
+
+Returned = tuple[int, bool, int]
+"""A leaf of the result, and which argument's leaf or earlier leaf of the result it is."""
 
 
 @dataclass(slots=True)
@@ -66,6 +70,7 @@ class Capture:
     written    -- leaves of the arguments that the function writes to, with the number of the output
     pins       -- sizes and ints that were fixed, with their numbers
     facts      -- what is so of the memory of the graph's inputs
+    returned   -- leaves of the result that are arguments, or earlier leaves, as objects
     united     -- inputs that are one array with an earlier one, which stands for both
     unseen     -- what ran or was read that no guard sees
     """
@@ -86,6 +91,7 @@ class Capture:
     facts: tuple[Fact, ...] = ()
     united: dict[int, int] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
+    returned: tuple[Returned, ...] = ()
 
     def refuse_united(self, what: str) -> None:
         """Refuse arguments that are one array, of which each would need the same tangent."""
@@ -174,6 +180,9 @@ class _Attempt:
             fn = trace.captured.static(self.fn)
             tracers = self._argument_tracers()
             args, kwargs = unflatten(self.structure, iter(tracers))
+            given = containers_in((args, kwargs))
+            numbers = self.structure.repeats or range(len(given))
+            trace.captured.given = {id(x): (x, k) for x, k in zip(given, numbers, strict=True)}
             if self.writes_back:
                 trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))}
             try:
@@ -203,7 +212,8 @@ class _Attempt:
             assigned = self._assigned(outputs, weak)
             capture = self._close(structure, outputs, constants, weak, written, assigned)
             return replace(capture, facts=tuple(self.memory.facts), united=self.memory.united,
-                           unseen=tuple(trace.unseen))
+                           unseen=tuple(trace.unseen),
+                           returned=_returned(leaves, tracers) if self.writes_back else ())
 
     # --- inputs ---------------------------------------------------------------------------------
 
@@ -449,6 +459,18 @@ def _spread(x: Any) -> Any:
     if type(x) is dict:
         return {k: _spread(y) for k, y in x.items()}
     return x
+
+
+def _returned(leaves: Sequence[Any], arguments: Sequence[Any]) -> tuple[Returned, ...]:
+    """Return which leaves of a result are arrays that were arguments, or are there already."""
+    found: list[Returned] = []
+    numbers = {id(x): (True, k) for k, x in enumerate(arguments) if isinstance(x, Tracer)}
+    for k, x in enumerate(leaves):
+        if isinstance(x, Tracer) and x.is_array:
+            if id(x) in numbers:
+                found.append((k, *numbers[id(x)]))
+            numbers.setdefault(id(x), (False, k))
+    return tuple(found)
 
 
 def _read_values(eqns: Iterable[Eqn], outputs: Iterable[Atom]) -> set[Any]:

@@ -22,7 +22,15 @@ from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
 from tracejit.trace.context import refuse
 from tracejit.trace.eager import Recorded, State
-from tracejit.trace.guards import ABSENT, Content, Guarded, Same, Shape, guards_of_function
+from tracejit.trace.guards import (
+    ABSENT,
+    Content,
+    Different,
+    Guarded,
+    Same,
+    Shape,
+    guards_of_function,
+)
 from tracejit.trace.modules import home_of, is_standard
 from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
 from tracejit.trace.policy import asks_again, is_opaque
@@ -79,6 +87,7 @@ def _copy_of_set(x: Any) -> Any:
 
 _CONTAINERS = (list, tuple, dict, OrderedDict, defaultdict, deque, set, frozenset, MappingProxyType)
 """The containers of which the items are captured one by one."""
+_MUTABLE = (list, dict, set, deque)
 _VIEWS: dict[type, Callable[[Any], Any]] = {
     type({}.keys()): lambda x: x.keys(), type({}.values()): lambda x: x.values(),
     type({}.items()): lambda x: x.items(), type(OrderedDict().keys()): lambda x: x.keys(),
@@ -114,6 +123,11 @@ class Captures:
         self.namespaces: dict[int, tuple[Any, Path | None]] = {}
         """Modules' dicts that captured code has hold of, by their ids."""
         self.functions: dict[int, Path] = {}
+        self.made: dict[int, tuple[Any, Any, Path]] = {}
+        """By the ids of containers that can change: these, their copies and where they are."""
+        self.given: dict[int, tuple[Any, int]] = {}
+        """The containers of the arguments, by their ids, each with the number of the first that is
+        the same object in the call."""
         self.passed: dict[int, Any] = {}
         """The lists and dicts of the arguments that the caller would see change, by their ids."""
 
@@ -277,6 +291,31 @@ class Captures:
                 if isinstance(x, State) and tracer.cell in places]
 
     def _container(self, path: Path, content: Any) -> Any:
+        """Return a copy of a container, one for all paths that lead to it."""
+        _, made, first = self.made.get(id(content), (None, None, path))
+        if made is None:
+            made = self._new_container(path, content)
+            if isinstance(content, _MUTABLE):
+                self.made[id(content)] = (content, made, path)
+        else:
+            self.guards.append(Guarded(path, Same(first)))
+        return made
+
+    def are_one_object(self, a: Any, b: Any) -> bool:
+        """Return whether two containers are one in Python, which then is a guard."""
+        first, other = self.copies.get(id(a)), self.copies.get(id(b))
+        if first is not None and other is not None:
+            one = first.read() is other.read()
+            self.guards.append(Guarded(other, Same(first) if one else Different(first)))
+            return one
+        if id(a) in self.given and id(b) in self.given:
+            return self.given[id(a)][1] == self.given[id(b)][1]
+        if (id(a) in self.given and other is not None) or (id(b) in self.given and first):
+            raise refuse("`is` between an argument and a container from outside",
+                         "Compare what they hold, or pass a flag")
+        return False
+
+    def _new_container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))
         made: Any
         if isinstance(content, (set, frozenset)):
@@ -293,6 +332,11 @@ class Captures:
         self.containers[id(made)] = made
         self.copies[id(made)] = path
         return made
+
+    def is_given_twice(self, x: Any) -> bool:
+        """Return whether a container is in the arguments more than once."""
+        _, number = self.given.get(id(x), (None, None))
+        return sum(k == number for _, k in self.given.values()) > 1
 
     def _partial(self, path: Path, content: Any) -> Any:
         """Return a partial of the captured function and arguments."""
@@ -490,6 +534,9 @@ class Captures:
         if self.is_from_outside(x):
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
                          "Return the new value instead, or work on a copy made inside")
+        if self.is_given_twice(x):
+            raise refuse(f"changing a {type(x).__name__} that is an argument twice",
+                         "Pass a copy, or return the new value instead")
         if id(x) in self.passed:
             raise refuse(f"changing a {type(x).__name__} of the arguments, which jit gives back in "
                          "arrays only", "Return the new value instead, or work on a copy")

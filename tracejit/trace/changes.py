@@ -190,7 +190,7 @@ def _is_from_around(x: Any) -> bool:
     if isinstance(x, Traced):
         return False
     trace = current()
-    if is_joined(x) or id(x) in trace.captured.passed:
+    if is_joined(x) or id(x) in trace.captured.passed or trace.captured.is_given_twice(x):
         return True
     if trace.frames:
         return id(x) not in trace.frames[-1].created

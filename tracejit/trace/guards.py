@@ -19,7 +19,7 @@ import numpy as np
 from tracejit.exact import Itself, is_unchanging, same, token
 from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path, all_attributes_of, attributes_of
 
-__all__ = ["ABSENT", "Condition", "Content", "Elements", "Guarded", "Same", "Shape",
+__all__ = ["ABSENT", "Condition", "Content", "Different", "Elements", "Guarded", "Same", "Shape",
            "guards_of_function", "shown"]
 
 
@@ -65,7 +65,9 @@ class Guarded:
         except Exception:
             return f"{self.path} is not there any more"
         if isinstance(self.content, Same):
-            return f"{self.path} and {self.content.path} are no longer one array"
+            return f"{self.path} and {self.content.path} are no longer one object"
+        if isinstance(self.content, Different):
+            return f"{self.path} and {self.content.path} are one object now"
         return f"{self.path} has changed from {shown(self.content)} to {shown(new)}"
 
 
@@ -119,6 +121,17 @@ class Same(Condition):
     def holds(self, x: Any) -> bool:
         """Return whether an array is that at the other path."""
         return self.path.read() is x
+
+
+@dataclass(frozen=True, slots=True)
+class Different(Condition):
+    """The guard that two paths lead to different objects."""
+
+    path: Path
+
+    def holds(self, x: Any) -> bool:
+        """Return whether an object is not that at the other path."""
+        return self.path.read() is not x
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
@@ -54,7 +54,7 @@ class Memory:
         """The arguments that are one array with an earlier one, by their numbers."""
         self.facts: dict[Fact, str] = {}
         """What the program rests on, with what to tell of it; what is so of most arrays is not."""
-        self.handles: dict[int, tuple[Any, int]] = {}
+        self.handles: dict[int, tuple[ref[Any], int]] = {}
         """By the id of what stands for an input: that, and the number of the input."""
         self.cells: WeakKeyDictionary[Cell, int] = WeakKeyDictionary()
         """The number of the input whose elements a cell began with."""
@@ -69,7 +69,7 @@ class Memory:
               is_argument: bool) -> None:
         """Note what stands for an array among the inputs."""
         self.inputs[number] = _Input(number, content, name, tracer.cell, is_argument)
-        self.handles[id(tracer)] = tracer, number
+        self.handles[id(tracer)] = ref(tracer), number
         self.cells.setdefault(tracer.cell, number)
 
     # --- layout ---------------------------------------------------------------------------------
@@ -101,6 +101,11 @@ class Memory:
         cell.layout = rule_of(origin)
         if value is not None:
             self.values[value] = cell.layout
+        number = self._object(origin)
+        if number is None:  # an object that others may get, too
+            number = -1 - len(self.handles)
+            self.handles[id(origin)] = ref(origin), number
+        self.handles[id(tracer)] = ref(tracer), number
         if origin.cell in self.cells:
             self.cells[cell] = self.cells[origin.cell]
 
@@ -197,13 +202,20 @@ class Memory:
 
     # --- identity -------------------------------------------------------------------------------
 
+    def _object(self, x: Any) -> int | None:
+        """Return the number of the input that a handle stands for, as an object; None if none."""
+        known, number = self.handles.get(id(x), (None, None))
+        return number if known is not None and known() is x else None
+
     def are_one_object(self, a: Any, b: Any) -> bool | None:
         """Return whether two handles are one Python object; None where they are no inputs."""
-        if id(a) not in self.handles or id(b) not in self.handles:
+        k, j = self._object(a), self._object(b)
+        if k is None or j is None:
             return None
-        k, j = self.handles[id(a)][1], self.handles[id(b)][1]
         if k == j:
             return True
+        if min(k, j) < 0:
+            return False
         self._note("identical", (min(k, j), max(k, j)),
                    f"whether {self.inputs[k].name} is {self.inputs[j].name} decides")
         return bool(self._ask("identical", k, j))

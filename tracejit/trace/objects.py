@@ -190,12 +190,27 @@ def unary(op: str, x: Any) -> Any:
     return call_natively(plain, (x,), {}) if method is None else method(x)
 
 
+def are_one_object(a: Any, b: Any) -> bool:
+    """Return whether two things are one object in Python."""
+    if a is b:
+        return True
+    trace = current()
+    if not (isinstance(a, Tracer) and isinstance(b, Tracer)):
+        return bool(trace.captured.are_one_object(a, b))
+    found = trace.memory.are_one_object(a, b)
+    if found is None and a.is_array and b.is_array and a.cell is not b.cell and (
+            a.cell.may_be_one_with(b.cell)):
+        raise refuse("`is` between arrays of which data or their layout decides whether they are "
+                     "one", "Compare what they hold, or keep a flag")
+    return bool(found)
+
+
 def compare(op: str, a: Any, b: Any) -> Any:
     """Return `a op b` of a comparison."""
     if op in ("Is", "IsNot"):
         if a is not b:
             lists.refuse_unknown_identity(a, b)
-        return (a is b) is (op == "Is")
+        return are_one_object(a, b) is (op == "Is")
     if op in ("In", "NotIn"):
         found = contains(b, a)
         return found if op == "In" else negated(found)
@@ -233,7 +248,7 @@ def contains(container: Any, item: Any) -> Any:
         return lists.contains(container, item)
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
-        return any_of(x is item or compare("Eq", x, item) for x in container)
+        return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)
     method = special_method(container, "__contains__")

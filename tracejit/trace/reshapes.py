@@ -38,8 +38,9 @@ def ravelled(a: Tracer) -> Tracer:
     asked: set[int] = set()
     fits = is_contiguous(a, asked)
     if fits:
-        same = a if len(a.dims) == 1 else view(a, ReshapeStep(shape, a.aval.shape))
-        return _noted(same, a, asked)
+        flat = len(a.dims) == 1
+        shown = Tracer(a.cell, a.steps) if flat else view(a, ReshapeStep(shape, a.aval.shape))
+        return _noted(shown, a, asked)
     return _copied(apply("reshape", a, shape=shape), a, fits, asked)
 
 

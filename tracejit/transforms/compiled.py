@@ -31,7 +31,8 @@ class Jit:
         c = capture_function(self.fn, specs, structure, leaves,
                              writes_back=self.writes_back, assigns=True)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
-                       c.constants, c.weak, c.written, self.options, c.assigned)
+                       c.constants, c.weak, c.written, self.options, c.assigned,
+                       returned=c.returned)
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Call within a capture: as if it were not compiled."""

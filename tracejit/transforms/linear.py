@@ -31,7 +31,7 @@ from tracejit.transforms.nested import (
     tracer_of_atom,
 )
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure, flatten, leaf_names, unflatten
+from tracejit.tree import Structure, flatten, flatten_call, leaf_names, unflatten
 
 __all__ = ["Pullback", "Tangent", "pair_of"]
 
@@ -100,7 +100,7 @@ class Pullback:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return (value, pullback), or (value, pullback, aux)."""
-        leaves, structure = flatten((args, kwargs))
+        leaves, structure = flatten_call(args, kwargs)
         if any(isinstance(x, (Tracer, SymInt)) for x in leaves):
             return self.inline(args, kwargs)
         result = self.forward(*args, **kwargs)

@@ -1,0 +1,260 @@
+"""Which names are one object: `is` is Python's, and a program holds for calls in which it is so."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+LIST = [1.0, 2.0]
+ALIAS: Any = LIST
+ARRAY = np.arange(3.0)
+OTHER: Any = ARRAY
+TABLE = {"k": LIST, "w": ARRAY}
+
+
+def doubled_if_one(a: Any, b: Any) -> Any:
+    return np.sum(a) * 2.0 if a is b else np.sum(a) + np.sum(b)
+
+
+def not_one(a: Any, b: Any) -> Any:
+    return np.sum(a) if a is not b else np.sum(b) * 3.0
+
+
+def by_operator(a: Any, b: Any) -> Any:
+    return np.sum(a) if operator.is_(a, b) else np.sum(b) * 3.0
+
+
+def of_a_view(a: Any, b: Any) -> Any:
+    return np.sum(a) if a[:] is a or a.T is b else np.sum(b) * 3.0
+
+
+def after_a_name(a: Any, b: Any) -> Any:
+    c = a
+    d = b
+    return np.sum(c) if c is d else np.sum(d) * 3.0
+
+
+def in_a_list(a: Any, b: Any) -> Any:
+    both = [a, b]
+    return np.sum(a) if both[0] is both[1] else np.sum(b) * 3.0
+
+
+def in_a_function(a: Any, b: Any) -> Any:
+    def one(x: Any, y: Any) -> Any:
+        return x is y
+
+    return np.sum(a) if one(b, a) else np.sum(b) * 3.0
+
+
+PROGRAMS = (doubled_if_one, not_one, by_operator, of_a_view, after_a_name, in_a_list, in_a_function)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("transform", [tracejit.jit, tracejit.value_and_grad])
+def test_arguments(f: Any, transform: Any) -> None:
+    x, y = np.arange(3.0), np.arange(3.0) + 1.0
+    with tracejit.config(disable_jit=True):
+        compute = transform(f)
+        for args in ((x, x), (x, y), (x, x[:]), (y, x), (x, x), (y, y), (x[:], x)):
+            found = compute(*args)
+            value = found[0] if transform is tracejit.value_and_grad else found
+            assert value == f(*args)
+
+
+@pytest.mark.parametrize("f", [doubled_if_one, not_one])
+def test_arguments_compiled_and_within_a_capture(f: Any) -> None:
+    x, y = np.arange(3.0), np.arange(3.0) + 1.0
+    compute, inside = tracejit.value_and_grad(f), tracejit.jit(
+        lambda a, b: tracejit.value_and_grad(f)(a, b))
+    for args in ((x, x), (x, y), (x, x[:]), (x, x)):
+        assert compute(*args)[0] == f(*args)
+        assert inside(*args)[0] == f(*args)
+        assert np.array_equal(compute(*args)[1], inside(*args)[1])
+
+
+CONTAINERS: dict[str, Any] = {
+    "lists": lambda: [1.0, 2.0], "dicts": lambda: {"a": 1.0}, "lists of arrays": lambda: [ARRAY],
+    "nested": lambda: [[1.0], [2.0]], "empty": lambda: [],
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_containers_among_the_arguments(name: str) -> None:
+    def f(a: Any, b: Any) -> Any:
+        return 1.0 if a is b else 2.0
+
+    def parts(a: Any) -> Any:
+        return 1.0 if a[0] is a[1] else 2.0
+
+    def mixed(a: Any, b: Any) -> Any:
+        return 1.0 if a is b[0] else 2.0
+
+    make = CONTAINERS[name]
+    one, other = make(), make()
+    with tracejit.config(disable_jit=True):
+        for g, calls in ((f, ((one, one), (one, other), (one, one))),
+                         (parts, (([one, one],), ([one, other],), ((one, one),))),
+                         (mixed, ((one, [one]), (one, [other])))):
+            compute = tracejit.jit(g)
+            for args in calls:
+                assert compute(*args) == g(*args)
+
+
+def test_a_list_that_is_passed_twice_is_changed_once() -> None:
+    def appends(a: Any, b: Any) -> Any:
+        a.append(a[0] * 2.0)
+        return sum(b)
+
+    def assigns(a: Any, b: Any) -> Any:
+        a[0] = 7.0 * a[1]
+        return sum(b)
+
+    def of_a_dict(a: Any, b: Any) -> Any:
+        a["x"] = 3.0
+        return sum(b.values())
+
+    with tracejit.config(disable_jit=True):
+        for f, make in ((appends, lambda: [1.0, 2.0]), (assigns, lambda: [1.0, 2.0]),
+                        (of_a_dict, lambda: {"x": 1.0, "y": 2.0})):
+            one = make()
+            with pytest.raises(tracejit.Refusal, match="twice"):
+                tracejit.value_and_grad(f)(one, one)
+            value, _ = tracejit.value_and_grad(f, argnums=(0, 1))(one, make())
+            assert value == f(make(), make())
+
+
+def test_globals_that_name_one_object() -> None:
+    global ALIAS, OTHER
+
+    def lists(x: Any) -> Any:
+        return x * 2.0 if LIST is ALIAS else x
+
+    def arrays(x: Any) -> Any:
+        return x * 2.0 if ARRAY is OTHER else x
+
+    def items(x: Any) -> Any:
+        return x * 2.0 if TABLE["k"] is ALIAS and TABLE["w"] is OTHER else x
+
+    with tracejit.config(disable_jit=True):
+        for start in (True, False):
+            for f in (lists, arrays, items):
+                compute = tracejit.jit(f)
+                for one in (start, not start, start, not start):
+                    ALIAS = LIST if one else list(LIST)
+                    OTHER = ARRAY if one else ARRAY.copy()
+                    assert compute(1.0) == f(1.0)
+    ALIAS, OTHER = LIST, ARRAY
+
+
+def test_an_argument_and_a_global() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x) * 2.0 if x is ARRAY else np.sum(x)
+
+    compute = tracejit.jit(f)
+    for x in (ARRAY, ARRAY.copy(), ARRAY[:], ARRAY):
+        assert compute(x) == f(x)
+
+
+def test_identity_in_a_membership() -> None:
+    def f(a: Any, b: Any) -> Any:
+        return 1.0 if any(x is a for x in [b, b * 1.0]) else 2.0
+
+    x = np.arange(3.0)
+    with tracejit.config(disable_jit=True):
+        compute = tracejit.jit(f)
+        for args in ((x, x), (x, x.copy()), (x, x)):
+            assert compute(*args) == f(*args)
+
+
+def test_ids_are_refused() -> None:
+    def arrays(a: Any, b: Any) -> Any:
+        return np.sum(a) if id(a) == id(b) else np.sum(b) * 2.0
+
+    def lists(x: Any) -> Any:
+        return x if id(LIST) == id(ALIAS) else x * 2.0
+
+    x = np.arange(3.0)
+    with pytest.raises(tracejit.Refusal, match="`is`"):
+        tracejit.jit(arrays)(x, x)
+    with pytest.raises(tracejit.Refusal, match="`is`"):
+        tracejit.jit(lists)(1.0)
+
+
+def test_what_data_decides_is_refused() -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = x if np.sum(x) > 1.0 else y
+        return 1.0 if z is x else 2.0
+
+    x = np.arange(3.0)
+    with pytest.raises(tracejit.Refusal):
+        tracejit.jit(f)(x, x + 1.0)
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_results_are_the_objects_that_they_are_in_python(interpreted: bool) -> None:
+    def twice(x: Any) -> Any:
+        y = x * 2.0
+        return y, y, {"a": [y]}
+
+    def given(x: Any, y: Any) -> Any:
+        return x, y * 2.0, [x, y]
+
+    def written(x: Any) -> Any:
+        x *= 2.0
+        return x
+
+    def rebound(x: Any) -> Any:
+        y = x
+        x = x + 1.0
+        return x, y
+
+    with tracejit.config(disable_jit=interpreted):
+        a, b, c = tracejit.jit(twice)(ARRAY)
+        assert a is b is c["a"][0]
+        x, y = np.arange(3.0), np.ones(2)
+        compute = tracejit.jit(given)
+        for _ in range(2):
+            r = compute(x, y)
+            assert r[0] is x and r[2][0] is x and r[2][1] is y and r[1] is not y
+        assert tracejit.jit(written)(x) is x and x.tolist() == [0.0, 2.0, 4.0]
+        r = tracejit.jit(rebound)(x)
+        assert r[1] is x and r[0] is not x
+        zero = np.array(2.0)
+        assert tracejit.jit(written)(zero) is zero and zero == 4.0
+
+
+def test_arrays_without_axes_among_the_arguments() -> None:
+    def counts(total: Any, x: Any) -> Any:
+        total += np.sum(x)
+        return total * 1.0
+
+    def sets(total: Any, x: Any) -> Any:
+        total[...] = x[0]
+        return x[1]
+
+    def rebinds(total: Any, x: Any) -> Any:
+        total = total + 1.0
+        return total
+
+    x = np.arange(3.0) + 1.0
+    for interpreted in (True, False):
+        with tracejit.config(disable_jit=interpreted):
+            for f in (counts, sets, rebinds):
+                ours, theirs = np.array(2.0), np.array(2.0)
+                compute = tracejit.jit(f)
+                for _ in range(2):
+                    assert compute(ours, x) == f(theirs, x)
+                    assert ours == theirs
+                value, slope = tracejit.value_and_grad(f, argnums=(0, 1))(np.array(2.0), x)
+                assert value == f(np.array(2.0), x)
+                assert np.shape(slope[0]) == ()
+    whole = np.array(3)
+    assert tracejit.jit(lambda n: n * 2)(whole) == 6
