@@ -153,6 +153,8 @@ class Frame:
     """The cells that were read in it: equations do not say, as one may stand for several reads."""
     outdated: list[Cell] = field(default_factory=list)
     """The cells that became stale in it."""
+    counted: bool = True
+    """Whether it is no `while`, if it is a loop."""
     grows: bool = False
     """Whether it is a loop that may carry the storage of a list that gets longer in it."""
     indexed: list[Any] = field(default_factory=list)

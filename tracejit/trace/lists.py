@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, is_nonneg, maximum
 from tracejit.ir.types import scalar
@@ -85,6 +86,10 @@ def list_of(items: TracedIterable, element: Callable[[Any], Any]) -> list[Any]:
             if is_of_open_loop(e):
                 raise
             why = e.why
+        except Refusal as e:
+            if not trace.is_known(count):
+                raise
+            why = str(e)
     if why:
         trace.note(f"this list is made item by item: {why}", trace.builder.find_site())
     return note_made([element(x) for x in items])  # type: ignore[no-any-return]
@@ -559,7 +564,13 @@ def _change(xs: list[Any], parts: list[Any], what: str) -> None:
     trace = current()
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
-    known_container(xs, what)
+    try:
+        known_container(xs, what)
+    except Unroll as e:
+        if has_runs(xs) and not is_of_open_loop(e) and any(
+                f.kind == "loop" and not f.counted for f in trace.frames):
+            give_up(xs, what)  # Python may know how often a `while` runs
+        raise
     xs[:] = parts
 
 
@@ -741,6 +752,9 @@ def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
             continue
         if isinstance(p, Stored) and p.nest:
             p.give_up("a sum of lists")
+        if not p.is_numbers and current().decide(
+                p.count, "==", "a sum of no arrays is a number") is True:
+            continue
         result = add(result, _run_total(p))
     return result
 

@@ -89,14 +89,24 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
     cells = dict.fromkeys(x.cell for x in written)  # in order: equal arrays begin as one value
     for cell in sorted(cells, key=lambda c: c.value.uid):
         carried.append(_Carried(CellPlace(cell), cell.value, CellGuess(cell.value.aval)))
+    params: Params = {} if snapshots is None else {"snapshots": snapshots}
+    if condition is None:
+        params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
     tracer = _LoopTracer(carried, body, condition, lo, hi, flags, reverse)
+    try:
+        _settle(tracer, params)
+    except Exception as e:
+        if tracer.growing and not isinstance(e, Unroll):  # Python's own list may do
+            raise Unroll(str(e), e if isinstance(e, Refusal) else None) from None
+        raise
+
+
+def _settle(tracer: _LoopTracer, params: Params) -> None:
+    """Trace a loop until its guess holds, and emit it."""
     for _ in range(32):
         done = tracer.attempt()
         if done is not None and not tracer.keep_arrays():
-            params: Params = {} if snapshots is None else {"snapshots": snapshots}
-            if condition is None:
-                params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
-            with _all_or_nothing(carried):
+            with _all_or_nothing(tracer.given):
                 _finish(tracer, done, params)
             return
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
@@ -201,7 +211,7 @@ class _LoopTracer:
     def _enter(self, frame: Frame) -> None:
         """Give every place the content that an iteration begins with."""
         self.frame = frame
-        frame.grows = self.may_grow
+        frame.grows, frame.counted = self.may_grow, self.condition is None
         turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
         for g in self.growing:
             g.enter(frame, turn, self.hi - self.lo)

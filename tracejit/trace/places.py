@@ -152,7 +152,8 @@ class ItemPlace:
     def set(self, content: Any) -> None:
         """Replace the content."""
         if content is UNSET:
-            self.container.pop(self.item, None)
+            if isinstance(self.container, dict):  # a list has no item that is not set
+                self.container.pop(self.item, None)
         else:
             self.container[self.item] = content
 
