@@ -42,6 +42,7 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
     sweep = ReverseSweep(trace, active, {}, {})
     sweep.kept, sweep.stopped, sweep.sum_terms = frozenset(xs), stopped, sum_terms
     before, builder.group = builder.group, group
+    restarts, trace.restarts, trace.names = trace.restarts, False, False  # rules are no users
     try:
         with builder.differentiating(None, None):
             for y, ct in zip(ys, cts, strict=True):
@@ -57,7 +58,7 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value
                 sweep.settle(x)
             found = [sweep.dense_of(x) if sweep.cts.get(x) is not None else None for x in xs]
     finally:
-        builder.group = before
+        builder.group, trace.restarts, trace.names = before, restarts, True
     results = [a for a in found if a is not None]
     _resolve(top, len(forward), results, sweep)
     rest = iter(results)

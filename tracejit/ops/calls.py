@@ -19,6 +19,7 @@ from tracejit.trace.context import bare_size, current
 from tracejit.trace.dependencies import note_rule
 from tracejit.trace.eager import Recorded, record_call
 from tracejit.trace.equations import apply, atom_of, emit, lift, same_dim
+from tracejit.trace.identities import named
 from tracejit.trace.source import describe_line
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
@@ -162,7 +163,7 @@ def stop_gradient(x: Any) -> Any:
     3.0
     """
     if isinstance(x, Tracer):
-        result = apply("stop_gradient", x)
+        result: Tracer = named(apply("stop_gradient", x))
         result.weak = x.weak
         return result
     if isinstance(x, Recorded):

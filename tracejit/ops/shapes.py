@@ -109,9 +109,12 @@ linear("concatenate", lambda *xs, axis: np.concatenate(xs, axis), _concatenate_i
        samples=lambda n: [((n,), (3,), {"axis": 0}), ((2, 2), (2, n), {"axis": 1})])
 
 
-# --- no derivative ------------------------------------------------------------------------------
-# An op of its own, so that the printed program shows where the gradient ends and why.
+# --- names, and no derivative -------------------------------------------------------------------
+# `named` keeps equal values apart (`tracejit/trace/identities.py`). `stop_gradient` is an op of its
+# own, so that the printed program shows where the gradient ends and why.
 
 
+structural("named", lambda x: x, same_type, Inline("operands"), lambda sweep, eqn, cts: list(cts),
+           lambda sweep, eqn, tangents: list(tangents), cost=0.0, exact=True, unique=True)
 structural("stop_gradient", lambda x: x, same_type, Inline("operands"), marked=True, cost=0.0,
            exact=True)

@@ -18,6 +18,7 @@ from tracejit.tape.given import match
 from tracejit.trace.context import current
 from tracejit.trace.eager import Recorded
 from tracejit.trace.equations import cast
+from tracejit.trace.identities import rename, require_names
 from tracejit.trace.states import StateTracer
 from tracejit.trace.tracer import SymInt, Tracer
 from tracejit.transforms.nested import conforming, tracer_of_atom
@@ -30,6 +31,8 @@ class CapturedTape:
     """The part of the capture that a tape has recorded, and what it watches."""
 
     def __init__(self, watch_accessed: bool) -> None:
+        require_names()
+        current().tapes.append(self)
         self.watch_accessed = watch_accessed
         self.watched: dict[Value, None] = {}
         self.recorded: set[Value] = set()
@@ -41,13 +44,14 @@ class CapturedTape:
     def start(self) -> None:
         """Record from here on."""
         trace = current()
-        self.before = {v for eqn in _equations() for v in eqn.outputs}
-        for scope in trace.builder.scopes:  # an equal equation from before is not one of the tape
-            scope.table.clear()
+        self.before |= {v for eqn in _equations() for v in eqn.outputs}
+        _share_no_more()
         trace.watchers.append(self)
 
     def mark(self) -> None:
-        """Note what was recorded so far."""
+        """Note what was recorded so far, if the tape is recording."""
+        if self not in current().watchers:
+            return
         self.recorded.update(v for eqn in _equations() for v in eqn.outputs
                              if v not in self.before)
 
@@ -55,13 +59,14 @@ class CapturedTape:
         """Do not record what follows."""
         self.mark()
         current().watchers.remove(self)
+        _share_no_more()
 
     def watch(self, x: Tracer) -> None:
         """Follow what is computed from a traced value."""
         if isinstance(x, StateTracer):
             self._follow(x, x.cell.value)
         else:
-            self.watched[x.value] = None
+            self._watch(x, x.value)
 
     def note_state(self, state: StateTracer, value: Value) -> None:
         """Follow a variable that is read."""
@@ -70,14 +75,43 @@ class CapturedTape:
 
     def _follow(self, state: StateTracer, value: Value) -> None:
         if is_differentiable(value.aval.dtype):
-            self.watched[value] = None
+            self._watch(state, value)
             self.states.setdefault(id(state.cell), (state, {}))[1][value] = None
+
+    def _watch(self, x: Tracer, value: Value) -> None:
+        """Follow what is computed from a value from here on; what was, was not followed."""
+        self.mark()
+        if value in self._active()[0]:
+            return
+        following = [tape for tape in current().tapes if value in tape._active()[0]]
+        if rename(x):
+            value = x.value
+            for tape in following:
+                tape.recorded.add(value)
+        else:
+            unseen = {v for eqn in _equations() for v in eqn.outputs} - self._active()[0]
+            self.before |= unseen
+            self.recorded -= unseen
+        self.watched[value] = None
+        _share_no_more()
+
+    def _active(self) -> tuple[set[Value], frozenset[Value]]:
+        """Return the values that are followed, and those at which that ends."""
+        eqns = _equations()
+        stopped = frozenset(v for eqn in eqns for v in eqn.outputs
+                            if v not in self.recorded and v not in self.watched)
+        active = set(self.watched)
+        find_active(eqns, active, stopped)
+        return active, stopped
 
     def values_of(self, x: Tracer) -> list[Value]:
         """Return what a source has been while the tape recorded."""
         if isinstance(x, StateTracer):
             return list(self.states.get(id(x.cell), (x, {x.cell.value: None}))[1])
-        return [x.value]
+        found, active = [x.value], self._active()[0]
+        while (v := current().renamed.get(found[-1])) is not None:
+            found.append(v)
+        return [v for v in found if v in active][-1:]
 
     # --- gradients ------------------------------------------------------------------------------
 
@@ -101,11 +135,7 @@ class CapturedTape:
                  sources: Sequence[Tracer]) -> list[list[Any]]:
         """Append the cotangents of the sources, and return those that there are of each."""
         self.mark()
-        eqns = _equations()
-        stopped = frozenset(v for eqn in eqns for v in eqn.outputs
-                            if v not in self.recorded and v not in self.watched)
-        active = set(self.watched)
-        find_active(eqns, active, stopped)
+        active, stopped = self._active()
         groups = [[v for v in self.values_of(x) if v in active] for x in sources]
         xs = list(dict.fromkeys(v for group in groups for v in group))
         found = dict(zip(xs, append_gradients(ys, cts, xs, group="gradient", stopped=stopped),
@@ -130,6 +160,12 @@ def _summed(group: list[Any], x: Tracer, fill: bool) -> Any:
     if not group:
         return zeros(x.aval) if fill else None
     return functools.reduce(operator.add, [tracer_of_atom(a, False) for a in group])
+
+
+def _share_no_more() -> None:
+    """Let what follows be equations of its own: equal ones from before are not taken for it."""
+    for scope in current().builder.scopes:
+        scope.table.clear()
 
 
 def _equations() -> list[Eqn]:

@@ -19,6 +19,7 @@ from tracejit.tape.tape import UnconnectedGradients
 from tracejit.trace.captured import Captures
 from tracejit.trace.context import Trace, active, is_tracing
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
+from tracejit.trace.identities import require_names
 from tracejit.trace.tracer import SymInt, Tracer, tracer_of
 from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
@@ -74,6 +75,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
         raise RuntimeError("gradients adds operations to a program, so it is for functions that "
                            "tracejit captures (@tracejit.jit) and for `with tracejit.Graph():`. "
                            "Use tracejit.GradientTape elsewhere, or tracejit.grad")
+    require_names()
     targets = [_traced(y, "ys") for y in _listed(ys)]
     sources = [_traced(x, "xs") for x in _listed(xs)]
     given: list[Any] = [None] * len(targets) if grad_ys is None else _listed(grad_ys)
@@ -168,6 +170,7 @@ class Graph:
     def __init__(self, name: str = "graph") -> None:
         self.name = name
         self._trace = Trace()
+        self._trace.names = True
         self._trace.captured = Captures(self._input)
         self._inputs: list[Value] = []
         self._defaults: list[Any] = []

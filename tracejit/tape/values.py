@@ -20,6 +20,7 @@ from tracejit.trace.context import is_tracing
 from tracejit.trace.dispatch import METHODS, PROPERTIES
 from tracejit.trace.eager import Recorded
 from tracejit.trace.equations import cast, dtype_of, lift
+from tracejit.trace.identities import named
 
 __all__ = ["Attribute", "Method", "Operand", "TapeValue", "constant", "unwrap"]
 
@@ -323,7 +324,7 @@ def constant(value: Any, dtype: Any = None) -> TapeValue:
     """
     if is_tracing():
         made = cast(value, dtype_of(lift(value)) if dtype is None else np.dtype(dtype))
-        return made.copy()  # type: ignore[no-any-return]
+        return named(made.copy())  # type: ignore[no-any-return]
     data = np.array(unwrap(value) if not isinstance(value, (list, tuple)) else
                     _plain(value), dtype=None if dtype is None else np.dtype(dtype))
     data = data.astype(data.dtype.newbyteorder("="), copy=False)

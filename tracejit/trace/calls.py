@@ -22,6 +22,7 @@ from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
 from tracejit.trace.equations import COMPOSITES, cast, lift
+from tracejit.trace.identities import naming
 from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.modules import home_of, is_known_ufunc
 from tracejit.trace.paths import is_users_type
@@ -76,7 +77,7 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if traced and (capture is not None or isinstance(fn, np.ufunc)):
         args = tuple([list(x) if isinstance(x, _LIKE_LISTS) else x for x in args])
     if capture is not None and (traced or fn in CREATES):
-        return capture(*args, **kwargs)
+        return naming(capture)(*args, **kwargs)
     if isinstance(fn, np.ufunc):
         if fn not in UFUNCS and not is_known_ufunc(fn):
             unseen(f"the ufunc {fn.__name__}, made of a Python function,")
@@ -220,7 +221,7 @@ def captured_function(fn: Any) -> Callable[..., Any] | None:
 
 def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if fn not in UFUNCS and fn not in COMPOSITES and (capture := foreign_capture(fn)) is not None:
-        return capture(*args, **kwargs)
+        return naming(capture)(*args, **kwargs)
     return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
 
 
@@ -263,7 +264,7 @@ def _or_plain(capture: Callable[..., Any], fn: Callable[..., Any]) -> Callable[.
 
     def call(*args: Any, **kwargs: Any) -> Any:
         traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
-        return (capture if traced else fn)(*args, **kwargs)
+        return naming(capture)(*args, **kwargs) if traced else fn(*args, **kwargs)
 
     return call
 
@@ -313,7 +314,7 @@ def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any,
                       kwargs: dict[str, Any]) -> Any:
     if _looks(fn):
         return replacement(*args, **kwargs)
-    result = call_watched(replacement, args, kwargs, f"{fn.__name__}()")
+    result = call_watched(naming(replacement), args, kwargs, f"{fn.__name__}()")
     return note_made(result) if is_iterator(result) else result
 
 

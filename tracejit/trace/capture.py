@@ -36,7 +36,7 @@ from tracejit.trace.layouts import Input
 from tracejit.trace.memory import Memory, NeedOneArray
 from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
-from tracejit.trace.restarts import NeedLeast, NeedStatic
+from tracejit.trace.restarts import NeedLeast, NeedNames, NeedStatic
 from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
@@ -121,13 +121,14 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     pins: Pins = {}
     leasts: Pins = {}
     united: dict[int, int] = {}
-    decides_layouts = False
+    decides_layouts = has_names = False
     plain_lists: dict[Any, str] = {}
     list_kinds: dict[Any, Any] = {}
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
                            names, united)
-        attempt.trace.decides_layouts = decides_layouts
+        attempt.trace.decides_layouts, attempt.trace.names = decides_layouts, has_names
+        attempt.trace.restarts = True
         attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
         try:
             return attempt.run()
@@ -138,6 +139,8 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
                 leasts[key] = (need.least, why)
             else:
                 pins.update({k: (n, why) for k, n in ((key, number), *need.siblings)})
+        except NeedNames:
+            has_names = True
         except Relist as other:
             if other.kind is None:
                 plain_lists[other.where] = other.why
@@ -394,8 +397,7 @@ class _Attempt:
         inputs = iter(self.inputs)
         for k, (spec, t) in enumerate(zip(self.specs, tracers, strict=True)):
             v = next(inputs) if spec.is_traced else None
-            if v is not None and spec.kind == "array" and t.cell.value is not t.cell.first and (
-                    t.cell.first is v):
+            if v is not None and spec.kind == "array" and t.cell.first is v and t.cell.is_changed:
                 written.append((k, len(outputs)))
                 outputs.append(t.cell.value)
                 weak.append(False)
@@ -404,7 +406,7 @@ class _Attempt:
     def _settle_memory(self, outputs: list[Atom]) -> None:
         """Note what the program rests on of the memory of its inputs, or refuse it."""
         for base, result, inputs in self.trace.laid_out:
-            if base.value is not base.first or result.value is not result.first:
+            if base.is_changed or result.is_changed:
                 self.memory.rest_on_layouts(inputs)
         used = _read_values(self.trace.builder.scope.eqns, outputs)
         self.memory.settle_writes({k for k, v in enumerate((*self.inputs, *self.captured_inputs))

@@ -52,6 +52,16 @@ class Cell:
         self.stale: str | None = None
         """Where a source was written to, after which reading this cell is refused."""
 
+    @property
+    def is_changed(self) -> bool:
+        """Return whether something else was written to it than what it held at first."""
+        return self.holds_other_than(self.first)
+
+    def holds_other_than(self, value: Value) -> bool:
+        """Return whether it holds another value, whatever names values have."""
+        without_name = current().without_name
+        return without_name(self.value) is not without_name(value)
+
     def is_in_use(self, besides: Any = None) -> bool:
         """Return whether there is a handle on this cell, besides one."""
         return any((h := ref()) is not None and h is not besides for ref in self.handles)
@@ -180,6 +190,16 @@ class Trace:
         from tracejit.trace.memory import Memory
 
         self.builder = Builder(find_site)
+        self.names = False
+        """Whether what users can name are values of their own, equal ones too (`identities.py`)."""
+        self.unnamed: dict[Value, Value] = {}
+        """What values with names are otherwise."""
+        self.renamed: dict[Value, Value] = {}
+        """What values were, to which a tape has given another identity."""
+        self.tapes: list[Any] = []
+        """All tapes of this capture."""
+        self.restarts = False
+        """Whether the capture can begin again on other terms."""
         self.unifies = True
         """Whether sizes may turn out equal yet; else the run checks it."""
         self.frames: list[Frame] = []
@@ -269,6 +289,16 @@ class Trace:
             self.note(f"{what} may give something else at the next call, and no guard sees it: the "
                       "function is captured anew at every call. Pass what it gives as an argument, "
                       "to be captured once", find_site())
+
+    def before_rename(self, v: Value) -> Value:
+        """Return what a value was before tapes gave it other identities."""
+        while v in self.renamed:
+            v = self.renamed[v]
+        return v
+
+    def without_name(self, v: Value) -> Value:
+        """Return what a value is that has got a name."""
+        return self.unnamed.get(v, v)
 
     # --- sizes ----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from tracejit.ir.optable import find_op
 from tracejit.trace.context import current, refuse, refuse_outside
 from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
+from tracejit.trace.identities import named
 from tracejit.trace.layouts import joined, lay_out
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
@@ -293,12 +294,13 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     if ufunc in COMPOSITES:
         result = _composed(ufunc, operands, dtypes)
         if result is not NotImplemented:
-            return result if isinstance(result, tuple) else _laid_out(ufunc, result, operands)
+            return named(result if isinstance(result, tuple) else _laid_out(
+                ufunc, result, operands), operands)
     assert op is not None
     shape = broadcast_dims([dims_of(x) for x in operands])
     op = VARIANTS.get((op.name, dtypes[0].kind), op)
     atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
-    return _laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands)
+    return named(_laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands))
 
 
 def _laid_out(ufunc: Any, result: Tracer, operands: Sequence[Any]) -> Tracer:

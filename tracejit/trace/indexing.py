@@ -25,6 +25,7 @@ from tracejit.trace.equations import (
     same_dim,
     to_dim,
 )
+from tracejit.trace.identities import named
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 from tracejit.tree import flatten
@@ -54,14 +55,17 @@ def get_item(x: Tracer, key: Any) -> Any:
     """Return `x[key]`: a scalar, a view, or a copy where the key holds arrays."""
     parts = normalize(key)
     if any(map(is_advanced, parts)):
-        return FUNCTIONS[ADVANCED_GET](x, parts)
+        return named(FUNCTIONS[ADVANCED_GET](x, parts), (x,))
     basic = basic_key(x.dims, parts)
     if not basic.shape and not _has_ellipsis(key):
-        return tracer_of(view(x, IndexStep(basic.at)).value)
-    result = x if basic.at == whole(x.dims) else view(x, IndexStep(basic.at))
-    if basic.shape != basic.kept:
+        return named(tracer_of(view(x, IndexStep(basic.at)).value))
+    same = basic.at == whole(x.dims)
+    result = x if same else view(x, IndexStep(basic.at))
+    if basic.shape != basic.kept or (same and current().names):
         result = view(result, ReshapeStep(basic.shape, basic.kept))
-    return Tracer(result.cell, result.steps)
+    own = Tracer(result.cell, result.steps)
+    own.view = result.view
+    return own
 
 
 def _has_ellipsis(key: Any) -> bool:
@@ -111,7 +115,10 @@ class ADVANCED_SET:
 
 def view(x: Tracer, step: Step) -> Tracer:
     """Return a handle on the same cell through one more step."""
-    return Tracer(x.cell, extend(x.steps, step))
+    result = Tracer(x.cell, extend(x.steps, step))
+    if current().names:
+        result.stands_on(x, step)
+    return result
 
 
 def write_cell(x: Tracer, put: Any, at: At | None) -> None:

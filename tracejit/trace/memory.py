@@ -125,7 +125,7 @@ class Memory:
         read   -- the cells from around that it read
         """
         for tracer, origin, name in copies:
-            if tracer.cell.value is tracer.cell.first:
+            if not tracer.cell.is_changed:
                 continue
             site = self.writes.get(tracer.cell)
             if tracer.cell in self.cells:
@@ -143,7 +143,7 @@ class Memory:
     def refuse_changes(self, before: Mapping[Cell, Value], what: str) -> None:
         """Refuse a function that wrote to one of some cells, which held values before."""
         for cell, value in before.items():
-            if cell.value is not value:
+            if cell.holds_other_than(value):
                 raise refuse_at(self.writes.get(cell), f"a function under {what} writes to an "
                                 "argument, and only what it returns counts",
                                 "Let it work on a copy: x = x.copy()")
@@ -170,7 +170,7 @@ class Memory:
                 continue
             if number in self.copied_writes:
                 self._settle(x, read, self.copied_writes[number], True)
-            if number not in self.united and x.cell.value is not x.cell.first:
+            if number not in self.united and x.cell.is_changed:
                 self._settle(x, read, self.writes.get(x.cell), False)
         for k, j in self.united.items():
             where = _where(self.writes.get(self.inputs[j].cell))

@@ -7,7 +7,7 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedLeast", "NeedStatic", "NotRepeatable", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedStatic", "NotRepeatable", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -33,6 +33,13 @@ class NeedLeast(NeedStatic):
     def __init__(self, value: Value, least: int, site: Site | None, why: str) -> None:
         super().__init__(value, site, why)
         self.least = least
+
+
+class NeedNames(Restart):
+    """Something tells values apart that are equal: see `tracejit.trace.identities`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
 
 class NotRepeatable(Restart):

@@ -15,10 +15,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.errors import MissingAttribute
+from tracejit.ir.builder import Scope
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
-from tracejit.ir.types import Aval
+from tracejit.ir.optable import find_op
+from tracejit.ir.types import Aval, is_differentiable
 from tracejit.trace.context import Cell, current, is_tracing, refuse, refuse_outside
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
 from tracejit.trace.public_names import public_name
@@ -120,7 +122,9 @@ class Traced:
                 f"{public_name(func)} cannot be captured",
                 "Write it with operations that are listed in docs/coverage.md, or make it an op "
                 "with tracejit.register_op")
-        return capture(*args, **kwargs)
+        from tracejit.trace.identities import naming
+
+        return naming(capture)(*args, **kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise refuse_outside(
@@ -131,15 +135,29 @@ class Traced:
         raise refuse("a traced value cannot be pickled or deep-copied", "Return it instead")
 
 
+class NamedView:
+    """A view as a value of its own: of which handle, and what was read of it, in which block."""
+
+    __slots__ = ("base", "of", "scope", "shown", "step")
+
+    def __init__(self, base: Tracer, step: Step) -> None:
+        self.base, self.step = base, step
+        self.of: Value | None = None
+        self.scope: Scope | None = None
+        self.shown: Value | None = None
+
+
 class Tracer(Traced):
     """A handle on an array or a scalar in the making."""
 
-    __slots__ = ("__weakref__", "cell", "steps", "weak")
+    __slots__ = ("__weakref__", "cell", "steps", "view", "weak")
 
     def __init__(self, cell: Cell, steps: tuple[Step, ...] = (), *, weak: bool = False) -> None:
         self.cell = cell
         cell.handles.append(weakref.ref(self))
         self.steps = steps
+        self.view: NamedView | None = None
+        """What it shows, where handles are told apart."""
         self.weak = weak
         """Whether it stands for a Python number, which does not promote NumPy dtypes."""
 
@@ -150,7 +168,32 @@ class Tracer(Traced):
         value = self.cell.value
         if self.cell.layout is not None and self.cell.layout.may_permute:
             current().permuted.add(value)
-        return read_view(value, self.steps, _emit_one) if self.steps else value
+        if not self.steps:
+            return value
+        return self._read_named() if self.view is not None else self._read(value, self.steps)
+
+    def _read(self, value: Value, steps: tuple[Step, ...]) -> Value:
+        return read_view(value, steps, _emit_one)
+
+    def stands_on(self, base: Tracer, step: Step) -> None:
+        """Show what another handle shows through a step, as values of this handle's own."""
+        self.view = NamedView(base, step)
+        self._read_named()
+
+    def _read_named(self) -> Value:
+        """Return the elements shown as a value of this handle's own, while they stay what they are.
+
+        A view that is read in a region is another value there: that one ends with the region.
+        """
+        view, trace = self.view, current()
+        assert view is not None
+        before, scopes = trace.before_rename(view.base.value), trace.builder.scopes
+        if view.of is not before or view.scope not in scopes or view.shown is None:
+            shown = self._read(view.base.value, (view.step,))
+            if is_differentiable(shown.aval.dtype):
+                shown = _emit_one(find_op("named"), (shown,), {})
+            view.of, view.scope, view.shown = before, scopes[-1], shown
+        return view.shown
 
     def own(self) -> Tracer:
         """Return a copy: a cell of its own."""
@@ -189,8 +232,14 @@ class Tracer(Traced):
 
     def __getattr__(self, name: str) -> Any:
         if name in PROPERTIES:
-            return PROPERTIES[name](self)
+            from tracejit.trace.identities import named
+
+            return named(PROPERTIES[name](self), (self,))
         if name in METHODS:
+            if current().names:
+                from tracejit.trace.identities import naming
+
+                return partial(naming(METHODS[name]), self)
             return partial(METHODS[name], self)
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)

@@ -21,6 +21,7 @@ from tracejit.trace.equations import (
     lift,
     same_dim,
 )
+from tracejit.trace.identities import named
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
@@ -35,8 +36,8 @@ def dtype_of_leaf(x: Any) -> np.dtype | None:
 
 def tracer_of_atom(a: Atom, weak: bool) -> Any:
     if isinstance(a, Value):
-        return scalar_of(a, weak=weak)
-    result = cast(a.val, a.aval.dtype)
+        return named(scalar_of(a, weak=weak))
+    result = named(cast(a.val, a.aval.dtype))
     result.weak = weak
     return result
 

@@ -1,0 +1,283 @@
+"""Values that users can name are theirs: equal ones are not one for gradients, tapes and stops.
+
+Random programs, a third of whose statements say again what another one has said, are differentiated
+by what their names stand for. `gradients` within `jit` is compared with differences of the program
+in plain NumPy, in which the statement of that name gives a little more; a tape within `jit` with
+the same tape outside.
+"""
+
+from __future__ import annotations
+
+import linecache
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import assert_close
+
+import tracejit
+
+A, B = np.array([0.4, -0.7, 1.1]), np.array([0.9, 0.3, -0.5])
+
+
+@pytest.fixture(autouse=True)
+def _interpreted() -> Iterator[None]:
+    with tracejit.config(disable_jit=True, verify=True):
+        yield
+
+
+# --- random programs ------------------------------------------------------------------------------
+
+EXPRESSIONS = ("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} * 2.0", "np.sin({0})",
+               "{0} * {0}", "{0}.copy()", "+{0}", "{0}[::-1]", "np.where(a > 0.0, {0}, {1})",
+               "np.minimum({0}, 9.0 + {1} ** 2)", "{0} + 0.0", "{0}.reshape(3)", "np.cumsum({0})",
+               "{0} / (2.0 + {1} * {1})", "np.concatenate(({0}[1:], {1}[:1]))", "{0} @ {1} * {0}",
+               "np.sum({0}) * {1}", "{0}[0] * {1}", "np.stack(({0}, {1}))[0]", "abs({0} + 9.0)",
+               "{0} * np.cos({1})", "-{0}", "np.tanh({0})", "{0}[:]", "np.multiply({0}, 2.0)",
+               "{0} ** 2", "np.exp(0.1 * {0})")
+
+
+def statements(seed: int, count: int = 7) -> list[tuple[str, str]]:
+    """Return a program: names, each with its expression of earlier ones; many are equal."""
+    choose = random.Random(seed)
+    names = ["a", "b"]
+    program: list[tuple[str, str]] = []
+    for k in range(count):
+        if program and choose.random() < 0.35:
+            text = choose.choice(program)[1]
+        else:
+            text = choose.choice(EXPRESSIONS).format(choose.choice(names), choose.choice(names))
+        program.append((f"v{k}", text))
+        names.append(f"v{k}")
+    program.append(("y", "np.sum(" + " * ".join(choose.sample(names[2:], 2)) + ")"))
+    return program
+
+
+def compiled(lines: Sequence[str], name: str) -> Callable[..., Any]:
+    """Return a function `f(a, b)` with these lines, whose source can be seen."""
+    source = "def f(a, b):\n" + "".join(f"    {line}\n" for line in lines)
+    file = f"<named values {name}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    scope: dict[str, Any] = {"np": np, "tracejit": tracejit}
+    exec(compile(source, file, "exec"), scope)
+    f: Callable[..., Any] = scope["f"]
+    return f
+
+
+def run(program: Sequence[tuple[str, str]], moved: str, by: np.ndarray | float,
+        frozen: dict[str, Any]) -> Any:
+    """Return y where the statement of one name gives a little more, and others what they gave."""
+    scope: dict[str, Any] = {"np": np}
+    for name, text in (("a", "A"), ("b", "B"), *program):
+        value = eval(text, {"A": A.copy(), "B": B.copy(), **scope})
+        value = frozen.get(name, value)
+        scope[name] = value + by if name == moved else value
+    return scope
+
+
+def partial(program: Sequence[tuple[str, str]], name: str, frozen: dict[str, Any]) -> np.ndarray:
+    """Return the derivative of y by a name, by a central difference."""
+    shape = np.shape(run(program, "", 0.0, {})[name])
+    result = np.zeros(shape)
+    for index in np.ndindex(*shape):
+        step = np.zeros(shape)
+        step[index] = 1e-5
+        ends = [run(program, name, sign * step, frozen)["y"] for sign in (1.0, -1.0)]
+        result[index] = (ends[0] - ends[1]) / 2e-5
+    return result
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_gradients_are_by_what_the_names_stand_for(seed: int) -> None:
+    program = statements(seed)
+    choose = random.Random(~seed)
+    names = ["a", "b", *(name for name, _ in program[:-1])]
+    xs = choose.sample(names, 3)
+    stops = choose.sample(names, choose.choice((0, 0, 1, 2)))
+    f = compiled([*(f"{name} = {text}" for name, text in program),
+                  f"return tracejit.gradients(y, [{', '.join(xs)}], "
+                  f"stop_gradients=[{', '.join(stops)}])"], str(seed))
+    found = tracejit.jit(f)(A, B)
+    values = run(program, "", 0.0, {})
+    for x, g in zip(xs, found, strict=True):
+        expected = partial(program, x, {s: values[s] for s in stops})
+        assert_close(0.0 * expected if g is None else g, expected, 1e-6, f"{x}: {program} {stops}")
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_a_tape_within_jit_is_the_tape_outside(seed: int) -> None:
+    program = statements(seed)
+    choose = random.Random(~seed)
+    lines, depth = ["with tracejit.GradientTape(persistent=True) as tape:"], 1
+    for k, (name, text) in enumerate(program):
+        kind = choose.random()
+        known = ["a", "b", *(n for n, _ in program[:k])]
+        if kind < 0.45:
+            lines.append(f"    tape.watch({choose.choice(known)})")
+        if kind > 0.85 and depth:
+            lines += ["    with tape.stop_recording():", f"        {name} = {text}"]
+        elif kind > 0.8 and name == "y":
+            lines.append(f"{name} = {text}")
+        else:
+            lines.append(f"    {name} = {text}")
+    xs = choose.sample(["a", "b", *(n for n, _ in program[:-1])], 4)
+    lines.append(f"return [tape.gradient(y, x) for x in ({', '.join(xs)})]")
+    f = compiled(lines, f"tape {seed}")
+    outside = f(tracejit.constant(A), tracejit.constant(B))
+    within = tracejit.jit(f)(A, B)
+    for x, g, e in zip(xs, within, outside, strict=True):
+        zero = np.zeros(3)
+        assert_close(zero if g is None else g, zero if e is None else np.asarray(e), 1e-9,
+                     f"{x}: " + "\n".join(lines))
+
+
+# --- what was found, and more of its kind ---------------------------------------------------------
+
+
+def _two_towers(x: Any) -> Any:
+    target = np.tanh(x * 2.0)
+    online = np.tanh(x * 2.0)
+    return tracejit.gradients(np.sum((online - target) ** 2 + online), [x],
+                              stop_gradients=[target])[0]
+
+
+def _watched_later(a: Any) -> Any:
+    with tracejit.GradientTape() as tape:
+        b = a * 2.0
+        tape.watch(b)
+        c = a * 2.0
+        y = b * c
+    return tape.gradient(y, b)
+
+
+def _second(a: Any) -> Any:
+    b, c = a * a, a * a
+    g = tracejit.gradients(b * c, [b])[0]  # which is c, and a value of its own
+    return tracejit.gradients(g * c + g, [c])[0], tracejit.gradients(g * c, [g])[0]
+
+
+def _of_a_rule(a: Any) -> Any:
+    b = np.cos(a)
+    g = tracejit.gradients(np.sin(a), [a])[0]  # cos(a), and not b
+    return tracejit.gradients(g + b, [b])[0], tracejit.gradients(g, [b])[0]
+
+
+def _constants() -> Any:
+    b, c = tracejit.constant(2.0), tracejit.constant(2.0)
+    return tracejit.gradients(b * c, [b])[0]
+
+
+def _items(x: Any) -> Any:
+    b, c = x[0], x[0]
+    return tracejit.gradients(b + c, [b])[0], tracejit.gradients(b + c, [x])[0][0]
+
+
+def _views(x: Any) -> Any:
+    b, c = x[1:], x[1:]
+    return tracejit.gradients(np.sum(b * c), [b])[0][0]
+
+
+def _copies(x: Any) -> Any:
+    b = x.copy()
+    return tracejit.gradients(np.sum(b * x), [b])[0][0], tracejit.gradients(
+        np.sum(b * x), [x])[0][0]
+
+
+def _in_a_loop(a: Any) -> Any:
+    total = 0.0
+    for i in range(3):
+        b, c = a * i, a * i
+        total = total + tracejit.gradients(b * c, [b])[0]
+    return total
+
+
+def _in_a_branch(a: Any) -> Any:
+    if a > 0.0:
+        b, c = a * 2.0, a * 2.0
+        g = tracejit.gradients(b * c, [b])[0]
+    else:
+        g = a
+    return g
+
+
+def _after_the_tape(a: Any) -> Any:
+    with tracejit.GradientTape(persistent=True) as tape:
+        tape.watch(a)
+        b = a * 2.0
+    c = a * 2.0
+    return tape.gradient(b, a), tape.gradient(c, a)
+
+
+def _functions(a: Any) -> Any:
+    def twice(v: Any) -> Any:
+        return v * 2.0
+
+    b, c = twice(a), twice(a)
+    return tracejit.gradients(b * c, [b])[0]
+
+
+def _stopped(a: Any) -> Any:
+    b, c = tracejit.stop_gradient(a), tracejit.stop_gradient(a)
+    return tracejit.gradients(b * c, [b])[0]
+
+
+def _nested_grads(a: Any) -> Any:
+    b, c = tracejit.grad(np.sin)(a), tracejit.grad(np.sin)(a)
+    return tracejit.gradients(b * c, [b])[0], tracejit.gradients(b * c, [a])[0]
+
+
+X = np.array([3.0, 4.0])
+FOUND: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
+    "the row": (lambda a: (lambda b, c: tracejit.gradients(b + c, [b]))(a * 2.0, a * 2.0),
+                (3.0,), [1.0]),
+    "stop_gradients": (lambda a: (lambda b, c: tracejit.gradients(b + c, [a], stop_gradients=[b]))(
+        a * 2.0, a * 2.0), (3.0,), [2.0]),
+    "two towers": (_two_towers, (0.0,), 2.0),
+    "a tape that watches later": (_watched_later, (3.0,), 6.0),
+    "a gradient is a value of its own": (_second, (3.0,), (19.0, 9.0)),
+    "a rule's value is not the user's": (_of_a_rule, (0.5,), (1.0, None)),
+    "constants": (_constants, (), 2.0),
+    "items": (_items, (X,), (1.0, 2.0)),
+    "views": (_views, (X,), 4.0),
+    "copies": (_copies, (X,), (3.0, 6.0)),
+    "in a loop": (_in_a_loop, (2.0,), 6.0),
+    "in a branch": (_in_a_branch, (2.0,), 4.0),
+    "after the tape": (_after_the_tape, (2.0,), (2.0, None)),
+    "results of functions": (_functions, (2.0,), 4.0),
+    "stop_gradient": (_stopped, (2.0,), 2.0),
+    "nested gradients": (_nested_grads, (0.5,), (np.cos(0.5), -2 * np.cos(0.5) * np.sin(0.5))),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_equal_values_are_not_one(name: str, interpreted: bool) -> None:
+    f, args, expected = FOUND[name]
+    with tracejit.config(disable_jit=interpreted):
+        found = tracejit.jit(f)(*args)
+    listed = isinstance(expected, (tuple, list))
+    pairs = zip(found, expected, strict=True) if listed else [(found, expected)]
+    for g, e in pairs:
+        assert (g is None) == (e is None), (found, expected)
+        if e is not None:
+            assert_close(g, e)
+
+
+def test_a_capture_without_tapes_shares_equal_values() -> None:
+    def f(a: Any) -> Any:
+        b, c = np.sin(a) * 2.0, np.sin(a) * 2.0
+        return b + c
+
+    ops = [e.op.name for e in tracejit.jit(f).trace(1.0).graph.eqns]
+    assert ops == ["sin", "mul", "add"]
+
+
+def test_names_are_gone_before_code_is_made_and_work_is_shared() -> None:
+    def f(a: Any) -> Any:
+        b, c = np.sin(a) * 2.0, np.sin(a) * 2.0
+        return tracejit.gradients(b * c, [b])[0], b + c
+
+    ops = [e.op.name for e in tracejit.jit(f).trace(1.0).graph.eqns]
+    assert sorted(ops) == ["add", "mul", "sin"]
