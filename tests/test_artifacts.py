@@ -122,8 +122,7 @@ print(json.dumps([value.hex(), slope.tobytes().hex(), "numba" in sys.modules,
 """
 LIGHT = {"tracejit.trace.active", "tracejit.trace.dependencies", "tracejit.trace.eager",
          "tracejit.trace.facts", "tracejit.trace.guards", "tracejit.trace.modules",
-         "tracejit.trace.paths",
-         "tracejit.trace.specs"}
+         "tracejit.trace.paths", "tracejit.trace.specs", "tracejit.trace.strangers"}
 
 
 def test_a_fresh_process_finds_the_program_and_imports_neither_numba_nor_the_tracer(

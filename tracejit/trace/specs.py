@@ -12,7 +12,6 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.dtypes import DTYPES
-from tracejit.trace.public_names import public_name
 from tracejit.trace.strangers import remedy_for
 
 __all__ = ["ArgSpec", "is_spec", "parameter_names", "spec", "spec_of_leaf"]
@@ -88,6 +87,8 @@ def spec_of_leaf(x: Any) -> ArgSpec:
                       "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba")
     remedy = remedy_for(x)
     if remedy is not None:
+        from tracejit.trace.public_names import public_name
+
         raise Refusal(f"an argument is a {public_name(type(x))}, which is no array of NumPy's. "
                       f"{remedy}")
     return ArgSpec("static", content=x)
