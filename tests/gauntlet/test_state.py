@@ -142,3 +142,13 @@ def test_bound_to_other_contents_across_processes(index: int) -> None:
 def test_sequences(seed: int, tmp_path: Path) -> None:
     for number in range(10):
         assert not sequence(number, seed, tmp_path, compiled=False)
+
+
+MANY = list(range(600))
+FEW = list(range(400))
+
+
+def test_why_says_that_there_are_very_many_guards() -> None:
+    text = "things from outside are looked at by every call"
+    assert text in tracejit.jit(lambda x: x * sum(MANY) * max(FEW)).trace(1.0).why()
+    assert text not in tracejit.jit(lambda x: x * sum(FEW)).trace(1.0).why()

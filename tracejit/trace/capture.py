@@ -46,6 +46,8 @@ from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names,
 __all__ = ["Capture", "Pins", "Returned", "capture_function"]
 
 SIZE_NAMES = "nmklpqrst"
+MANY_GUARDS = 1000
+"""Above so many guards and captured inputs, `.why()` says so."""
 
 
 Pins = dict[tuple[Any, Any], tuple[int, str]]
@@ -438,6 +440,10 @@ class _Attempt:
         fixed = {reason: f"{reason}: fixed at {n}" for n, reason in self.pins.values()}
         decided = {g.reason: f"{g.reason}: there is one program per outcome" for g in trace.guards}
         notes = {**decided, **fixed}.values()
+        many = len(trace.captured.guards) + len(trace.captured.leaves)
+        if many > MANY_GUARDS:
+            trace.note(f"{many} things from outside are looked at by every call: each int, string "
+                       "and structure of a container, each number in it. Pass arrays instead")
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
         self._refuse_leaks(graph)
         guards = [replace(g, dim=trace.canonical(g.dim)) for g in trace.guards]

@@ -185,9 +185,9 @@ class Captures:
         if remedy is not None:
             raise refuse(f"{path} is a {public_name(type(content))}, which is no array of NumPy's",
                          f"{remedy} as an argument, or give that array a name outside")
-        self.guards.append(Guarded(path, content))
         if type(content) is functools.partial:
-            return self._partial(path, content)
+            return self._partial(path)
+        self.guards.append(Guarded(path, content))
         if type(content) is BuiltinFunctionType and type(content.__self__) in _CONTAINERS:
             return getattr(self.read(path.step("attr", "__self__")), content.__name__)
         if type(content) not in _PLAIN and not (
@@ -338,8 +338,9 @@ class Captures:
         _, number = self.given.get(id(x), (None, None))
         return sum(k == number for _, k in self.given.values()) > 1
 
-    def _partial(self, path: Path, content: Any) -> Any:
+    def _partial(self, path: Path) -> Any:
         """Return a partial of the captured function and arguments."""
+        self.guards.append(Guarded(path.step("type", None), functools.partial))
         fn = self.read(path.step("attr", "func"))
         args = self.read(path.step("attr", "args"))
         keywords = self.read(path.step("attr", "keywords"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, ValuesView
 from inspect import CO_GENERATOR
@@ -251,6 +252,10 @@ def contains(container: Any, item: Any) -> Any:
         return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)
+    if isinstance(container, type(os.environ)):
+        asked = current().captured.asked(container.__contains__, (item,), {})
+        if asked is not NotImplemented:
+            return asked
     method = special_method(container, "__contains__")
     if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
         content = dict.get(container, item)
@@ -419,6 +424,10 @@ def get_item(container: Any, key: Any) -> Any:
                      "Make it an array: np.array(...)[i]")
     if id(container) in current().captured.namespaces:
         return current().captured.item(container, key)
+    if isinstance(container, type(os.environ)):
+        asked = current().captured.asked(container.__getitem__, (key,), {})
+        if asked is not NotImplemented:
+            return asked
     method = special_method(container, "__getitem__")
     if method is not None:
         return method(container, key)
