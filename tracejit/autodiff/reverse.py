@@ -187,6 +187,10 @@ class ReverseSweep(Sweep):
         if all(ct is None for ct in cts):
             self.reasons.setdefault(eqn, self._why_not(eqn))
             return
+        operands = (*eqn.inputs, *(v for r in eqn.regions for v in free_values(r)))
+        if not any(map(self.wants, operands)):
+            self.reasons.setdefault(eqn, "not reached from any x")  # it makes one of them
+            return
         rule = find_gradient(eqn.op)
         if rule is None:
             where = describe_line(eqn.site)

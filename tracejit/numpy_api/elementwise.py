@@ -256,9 +256,10 @@ def as_python_number(x: Any) -> Any:
 def _erf(name: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         x = as_tracer(x)
-        if x.dtype.kind not in "f":
-            x = cast(x, np.float64)
-        return apply(name, x)
+        if x.dtype.kind == "c":
+            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
+                         "Use its real and imaginary parts, or tracejit.register_op")
+        return apply(name, x if x.dtype.kind == "f" else cast(x, np.float64))
 
     return function
 
@@ -269,17 +270,47 @@ def _expit(x: Any) -> Any:
     return np.where(x >= 0, 1.0 / (1.0 + e), e / (1.0 + e))
 
 
+def _of_reals(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that SciPy does not have for complex numbers."""
+
+    def capture(x: Any) -> Any:
+        x = as_tracer(x)
+        if x.dtype.kind == "c":
+            raise TypeError(f"ufunc '{name}' not supported for the input types, and the inputs "
+                            "could not be safely coerced to any supported types according to the "
+                            "casting rule 'safe'")
+        return function(x)
+
+    return capture
+
+
+def _ndtr(x: Any) -> Any:
+    """The distribution function of the normal distribution."""
+    x = as_tracer(x)
+    if x.dtype.kind == "c":
+        return _erf("ndtr")(x)
+    return 0.5 * _erf("erfc")(-x * math.sqrt(0.5))
+
+
+def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
+    """x log(y): 0 where x is, whatever y is but NaN; its derivative by x there is log(y)."""
+    if x.dtype.kind == "c" or y.dtype.kind == "c":
+        undefined = operand == 0
+    else:
+        undefined = np.logical_not((operand > 0) & (operand < np.inf) | (operand != operand))
+    return np.where((x == 0) & undefined, 0.0, x * log(y) + 0.0)
+
+
 def scipy_special() -> dict[str, Callable[..., Any]]:
     """Return the captures of functions of `scipy.special`, by name."""
     return {
-        "erf": _erf("erf"), "erfc": _erf("erfc"), "expit": _expit,
-        "logit": lambda p: np.log(p) - np.log1p(-p),
-        "log_expit": lambda x: -np.logaddexp(0.0, -x),
-        "xlogy": lambda x, y: np.where(x == 0, 0.0, x * np.log(np.where(x == 0, 1.0, y))),
-        "xlog1py": lambda x, y: np.where(x == 0, 0.0, x * np.log1p(np.where(x == 0, 0.0, y))),
-        "entr": lambda x: -np.where(x == 0, 0.0, x * np.log(np.where(x == 0, 1.0, x))),
-        "ndtr": lambda x: 0.5 * _erf("erfc")(-x * math.sqrt(0.5)),
-        "cbrt": np.cbrt, "exp2": np.exp2, "expm1": np.expm1, "log1p": np.log1p,
+        "erf": _erf("erf"), "erfc": _erf("erfc"), "expit": _of_reals("expit", _expit),
+        "logit": _of_reals("logit", lambda p: np.log(p) - np.log1p(-p)),
+        "log_expit": _of_reals("log_expit", lambda x: -np.logaddexp(0.0, -x)),
+        "xlogy": lambda x, y: _times_log(np.log, as_tracer(x), as_tracer(y), y),
+        "xlog1py": lambda x, y: _times_log(np.log1p, as_tracer(x), as_tracer(y), y + 1.0),
+        "entr": _erf("entr"), "ndtr": _ndtr,
+        "cbrt": np.cbrt, "exp2": _of_reals("exp2", np.exp2), "expm1": np.expm1, "log1p": np.log1p,
     }
 
 

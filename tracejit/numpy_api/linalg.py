@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.ir.dims import Dim, maximum, minimum
 from tracejit.numpy_api.creation import eye, iota
 from tracejit.numpy_api.elementwise import as_tracer, scipy_special
+from tracejit.numpy_api.reductions import root_of_squares
 from tracejit.numpy_api.shapes import normalize_axes, normalize_axis, transpose
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
@@ -322,7 +323,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if len(axes) == 1 or ord is None:
         if ord in (None, 2):
             squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else x * x
-            return np.sqrt(np.sum(squares, axis=axes, keepdims=keepdims))
+            return root_of_squares(np.sum(squares, axis=axes, keepdims=keepdims))
         if isinstance(ord, str):
             raise ValueError(f"Invalid norm order {ord!r} for vectors")
         sizes = np.absolute(x)

@@ -121,7 +121,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any
     below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
     k = np.clip(below - 1, 0, n - 2)
     x0, x1, f0, f1 = xp[k], xp[k + 1], fp[k], fp[k + 1]
-    inside = f0 + (f1 - f0) / (x1 - x0) * (x - x0)
+    slope = (f1 - f0) / (x1 - x0)
+    inside = slope * (x - x0) + f0
+    again = slope * (x - x1) + f1  # as NumPy where infinities make the first NaN
+    node = np.where(x == x0, f0, np.where(x == xp[-1], fp[-1], np.where(
+        np.isnan(again) & (f0 == f1), f0, again)))
+    inside = np.where(np.isnan(inside) & np.logical_not(np.isnan(x)), node, inside)
     result = np.where(x < xp[0], fp[0] if left is None else left, inside)
     return np.where(x > xp[-1], fp[-1] if right is None else right, result)
 
@@ -133,4 +138,8 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a, v = as_tracer(a), as_tracer(v)
     other = np.expand_dims(v, -1)
-    return np.sum(a < other if side == "left" else a <= other, axis=-1)
+    before = a < other if side == "left" else a <= other
+    if a.dtype.kind in "fc" or v.dtype.kind in "fc":  # NaN lies behind all others
+        last = np.isnan(other)
+        before = before | (last & (a == a if side == "left" else True))
+    return np.sum(before, axis=-1)

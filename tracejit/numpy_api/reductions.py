@@ -16,6 +16,7 @@ from tracejit.trace.dispatch import captures
 from tracejit.trace.equations import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
 from tracejit.trace.loops import trace_loop
 from tracejit.trace.places import Slot
+from tracejit.trace.python_numbers import require
 from tracejit.trace.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
@@ -170,6 +171,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = Fa
         weights = weights.reshape(tuple(shape))
     weighted = a * weights
     total = _sum(broadcast_to(weights, tuple(map(as_operand, a.dims))), axis, keepdims=keepdims)
+    require(np.all(total != 0), ZeroDivisionError, "Weights sum to zero, can't be normalized")
     return _sum(weighted, axis, keepdims=keepdims) / total
 
 
@@ -185,11 +187,16 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     return _out(result if dtype is None else cast(result, dtype), out)
 
 
+def root_of_squares(squares: Any) -> Any:
+    """Return the root of a sum of squares, whose derivative where all are 0 is taken to be 0."""
+    return np.where(squares == 0, 0.0, np.sqrt(squares))
+
+
 @captures(np.std, method="std")
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, correction: Any = None) -> Any:
     """Return the standard deviation."""
-    result = np.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction))
+    result = root_of_squares(var(a, axis, dtype, None, ddof, keepdims, correction=correction))
     return _out(result if dtype is None else cast(result, dtype), out)
 
 
@@ -202,7 +209,12 @@ def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 def _nan_fold(fold: Any, fill: Any) -> Any:
     def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
-        return fold(np.where(np.isnan(a), fill, a), axis, keepdims=keepdims)
+        missing = np.isnan(a)
+        result = fold(np.where(missing, fill, a), axis, keepdims=keepdims)
+        if not fill:
+            return result
+        none = np.all(missing, axis=axis, keepdims=keepdims)
+        return np.where(none, a.dtype.type(np.nan), result) if a.dtype.kind == "f" else result
 
     return function
 

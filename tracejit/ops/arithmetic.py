@@ -40,7 +40,9 @@ elementwise("add", np.add, "{0} + {1}", lambda z, x, y: (1, 1), kinds="ifc")
 elementwise("sub", np.subtract, "{0} - {1}", lambda z, x, y: (1, -1), kinds="ifc")
 elementwise("mul", np.multiply, "{0} * {1}", lambda z, x, y: (y, x), kinds="ifc")
 elementwise("div", np.true_divide, "{0} / {1}", lambda z, x, y: (1 / y, -z / y), cost=4.0,
-            kinds="fc", domain=(0.5, 2.0))
+            kinds="f", domain=(0.5, 2.0))
+elementwise("complex_div", None, "cdiv({0}, {1})", lambda z, x, y: (1 / y, -z / y), cost=12.0,
+            kinds="c", reference=np.true_divide, domain=(0.5, 2.0))
 elementwise("neg", np.negative, "-{0}", lambda z, x: (-1,), exact=True, kinds="ifc")
 elementwise("floor_divide", np.floor_divide, "floor_divide({0}, {1})", integer="idiv({0}, {1})",
             cost=6.0, kinds="if", domain=(1.0, 3.0))
@@ -80,7 +82,7 @@ elementwise("copysign", np.copysign, "copysign({0}, {1})",
 # --- roots, exponentials, logarithms ------------------------------------------------------------
 elementwise("sqrt", np.sqrt, "sqrt({0})", lambda z, x: (0.5 / z,), cost=5.0, kinds="fc",
             domain=(0.5, 2.0))
-elementwise("cbrt", np.cbrt, "cbrt({0})", lambda z, x: (z / (3.0 * x),), cost=12.0,
+elementwise("cbrt", np.cbrt, "cbrt({0})", lambda z, x: (1.0 / (3.0 * z * z),), cost=12.0,
             domain=(0.5, 2.0))
 elementwise("exp", np.exp, "exp({0})", lambda z, x: (z,), cost=10.0, kinds="fc")
 elementwise("exp2", np.exp2, "exp2({0})", lambda z, x: (z * math.log(2.0),), cost=10.0)
@@ -103,6 +105,19 @@ def _exp_difference(x: Any, z: Any) -> Any:
     return np.exp(choose(x == z, 0.0, x) - choose(x == z, 0.0, z))
 
 
+def _arctan2_partials(x: Any, y: Any) -> tuple[Any, Any]:
+    """(y, -x) / (x**2 + y**2), and 0 of the origin."""
+    squares = x * x + y * y
+    squares = choose((x == 0) & (y == 0), 1.0, squares)
+    return y / squares, -x / squares
+
+
+def _arccosh_partial(x: Any) -> Any:
+    """Two roots for complex numbers: the root of the product has another branch where Re x < 0."""
+    root = np.sqrt(x - 1.0) * np.sqrt(x + 1.0) if x.dtype.kind == "c" else np.sqrt(x * x - 1.0)
+    return 1.0 / root
+
+
 # --- trigonometric and hyperbolic ---------------------------------------------------------------
 elementwise("sin", np.sin, "sin({0})", lambda z, x: (np.cos(x),), cost=12.0, kinds="fc")
 elementwise("cos", np.cos, "cos({0})", lambda z, x: (-np.sin(x),), cost=12.0, kinds="fc")
@@ -114,16 +129,16 @@ elementwise("arccos", np.arccos, "acos({0})", lambda z, x: (-1.0 / np.sqrt(1.0 -
             cost=12.0, domain=(-0.8, 0.8))
 elementwise("arctan", np.arctan, "atan({0})", lambda z, x: (1.0 / (1.0 + x * x),), cost=12.0)
 elementwise("arctan2", np.arctan2, "atan2({0}, {1})",
-            lambda z, x, y: (y / (x * x + y * y), -x / (x * x + y * y)), cost=16.0,
-            domain=(0.5, 2.0))
-elementwise("hypot", np.hypot, "hypot({0}, {1})", lambda z, x, y: (x / z, y / z), cost=10.0,
+            lambda z, x, y: _arctan2_partials(x, y), cost=16.0, domain=(0.5, 2.0))
+elementwise("hypot", np.hypot, "hypot({0}, {1})",
+            lambda z, x, y: (x / choose(z == 0, 1.0, z), y / choose(z == 0, 1.0, z)), cost=10.0,
             domain=(0.5, 2.0))
 elementwise("sinh", np.sinh, "sinh({0})", lambda z, x: (np.cosh(x),), cost=14.0, kinds="fc")
 elementwise("cosh", np.cosh, "cosh({0})", lambda z, x: (np.sinh(x),), cost=14.0, kinds="fc")
 elementwise("tanh", np.tanh, "tanh({0})", lambda z, x: (1.0 - z * z,), cost=14.0, kinds="fc")
 elementwise("arcsinh", np.arcsinh, "asinh({0})", lambda z, x: (1.0 / np.sqrt(x * x + 1.0),),
             cost=14.0)
-elementwise("arccosh", np.arccosh, "acosh({0})", lambda z, x: (1.0 / np.sqrt(x * x - 1.0),),
+elementwise("arccosh", np.arccosh, "acosh({0})", lambda z, x: (_arccosh_partial(x),),
             cost=14.0, domain=(1.5, 3.0))
 elementwise("arctanh", np.arctanh, "atanh({0})", lambda z, x: (1.0 / (1.0 - x * x),), cost=14.0,
             domain=(-0.8, 0.8))
@@ -282,5 +297,6 @@ VARIANTS.update({
     ("maximum", "b"): find_op("logical_or"), ("minimum", "b"): find_op("logical_and"),
     ("invert", "b"): find_op("logical_not"), ("bitwise_and", "b"): find_op("logical_and"),
     ("bitwise_or", "b"): find_op("logical_or"), ("bitwise_xor", "b"): find_op("logical_xor"),
-    ("abs", "c"): find_op("complex_abs"), ("power", "c"): find_op("complex_power"),
+    ("div", "c"): find_op("complex_div"), ("abs", "c"): find_op("complex_abs"),
+    ("power", "c"): find_op("complex_power"),
 })

@@ -224,8 +224,9 @@ def _with_gradient_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     operands = [atom_of(sweep.dense(ct, v.aval)) for ct, v in zip(cts, eqn.outputs, strict=True)]
     results = inline_region(eqn.regions[0], operands)
     values = [v if isinstance(v, Value) else _full(v.val, v.aval) for v in results]
-    return [None] * count + [tracer_of(v) for v in values]
+    none = eqn.params["none"]
+    return [None] * count + [None if k in none else tracer_of(v) for k, v in enumerate(values)]
 
 
-structural("with_gradient", lambda *xs, count, regions: tuple(xs[:count]), _with_gradient_infer,
-           Inline("operands"), _with_gradient_vjp)
+structural("with_gradient", lambda *xs, count, none, regions: tuple(xs[:count]),
+           _with_gradient_infer, Inline("operands"), _with_gradient_vjp)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -251,10 +252,17 @@ class CustomGradient:
             grads, others = found if keywords else (found, [])
             outputs = self._checked(_listed(grads), args)
             outputs += self._checked(_listed(others), states)
-            region = scope.close(outputs)
-        made = current().builder.emit(find_op("with_gradient"), atoms, {"count": len(ys)}, [region])
+            none = tuple(k for k, a in enumerate(outputs) if a is None)
+            region = scope.close([_zeros(a.aval) if found is None else found
+                                  for found, a in zip(outputs, atoms[len(ys):], strict=True)])
+        made = current().builder.emit(find_op("with_gradient"), atoms,
+                                      {"count": len(ys), "none": none}, [region])
         results = [_as_tracer(v, y) for v, y in zip(made, ys, strict=True)]
         return type(result)(results) if isinstance(result, (tuple, list)) else results[0]
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the method of an instance, as a function in a class does."""
+        return self if instance is None else MethodType(self, instance)
 
     def _takes_variables(self, grad_fn: Any, states: list[Any]) -> bool:
         """Return whether the gradient function is to give the variables' gradients, too."""
@@ -269,8 +277,10 @@ class CustomGradient:
         return bool(states) and takes
 
     def _checked(self, grads: list[Any], args: Sequence[Any]) -> list[Any]:
-        """Return one gradient per operand, of its type."""
+        """Return one gradient per operand, of its type, or None."""
         name = getattr(self.fn, "__name__", "a function")
+        if args and len(grads) == len(args) - 1 and not _is_operand(args[0]):
+            args = args[1:]  # a method's object has no gradient
         if len(grads) != len(args):
             raise ValueError(f"the gradient function of {name} returned {len(grads)} values, but "
                              f"{name} takes {len(args)} arguments")
@@ -278,12 +288,14 @@ class CustomGradient:
         for k, (g, x) in enumerate(zip(grads, args, strict=True)):
             if not _is_operand(x):
                 continue
-            aval = atom_of(lift(x)).aval
-            atom = atom_of(np.zeros((), aval.dtype)[()]) if g is None else atom_of(lift(g))
-            if atom.aval != aval and g is not None:
+            if g is None:
+                found.append(None)
+                continue
+            aval, atom = atom_of(lift(x)).aval, atom_of(lift(g))
+            if atom.aval != aval:
                 raise ValueError(f"the gradient function of {name} returned {atom.aval} for "
                                  f"argument {k}, which is {aval}")
-            found.append(atom if atom.aval == aval else _zeros(aval))
+            found.append(atom)
         return found
 
     def _refuse_closure(self, operands: Sequence[Any]) -> None:

@@ -116,12 +116,13 @@ def _cholesky_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     inner = inner + transpose_last(inner)
     left = apply("triangular_solve", lower, inner, lower=True, transposed=True)
     both = apply("triangular_solve", lower, transpose_last(left), lower=True, transposed=True)
-    return [both * 0.5]
+    return [_half_lower(both)]
 
 
 def _cholesky_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     lower = sweep.operand(eqn.output)
-    symmetric = (tangents[0] + transpose_last(tangents[0])) * 0.5
+    below = _half_lower(tangents[0])
+    symmetric = below + transpose_last(below)
     left = apply("triangular_solve", lower, symmetric, lower=True, transposed=False)
     both = apply("triangular_solve", lower, transpose_last(left), lower=True, transposed=False)
     return [lower @ _half_lower(both)]

@@ -75,9 +75,15 @@ def unflatten_axes(y: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any
 def _prod_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     """d prod(x) / dx_k is the product of the others: those before times those after."""
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
+    x = np.conj(x) if x.dtype.kind == "c" else x
+    return [_spread_over_others(dense(cts[0]), x, axes)]
+
+
+def _spread_over_others(ct: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """Return for each element a number of its fold times the product of the others."""
     flat = flatten_axes(x, axes)
     others = _exclusive(flat) * np.flip(_exclusive(np.flip(flat, -1)), -1)
-    return [unflatten_axes(dense(cts[0])[..., None] * others, x.dims, axes)]
+    return unflatten_axes(ct[..., None] * others, x.dims, axes)
 
 
 def _exclusive(flat: Any) -> Any:
@@ -89,7 +95,7 @@ def _exclusive(flat: Any) -> Any:
 def _prod_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
     ones = apply("full", x.dtype.type(1), shape=eqn.output.aval.shape)
-    (others,) = _prod_vjp(sweep, eqn, [ones])
+    others = _spread_over_others(ones, x, axes)
     return [apply("reduce_sum", others * tangents[0], axes=axes)]
 
 

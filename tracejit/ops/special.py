@@ -26,5 +26,10 @@ def _reference(function: Callable[[float], float]) -> Callable[[Any], Any]:
 
 elementwise("erf", None, "erf({0})", lambda z, x: (_2_BY_ROOT_PI * np.exp(-x * x),), cost=14.0,
             reference=_reference(math.erf))
+elementwise("entr", None, "select({0} > {zero}, -{0} * log({0}), select({0} == {zero}, {zero}, "
+            "log(select({0} < {zero}, {zero}, {0}))))",
+            lambda z, x: (-np.log(np.where(x < 0.0, math.exp(-1.0), x)) - 1.0,), cost=12.0,
+            reference=_reference(lambda x: -x * math.log(x) if x > 0.0 else -math.inf if x < 0.0
+                                 else x * x), domain=(0.1, 2.0))
 elementwise("erfc", None, "erfc({0})", lambda z, x: (-_2_BY_ROOT_PI * np.exp(-x * x),), cost=14.0,
             reference=_reference(math.erfc))
