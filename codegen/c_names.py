@@ -63,9 +63,7 @@ def c_name(text: str, taken: set[str]) -> str:
     stem = re.sub("__+", "_", identifier(f"_{text}")).lstrip("_")
     if not stem[:1].isalpha():
         stem = f"arg{stem}"
-    if is_reserved_in_c(stem):
-        stem = f"{stem.rstrip('_')}_"
-    if is_reserved_in_c(stem):
+    if is_reserved_in_c(f"{stem.rstrip('_')}_"):
         stem = f"arg_{stem}"
     base = stem.rstrip("_")
     more = (f"{base}_{k}" for k in itertools.count(2))
