@@ -213,6 +213,83 @@ def by_captured_array(f: Any, pair: Pair) -> None:
 WAYS = (by_jit, by_value_and_grad, by_vjp, by_jvp, by_jacobians, by_second_derivatives,
         by_grad_in_jit, by_list, by_dict, by_captured_array)
 
+def test_read_only_arguments_raise_where_numpy_does() -> None:
+    def on_data(x: Any, c: Any) -> Any:
+        if c > 0:
+            x[0] = 5.0
+        return np.sum(x)
+
+    def in_a_loop(x: Any, n: Any) -> Any:
+        for i in range(n):
+            x[i] = 2.0
+        return np.sum(x)
+
+    frozen = memory()
+    frozen.flags.writeable = False
+    repeated = np.broadcast_to(frozen[:1], (3,))
+    for interpreted in (True, False):
+        with tracejit.config(disable_jit=interpreted):
+            for transform in (tracejit.jit, tracejit.grad):
+                for x in (frozen, repeated):
+                    for f, reached, not_reached in ((on_data, 1.0, -1.0), (in_a_loop, 2, 0)):
+                        compute = transform(f)
+                        for _ in range(2):
+                            compute(x, not_reached)
+                            with pytest.raises(ValueError, match="destination is read-only"):
+                                compute(x, reached)
+                        compute(memory(), reached)
+                    with pytest.raises(ValueError, match="destination is read-only"):
+                        transform(doubles_first)(x, x)
+
+
+def test_what_overlaps_itself_is_refused_where_it_is_written() -> None:
+    def f(x: Any) -> Any:
+        x[0] = 5.0
+        return np.sum(x)
+
+    b = memory()
+    windows = np.lib.stride_tricks.as_strided(b, (3, 4), (8, 8))
+    rows = np.lib.stride_tricks.as_strided(b, (3, 4), (32, 8))
+    far = np.lib.stride_tricks.as_strided(b, (2, 3), (8, 16))
+    for transform in (tracejit.jit, tracejit.grad, tracejit.jacfwd):
+        with tracejit.config(disable_jit=True):
+            with pytest.raises(tracejit.Refusal, match="several elements at one place"):
+                transform(f)(windows)
+            transform(f)(rows)
+            transform(f)(far)
+            assert np.sum(tracejit.grad(lambda x: np.sum(x))(windows)) == 12.0
+
+
+def test_one_array_as_compiled_and_the_next_call_with_two() -> None:
+    compute, step = tracejit.value_and_grad(doubles_first), tracejit.jit(doubles_first)
+    b = memory()
+    for x, y in ((b, b), (b, memory()), (b[:5], b[5:10]), (b[:], b), (memory(), b)):
+        value, slope_ = compute(x, y)
+        expected = doubles_first(*([x.copy()] * 2 if x.base is b or x is y else (x.copy(), y)))
+        if x.size == 5:
+            expected = doubles_first(x.copy(), y)
+        np.testing.assert_allclose(value, expected)
+        assert np.array_equal(b, memory())
+        assert np.any(slope_) == (x.size == 16 and np.shares_memory(x, y))
+    theirs, ours = memory(), memory()
+    assert step(ours, ours) == doubles_first(theirs, theirs)
+    assert np.array_equal(ours, theirs)
+    with pytest.raises(tracejit.Refusal, match=r"argument 'x'.*argument 'y'"):
+        compute(b[1:], b[:-1])
+    assert "share no memory" in compute.trace(b, memory()).why()
+
+
+def test_the_rows_of_found() -> None:
+    b = np.arange(1.0, 5.0)
+    with tracejit.config(disable_jit=True):
+        assert tracejit.value_and_grad(doubles_first)(b, b)[0] == 120.0
+        assert tracejit.value_and_grad(lambda xs: doubles_first(xs[0], xs[1]))([b, b])[0] == 120.0
+        with pytest.raises(tracejit.Refusal, match="the array 'b'"):
+            tracejit.value_and_grad(lambda x: doubles_first(x, b))(b)
+        with pytest.raises(tracejit.Refusal, match="argument 'y'"):
+            tracejit.value_and_grad(doubles_first)(b[1:], b[:-1])
+
+
 RIGHT = {"apart", "interleaved", "halves", "an object and its copy", "two columns", "squares apart",
          "rows", "one empty"}
 """Pairs that share no element: never refused."""

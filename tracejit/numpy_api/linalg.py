@@ -188,11 +188,12 @@ def einsum(subscripts: Any, *operands: Any) -> Any:
     if summed:
         x = np.sum(x, axis=summed)
         labels = "".join(c for c in labels if c in output)
-    x = np.transpose(x, [labels.index(c) for c in output]) if labels != output else x
-    if shuffled and not any(x.cell is a.cell for a in arrays):  # laid out as operands are
-        x = x.own()
-        x.cell.layout = UNKNOWN
-    return x
+    order = [labels.index(c) for c in output]
+    result: Tracer = transpose(x, order) if labels != output else x
+    if shuffled and not any(result.cell is a.cell for a in arrays):  # laid out as operands are
+        result = result.own()
+        result.cell.layout = UNKNOWN
+    return result
 
 
 def _einsum_labels(subscripts: str, arrays: list[Tracer]) -> tuple[list[str], str]:

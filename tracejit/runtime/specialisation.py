@@ -291,7 +291,7 @@ def _write(target: Any, values: Any) -> None:
     """Overwrite an argument; one on a device has a copy made there."""
     if _is_on_device(target):
         target.overwrite(values)
-    else:
+    elif target.flags.writeable:  # else the program has not come to the write
         np.copyto(target, values)
 
 

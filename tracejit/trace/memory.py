@@ -11,12 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+import numpy as np
+
 from tracejit.errors import Refusal, Restart
-from tracejit.ir.core import Site, Value
-from tracejit.trace.context import Cell, refuse_at
+from tracejit.ir.core import Literal, Site, Value
+from tracejit.ir.optable import find_op
+from tracejit.trace.context import Cell, current, refuse_at
 from tracejit.trace.facts import Arrangement, Fact, arrangement_of
 from tracejit.trace.layouts import rule_of
 from tracejit.trace.source import describe_line, find_site
+
+_READ_ONLY = "assignment destination is read-only"
+"""What NumPy says of a write to such an array."""
 
 __all__ = ["Memory", "NeedOneArray"]
 
@@ -116,7 +122,10 @@ class Memory:
         if number is not None and self.inputs[number].is_argument and (
                 not self._ask("writeable", number)):
             self._note("writeable", (number,), f"{self.inputs[number].name} is read-only")
-            raise ValueError("assignment destination is read-only")
+            if not current().frames:
+                raise ValueError(_READ_ONLY)
+            current().builder.emit(find_op("check"), [Literal(False, np.dtype(np.bool_))], {
+                "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
 
     def settle_copies(self, copies: Sequence[tuple[Any, Any, str]], read: Container[Cell]) -> None:
         """Refuse where a function that got copies wrote to one, and may see that by another name.
@@ -181,6 +190,8 @@ class Memory:
                 is_copy: bool) -> None:
         number = written.number
         self._note("writeable", (number,))
+        if not self._ask("writeable", number):
+            return
         if self._ask("sparse", number):
             raise refuse_at(site, f"{written.name}, which is written to, has several elements at "
                             "one place in memory", "Pass a copy: x.copy()")
