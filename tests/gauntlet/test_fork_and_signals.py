@@ -131,12 +131,12 @@ def _locks(node: ast.AST) -> bool:
 
 
 def test_the_locks_that_forks_know_are_there() -> None:
-    from tracejit.runtime.forks import _LOCKS, _owner_of
+    from tracejit.runtime.forks import _LOCKS, _lock_of
 
     for module, path in _LOCKS:
         if "cuda" not in module:
             importlib.import_module(module)
-            assert _owner_of(module, path) is not None, (module, path)
+            assert hasattr(_lock_of(module, path), "_at_fork_reinit"), (module, path)
 
 
 COMPILING = """
@@ -245,8 +245,8 @@ print(json.dumps(sorted(found)))
 """
 
 
-@pytest.mark.parametrize("cache", ["0", "1"])
-@pytest.mark.parametrize("error", ERRORS[:5])
+@pytest.mark.parametrize(("error", "cache"), [
+    *((error, "0") for error in ERRORS[:5]), (ERRORS[0], "1")])
 def test_a_compilation_ends_with_what_the_handler_raised(tmp_path: Path, error: str,
                                                          cache: str) -> None:
     """Nowhere is it taken for a fault of tracejit, or for a failure of the store."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
 import time
 from typing import Any
 
@@ -21,15 +20,15 @@ PATIENCE = 10.0
 
 _LOCKS = (("tracejit.runtime.function", "_COMPILING"),
           ("numba.core.compiler_lock", "global_compiler_lock._lock"),
-          ("tracejit.codegen.compile", "_LOCK"), ("tracejit.trace.rewriter", "_SYNTAX_TREES"),
+          ("tracejit.codegen.compile", "_LOCK"), ("tracejit.trace.trees", "SYNTAX_TREES"),
           ("tracejit.runtime.ticks", "LOCK"), ("tracejit.runtime.cuda.simulator", "_ONE_AT_A_TIME"),
           ("tracejit.runtime.function", "_ENTRIES.lock"),
           ("tracejit.configuration", "_LOOKING.lock"),
           ("llvmlite.binding.ffi", "lib._lock._lock"))
 """Modules and the locks in them, in the order in which one thread takes several."""
 
-_taken: list[tuple[Any, str, Any]] = []
-_missed: list[tuple[Any, str]] = []
+_taken: list[Any] = []
+_missed: list[Any] = []
 _broken = False
 
 
@@ -42,48 +41,42 @@ def require_whole() -> None:
             'processes with multiprocessing.get_context("spawn") or "forkserver"')
 
 
-def _owner_of(module: str, path: str) -> tuple[Any, str] | None:
-    """Return the object that has a lock, and the attribute; None where it is not imported."""
-    owner: Any = sys.modules.get(module)
-    *steps, name = path.split(".")
-    for step in steps:
-        owner = getattr(owner, step, None)
-    return (owner, name) if hasattr(owner, name) else None
+def _lock_of(module: str, path: str) -> Any:
+    """Return a lock; None where its module is not imported."""
+    found: Any = sys.modules.get(module)
+    for step in path.split("."):
+        found = getattr(found, step, None)
+    return found
 
 
 def _before() -> None:
     """Take all locks; other threads cannot begin what the child would find half done."""
     end = time.monotonic() + PATIENCE
     for module, path in _LOCKS:
-        found = _owner_of(module, path)
-        if found is None:
-            continue
-        lock = getattr(*found)
-        if lock.acquire(timeout=max(0.0, end - time.monotonic())):
-            _taken.append((*found, lock))
-        else:
-            _missed.append(found)
+        lock = _lock_of(module, path)
+        if lock is not None:
+            taken = lock.acquire(timeout=max(0.0, end - time.monotonic()))
+            (_taken if taken else _missed).append(lock)
 
 
 def _after_in_parent() -> None:
-    _release()
     _missed.clear()
+    _release()
 
 
 def _after_in_child() -> None:
     global _broken
-    for owner, name in _missed:
-        setattr(owner, name, threading.RLock())
+    for lock in _missed:
+        lock._at_fork_reinit()  # in place, as CPython's own: others may have it by another name
     if _missed:
         _broken = True
         gc.enable()  # a compilation switches collections off while it lasts
-    _missed.clear()
-    _release()
+    _after_in_parent()
 
 
 def _release() -> None:
     while _taken:
-        _taken.pop()[2].release()
+        _taken.pop().release()
 
 
 if hasattr(os, "register_at_fork"):
