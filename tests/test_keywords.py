@@ -170,6 +170,8 @@ def difference(found: Any, expected: Any) -> str:
     """Return how two outcomes differ, "" where they do not."""
     for ours, theirs in itertools.chain(*(zip(a, b, strict=True)
                                           for a, b in zip(found, expected, strict=True))):
+        if ours is None and theirs is None:
+            continue
         ours, theirs = np.asarray(ours), np.asarray(theirs)
         if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
             return f"{ours.dtype}{ours.shape}, not {theirs.dtype}{theirs.shape}"

@@ -8,6 +8,7 @@ of tracejit's own is never right.
 from __future__ import annotations
 
 import copy
+import linecache
 import math
 import traceback
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.errors import CompileError, InternalError, IRError, Refusal
 
 A = np.arange(12.0).reshape(3, 4)
 B = np.arange(1.0, 5.0)
@@ -203,3 +205,173 @@ def thirty_two_axes(x: Any) -> Any:
 def test_what_was_found_is_numpys(name: str, interpreted: bool) -> None:
     fn, *args = FOUND[name]
     check(fn, tuple(args), interpreted=interpreted)
+
+
+# --- indices: every way of writing one, read and written ------------------------------------------
+
+INDICES = """
+0 | -1 | 5 | -9 | None | ... | (0,) | (0, 1) | (0, 1, 2) | [0, 1] | [[0, 1]] | [0, 9] | [] | ()
+(..., 0) | (0, ...) | (None, 0) | (0, None) | (..., None) | (None, ..., None) | (..., ...)
+slice(1, 3) | slice(None, None, -1) | slice(3, 0, -2) | slice(-2, None) | slice(0, 100)
+slice(2, 1) | slice(None, None, 0) | (slice(None), 0) | (slice(None), None, 0) | ([0, 1], 0)
+(0, [0, 1]) | ([0, 1], slice(None)) | (slice(None), [0, 1]) | ([0, 1], [1, 0]) | ([0, 1], None)
+(None, [0, 1]) | ([0, 1], None, [1, 0]) | (slice(None), None, [0, 1]) | (..., [0, 1])
+([0, 1], ...) | np.array(1) | np.array([1, 0]) | np.array([[1, 0], [0, 0]]) | ROWS | MASK
+[True, False, True] | [True, False, True, True] | (ROWS, 0) | (0, MASK) | (slice(None), MASK)
+np.ix_([0, 1], [1, 2]) | np.ix_(ROWS, [0]) | range(2) | (range(2),) | (range(2), range(2))
+range(1, 0, -1) | np.int64(1) | np.uint8(1) | np.newaxis | (np.newaxis, slice(1, 2)) | 'a' | {}
+np.nonzero(ROWS) | np.where(LABELS == 2)[0] | np.flatnonzero(MASK) | LABELS | LABELS[LABELS < 2]
+np.s_[1:2] | np.s_[..., ::2] | (slice(None),) * 3 | len(x) - 1 | slice(0, len(x))
+slice(len(x), None, -1) | np.arange(2) | np.arange(len(x)) | range(len(x)) | (range(len(x)), 0)
+(np.arange(2)[:, None], [0, 1]) | np.unique(LABELS) | np.argsort(LABELS[:2]) | 1.5 | [0.5]
+"""
+KEYS = [key.strip() for line in INDICES.strip().splitlines() for key in line.split("|")]
+
+
+def compiled(source: str, *names: str) -> Callable[..., Any]:
+    """Return a function of a text, under a file name of its own, so that it has a source."""
+    text = f"def f({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in source.split("\n"))
+    file = f"<valid numpy {len(linecache.cache)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space = dict(globals())
+    exec(compile(text, file, "exec"), space)
+    fn: Callable[..., Any] = space["f"]
+    return fn
+
+
+def check_text(source: str, args: dict[str, Any], *, may_refuse: bool = True) -> None:
+    fn = compiled(source, *args)
+    with tracejit.config(disable_jit=True):
+        found = outcome(tracejit.jit(fn), tuple(args.values()))
+    if isinstance(found, Refusal) and may_refuse:
+        return
+    assert not isinstance(found, (CompileError, InternalError, IRError)), found
+    assert difference(found, outcome(fn, tuple(args.values()))) == "", source
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("x", [A, B], ids=["matrix", "vector"])
+def test_an_index_reads_what_numpy_reads(key: str, x: Any) -> None:
+    check_text(f"return x[{key}]", {"x": x})
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("x", [A, B], ids=["matrix", "vector"])
+def test_an_index_writes_what_numpy_writes(key: str, x: Any) -> None:
+    check_text(f"y = x * 1.0\ny[{key}] = 7.0\nreturn y", {"x": x})
+
+
+def test_few_indices_are_refused() -> None:
+    refused = set()
+    for key in KEYS:
+        with tracejit.config(disable_jit=True):
+            if isinstance(outcome(tracejit.jit(compiled(f"return x[{key}]", "x")), (A,)), Refusal):
+                refused.add(key)
+    assert refused == set()
+
+
+# --- forms of calls: every keyword and argument, valid or not -------------------------------------
+
+REDUCTIONS = ("sum", "prod", "mean", "var", "std", "max", "min", "ptp", "argmax", "argmin", "all",
+              "any", "count_nonzero", "nansum", "nanmean", "nanmax", "nanmin", "median", "cumsum",
+              "cumprod", "sort", "average", "diff", "flip", "squeeze", "roll")
+FORMS = ("", "axis=0", "axis=1", "axis=-1", "axis=5", "axis=-7", "axis=None", "axis=(0, 1)",
+         "axis=(0, 0)", "axis=1.0", "axis='x'", "keepdims=True",
+         "axis=0, keepdims=True", "dtype=np.float32", "dtype=int", "dtype='bad'", "initial=1.0",
+         "ddof=1", "ddof=9", "foo=1")
+OPERANDS = {"matrix": A, "vector": B, "ints": K, "bools": MASK, "empty": np.zeros((0, 3)),
+            "cube": np.arange(24.0).reshape(2, 3, 4)}
+SHIFTS = ("1", "(1, 2), (1, 0)", "(1, 2), 0", "1, (0, 1)", "[1, 2], [0, 1]", "1.5", "-9",
+          "(1, 2, 3)", "1, 5", "K, 0")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_a_form_of_a_call_gives_what_numpy_gives(name: str, form: str) -> None:
+    for x in OPERANDS.values():
+        if name in ("median", "average") and x.size == 0:
+            continue  # NaN and a warning; refused, or an error
+        arguments = ", ".join(filter(None, ("x", "1" if name == "roll" else "", form)))
+        check_text(f"return np.{name}({arguments})", {"x": x})
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_a_roll_goes_along_the_axes_that_are_named(shift: str) -> None:
+    check_text(f"return np.roll(x, {shift})", {"x": A}, may_refuse=False)
+
+
+# --- constants that decide sizes ------------------------------------------------------------------
+
+
+def test_a_mask_that_changes_is_looked_at_again() -> None:
+    mask = np.array([True, False, True, True])
+    f = tracejit.jit(lambda x: x[mask] * 2.0)
+    with tracejit.config(disable_jit=True):
+        for k in range(4):
+            np.testing.assert_array_equal(f(B), B[mask] * 2.0)
+            mask[k] = not mask[k]
+
+
+def test_a_selection_that_data_decides_is_counted() -> None:
+    f = tracejit.jit(lambda x: (len(x[x > 2.0]), x[x > 2.0].shape[0], x[x > 2.0].size))
+    for x in (B, -B, B * 3.0):
+        assert [int(n) for n in f(x)] == [np.sum(x > 2.0)] * 3
+
+
+@pytest.mark.parametrize("name", ["std", "var", "mean", "sum", "max"])
+def test_a_fold_of_a_selection_is_numpys(name: str) -> None:
+    check_text(f"return np.{name}(x[x > 1.5])", {"x": B}, may_refuse=False)
+    check_text(f"return x[x > 1.5].{name}()", {"x": B}, may_refuse=False)
+
+
+# --- stacks of matrices ---------------------------------------------------------------------------
+
+STACKS = {"np.linalg.inv(a)": 2, "np.linalg.det(a)": 2, "np.linalg.slogdet(a)[1]": 2,
+          "np.linalg.cholesky(a)": 2, "np.linalg.solve(a, a * 0.5 + 1.0)": 2,
+          "np.linalg.solve(a, np.ones(3))": 2, "np.linalg.matrix_power(a, 3)": 2,
+          "np.linalg.matrix_power(a, -1)": 2, "np.linalg.norm(a, axis=(1, 2))": 3,
+          "np.linalg.norm(a, 1, axis=(-2, -1))": 2, "np.linalg.norm(a, -np.inf, axis=(-1, -2))": 2}
+
+
+@pytest.mark.parametrize("source", STACKS)
+@pytest.mark.parametrize("a", [S, STACK, DEEP, STACK[:1]], ids=["matrix", "stack", "deep", "one"])
+def test_linear_algebra_of_stacks_is_numpys(source: str, a: Any) -> None:
+    check_text(f"return {source}", {"a": a}, may_refuse=False)
+    if a.ndim < STACKS[source] or isinstance(outcome(compiled(f"return {source}", "a"), (a,)),
+                                             Exception):
+        return
+    f = compiled(f"return np.sum(np.sin(0.01 * {source}))", "a")
+    direction = np.cos(np.arange(a.size)).reshape(a.shape)
+    direction = direction + np.swapaxes(direction, -1, -2)
+    with tracejit.config(disable_jit=True):
+        slope = np.sum(tracejit.grad(f)(a) * direction)
+    h = 1e-6
+    assert slope == pytest.approx((f(a + h * direction) - f(a - h * direction)) / (2 * h), rel=1e-6)
+
+
+@pytest.mark.parametrize("args", [(2, 3), (3,), (2, 3, 4)])
+@pytest.mark.parametrize("name", ["inv", "det", "slogdet", "cholesky"])
+def test_what_is_no_square_is_an_error_as_in_numpy(name: str, args: tuple[int, ...]) -> None:
+    check_text(f"return np.linalg.{name}(a)", {"a": np.ones(args)}, may_refuse=False)
+
+
+# --- complex numbers ------------------------------------------------------------------------------
+
+PARTS = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan)
+GRID = np.array([complex(a, b) for a in PARTS for b in PARTS])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "maximum",
+                                  "minimum", "fmax", "fmin"])
+def test_complex_numbers_are_ordered_as_by_numpy(name: str) -> None:
+    check_text(f"return np.{name}(x[:, None], x)", {"x": GRID}, may_refuse=False)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("source", ["np.rint(x)", "np.max(x)", "np.min(x[:20])", "np.argmax(x)",
+                                    "np.argmin(x[:20])", "np.max(x.reshape(7, 7), axis=1)",
+                                    "np.sort(x[::3])", "np.max(x.reshape(7, 7), (0, 1))"])
+def test_complex_numbers_are_folded_as_by_numpy(source: str) -> None:
+    check_text(f"return {source}", {"x": GRID}, may_refuse=False)

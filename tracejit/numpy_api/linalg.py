@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from itertools import pairwise
 from typing import Any
 
@@ -239,8 +240,12 @@ def _own_labels(t: Tracer, labels: str) -> tuple[Tracer, str]:
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return the elements with equal indices along two axes, as the last axis."""
     a = as_tracer(a)
-    ndim = len(a.dims)
+    ndim, offset = len(a.dims), operator.index(offset)
+    if ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
     i, j = normalize_axis(axis1, ndim), normalize_axis(axis2, ndim)
+    if i == j:
+        raise ValueError("axis1 and axis2 cannot be the same")
     order = [k for k in range(ndim) if k not in (i, j)] + [i, j]
     moved = transpose(a, order)
     rows, columns = moved.dims[-2:]
@@ -283,8 +288,11 @@ def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
 def diag(v: Any, k: int = 0) -> Any:
     """Return a diagonal, or a matrix that has a vector as its diagonal."""
     v = as_tracer(v)
+    k = operator.index(k)
     if len(v.dims) == 2:
         return diagonal(v, k)
+    if len(v.dims) != 1:
+        raise ValueError("Input must be 1- or 2-d.")
     size = v.dims[0]
     blank = apply("full", v.dtype.type(0), shape=(size + abs(k), size + abs(k)))
     row, column = iota(size, max(-k, 0)), iota(size, max(k, 0))
@@ -294,7 +302,9 @@ def diag(v: Any, k: int = 0) -> Any:
 def _triangle(lower: bool) -> Any:
     def function(m: Any, k: int = 0) -> Any:
         m = as_tracer(m)
-        row = apply("iota", size=m.dims[-2])[:, None]
+        if not m.dims:
+            raise TypeError("tri() missing 1 required positional argument: 'N'")
+        row = apply("iota", size=m.dims[-2:][0])[:, None]
         column = apply("iota", size=m.dims[-1])[None, :]
         inside = column <= row + k if lower else column >= row + k
         return np.where(inside, m, m.dtype.type(0))

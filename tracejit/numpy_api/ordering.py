@@ -72,7 +72,7 @@ def _ordered(a: Any, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
     kept: tuple[Any, ...] = (1,) * len(a.dims)
     if axis is None:
         a, axis = a.reshape(-1), 0
-    elif isinstance(axis, tuple):
+    elif isinstance(axis, (tuple, list)):
         raise refuse(f"{what} over several axes cannot be captured", "Reshape them to one")
     else:
         axis = normalize_axis(axis, len(a.dims))

@@ -9,7 +9,12 @@ import numpy as np
 from tracejit.ir.dims import product
 from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import broadcast_to, normalize_axes, normalize_axis
+from tracejit.numpy_api.shapes import (
+    broadcast_to,
+    normalize_axes,
+    normalize_axis,
+    require_no_list,
+)
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import captures
@@ -27,6 +32,7 @@ _WHOLE = np.dtype(np.int64)
 def reduce(op: str, a: Any, axis: Any, keepdims: bool = False) -> Tracer:
     """Emit a reduction, keeping reduced axes as 1 if asked to."""
     a = as_tracer(a)
+    require_no_list(axis)
     axes = normalize_axes(axis, len(a.dims))
     result = apply(op, a, axes=axes) if axes else tracer_of(a.value)
     if keepdims and axes:
@@ -53,6 +59,7 @@ def _fold(op: str) -> Any:
         a = _widened(a) if dtype is None else cast(a, dtype)
         result = reduce(op, a, axis, bool(keepdims))
         if initial is not None:
+            initial = cast(initial, result.dtype)
             result = result + initial if op == "reduce_sum" else result * initial
         return _out(result, out)
 
@@ -79,9 +86,15 @@ def _extremum(op: str, combine: Any) -> Any:
             if initial is None:
                 raise ValueError(f"reduction operation {combine.__name__} does not have an "
                                  "identity, so to use a where mask one has to specify 'initial'")
-            a = np.where(where, a, initial)
+            a = np.where(where, a, cast(initial, a.dtype))
         axes = normalize_axes(axis, len(a.dims))
-        if initial is None and any(current().decide(a.dims[k], "==") is True for k in axes):
+        initial = None if initial is None else cast(initial, a.dtype)
+        is_empty = any(current().decide(a.dims[k], "==") is True for k in axes)
+        if is_empty and initial is not None:
+            shape = tuple(1 if k in axes else as_operand(d) for k, d in enumerate(a.dims)
+                          if keepdims or k not in axes)
+            return _out(broadcast_to(initial, shape).copy() if shape else initial, out)
+        if is_empty:
             raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
                              "no identity")
         result = (reduce(op, a, axis, bool(keepdims)) if a.dtype.kind != "c" else
@@ -161,6 +174,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
 @captures(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
     """Return the weighted average."""
+    axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         return mean(a, axis, keepdims=keepdims)
     weights = as_tracer(weights)
@@ -179,11 +193,15 @@ def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = Fa
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, correction: Any = None) -> Any:
     """Return the variance."""
+    if dtype is not None and np.dtype(dtype).kind in "iub":
+        raise refuse("np.var and np.std in a dtype of ints cannot be captured", "Leave dtype out")
     a = _as_inexact(a, dtype)
     centred = a - mean(a, axis, keepdims=True)
     squares = np.real(centred * np.conj(centred)) if a.dtype.kind == "c" else centred * centred
     ddof = ddof if correction is None else correction
-    result = _sum(squares, axis, keepdims=keepdims) / (_count(a, axis) - ddof)
+    freedom = _count(a, axis) - ddof
+    freedom = max(freedom, 0) if isinstance(freedom, (int, float)) else np.maximum(freedom, 0)
+    result = _sum(squares, axis, keepdims=keepdims) / freedom
     return _out(result if dtype is None else cast(result, dtype), out)
 
 
@@ -209,6 +227,8 @@ def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 def _nan_fold(fold: Any, fill: Any) -> Any:
     def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
+        if a.dtype.kind not in "fc":
+            return fold(a, axis, keepdims=keepdims)
         missing = np.isnan(a)
         result = fold(np.where(missing, fill, a), axis, keepdims=keepdims)
         if not fill:
@@ -334,7 +354,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     a = np.concatenate(parts, axis) if len(parts) > 1 else a
     before = (slice(None),) * axis
     for _ in range(n):
-        a = a[(*before, slice(1, None))] - a[(*before, slice(None, -1))]
+        later, earlier = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
+        a = later != earlier if a.dtype.kind == "b" else later - earlier
     return a
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -29,16 +30,18 @@ from tracejit.trace.equations import (
 from tracejit.trace.indexing import view
 from tracejit.trace.layouts import lay_out, stretched
 from tracejit.trace.reshapes import ravelled, reshaped
-from tracejit.trace.tracer import Tracer, of_dim, python_dims
+from tracejit.trace.tracer import SymInt, Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
-__all__ = ["filled_in", "normalize_axes", "normalize_axis"]
+__all__ = ["filled_in", "normalize_axes", "normalize_axis", "require_no_list"]
 
 
 def normalize_axis(axis: Any, ndim: int) -> int:
     """Return an axis counted from the front, or raise NumPy's `AxisError`."""
     if isinstance(axis, Tracer):
         raise refuse("an axis depends on a traced value", "Use a constant")
+    if not isinstance(axis, SymInt):
+        axis = operator.index(axis)
     axis = int(axis)
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)
@@ -50,8 +53,19 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     if isinstance(axis, (tuple, list)):
-        return tuple(sorted(normalize_axis(a, ndim) for a in axis))
+        axes = sorted(normalize_axis(a, ndim) for a in axis)
+        if len(set(axes)) < len(axes):
+            raise ValueError("duplicate value in 'axis'")
+        return tuple(axes)
+    if not ndim and axis in (0, -1):
+        return ()
     return (normalize_axis(axis, ndim),)
+
+
+def require_no_list(axis: Any) -> None:
+    """Raise NumPy's error where several axes are in a list, which a function takes in a tuple."""
+    if isinstance(axis, list):
+        raise TypeError("'list' object cannot be interpreted as an integer")
 
 
 # --- reshape and its kin ------------------------------------------------------------------------
@@ -159,6 +173,7 @@ def expand_dims(a: Any, axis: Any) -> Tracer:
 def squeeze(a: Any, axis: Any = None) -> Tracer:
     """Return a view without axes of size 1."""
     a = as_tracer(a)
+    require_no_list(axis)
     if axis is None:
         trace, why = current(), "np.squeeze takes out axes of size 1"
         axes = tuple(k for k, d in enumerate(a.dims) if trace.decide(d - 1, "==", why))
@@ -375,10 +390,14 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
     a = as_tracer(a)
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), python_dims(a.dims))
-    axes, shifts = normalize_axes(axis, len(a.dims)), _tuple(shift)
-    for k, s in zip(axes, shifts * len(axes) if len(shifts) == 1 else shifts, strict=True):
+    axes, shifts = [normalize_axis(k, len(a.dims)) for k in _tuple(axis)], _shifts(shift)
+    if 1 not in (len(axes), len(shifts)) and len(axes) != len(shifts):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    count = max(len(axes), len(shifts)) if axes and shifts else 0
+    for j in range(count):
+        k, s = axes[j % len(axes)], shifts[j % len(shifts)]
         n = a.dims[k]
-        start = mod(-to_dim(s), maximum(n, 1, current().builder.known))
+        start = mod(-s, maximum(n, 1, current().builder.known))
         if start == 0:
             continue
         before, after = whole(a.dims[:k]), whole(a.dims[k + 1:])
@@ -386,6 +405,24 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
                  for first, count in ((start, n - start), (0, start))]
         a = apply("concatenate", *parts, axis=k)
     return a
+
+
+def _shifts(shift: Any) -> list[Dim]:
+    """Return how far to go along axes: NumPy makes ints of floats here."""
+    if isinstance(shift, Tracer) and shift.dims:
+        if len(shift.dims) > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        shift = [shift[k] for k in range(len(shift))]
+    elif isinstance(shift, np.ndarray):
+        shift = shift.tolist()
+    return [to_dim(_as_int(s)) for s in _tuple(shift)]
+
+
+def _as_int(x: Any) -> Any:
+    """Return a number as an int, cut off."""
+    if isinstance(x, Tracer) and x.dtype.kind == "f":
+        return cast(x, np.int64)
+    return int(x) if isinstance(x, (float, np.floating)) else x
 
 
 @captures(np.pad)
@@ -424,6 +461,8 @@ _PAD_INDICES: dict[str, Any] = {
 def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:
     def pair(x: Any) -> tuple[Any, Any]:
         x = tuple(x) if isinstance(x, (list, tuple, np.ndarray)) else (x,)
+        if any(isinstance(n, int) and n < 0 for n in x):
+            raise ValueError("index can't contain negative values")
         return (to_dim(x[0]), to_dim(x[-1]))
 
     if isinstance(pad_width, (list, tuple, np.ndarray)) and isinstance(
@@ -461,7 +500,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tracer:
     if axis is None:
         a, axis = ravel(a), 0
     axis = normalize_axis(axis, len(a.dims))
-    count = to_dim(repeats)
+    count = to_dim(_as_int(repeats))
     inserted = (*a.dims[:axis + 1], 1, *a.dims[axis + 1:])
     spread = (*a.dims[:axis + 1], count, *a.dims[axis + 1:])
     result = apply("broadcast_to", apply("reshape", a, shape=inserted), shape=spread)

@@ -96,6 +96,8 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         return _call_builtin(fn, args, kwargs, traced)
     if isinstance(fn, type):
         return _make_instance(fn, args, kwargs)
+    if isinstance(fn, Traced):
+        raise TypeError(f"{_name_of_type(type_of(fn))!r} object is not callable")
     return _call_object(fn, args, kwargs)
 
 
@@ -104,6 +106,10 @@ def _is_known_by_identity(fn: Any) -> bool:
     kind = type(fn)
     return kind is BuiltinFunctionType or (
         kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__)
+
+
+def _name_of_type(kind: type) -> str:
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 
 
 _LIKE_LISTS = (deque, ValuesView)

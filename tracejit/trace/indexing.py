@@ -199,6 +199,8 @@ def normalize(key: Any) -> tuple[Any, ...]:
 
 def _lifted(part: Any) -> Any:
     """Return a part of a key with an array in place of a list, a tuple or a range."""
+    if hasattr(type(part), "as_result"):  # a selection by a mask
+        return part.as_result()
     if isinstance(part, (list, tuple)) and not flatten(part)[0]:
         return lift(np.zeros(np.shape(part), np.int64))  # np.array([]) would be one of floats
     if isinstance(part, (bool, np.bool_)) or part is None or part is Ellipsis:
