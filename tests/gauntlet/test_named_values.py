@@ -281,3 +281,100 @@ def test_names_are_gone_before_code_is_made_and_work_is_shared() -> None:
 
     ops = [e.op.name for e in tracejit.jit(f).trace(1.0).graph.eqns]
     assert sorted(ops) == ["add", "mul", "sin"]
+
+
+# --- tapes in tapes, in loops, on views -----------------------------------------------------------
+
+
+def _second_order(x: Any) -> Any:
+    with tracejit.GradientTape() as outer:
+        outer.watch(x)
+        with tracejit.GradientTape() as inner:
+            inner.watch(x)
+            b, c = x * x, x * x
+            y = np.sum(b * c * np.sin(x))
+        g = inner.gradient(y, x)
+        z = np.sum(g * g)
+    return outer.gradient(z, x)
+
+
+def _inner_watches_later(x: Any) -> Any:
+    with tracejit.GradientTape() as outer:
+        outer.watch(x)
+        b = x * 2.0
+        outer.watch(b)
+        with tracejit.GradientTape() as inner:
+            inner.watch(b)
+            c = x * 2.0
+            y = np.sum(b * c * b)
+        g = inner.gradient(y, b)
+        z = np.sum(g * g)
+    return outer.gradient(z, [x, b])
+
+
+def _two_watch_one(x: Any) -> Any:
+    with tracejit.GradientTape(persistent=True) as outer:
+        b = x * 2.0
+        outer.watch(b)
+        first = np.sum(b * b)
+        with tracejit.GradientTape() as inner:
+            inner.watch(b)
+            second = np.sum(b ** 3)
+        g = inner.gradient(second, b)
+        total = first + np.sum(g)
+    return outer.gradient(first, b), outer.gradient(total, b)
+
+
+def _two_watch_a_view(x: Any) -> Any:
+    b = x[1:]
+    with tracejit.GradientTape(persistent=True) as outer:
+        outer.watch(b)
+        first = np.sum(b * b)
+        with tracejit.GradientTape() as inner:
+            inner.watch(b)
+            second = np.sum(b ** 3 * x[1:])
+        total = first + second
+    return outer.gradient(first, b), inner.gradient(second, b), outer.gradient(total, b)
+
+
+def _tape_in_a_loop(x: Any) -> Any:
+    total = 0.0 * x
+    for i in range(3):
+        with tracejit.GradientTape() as tape:
+            tape.watch(x)
+            b, c = x * 2.0, x * 2.0
+            y = np.sum(b * c) * (i + 1)
+        total = total + tape.gradient(y, x)
+    return total
+
+
+@pytest.mark.parametrize("f", [_second_order, _inner_watches_later, _two_watch_one,
+                               _two_watch_a_view, _tape_in_a_loop], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_tapes_in_tapes_are_those_outside(f: Any, interpreted: bool) -> None:
+    outside = f(tracejit.constant(A))
+    with tracejit.config(disable_jit=interpreted):
+        within = tracejit.jit(f)(A)
+    listed = isinstance(outside, (tuple, list))
+    for g, e in zip(within, outside, strict=True) if listed else [(within, outside)]:
+        assert_close(g, np.asarray(e), 1e-9)
+
+
+def test_a_watched_argument_is_written_to_only_where_the_program_writes() -> None:
+    def only_read(x: Any) -> Any:
+        with tracejit.GradientTape() as tape:
+            tape.watch(x)
+            y = np.sum(x * x)
+        return tape.gradient(y, x)
+
+    def written(x: Any) -> Any:
+        x[0] = 3.0
+        return only_read(x)
+
+    fixed = A.copy()
+    fixed.flags.writeable = False
+    np.testing.assert_array_equal(tracejit.jit(only_read)(fixed), 2.0 * A)
+    changed = A.copy()
+    found = tracejit.jit(written)(changed)
+    np.testing.assert_array_equal(changed, [3.0, *A[1:]])
+    np.testing.assert_array_equal(found, 2.0 * changed)

@@ -104,8 +104,10 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 def _is_known_by_identity(fn: Any) -> bool:
     """Return whether something can be looked up in tables of functions: no code of users' runs."""
     kind = type(fn)
-    return kind is BuiltinFunctionType or (
-        kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__)
+    return kind is BuiltinFunctionType or (kind.__eq__, kind.__hash__) == _BY_IDENTITY
+
+
+_BY_IDENTITY = (object.__eq__, object.__hash__)
 
 
 def _name_of_type(kind: type) -> str:

@@ -70,7 +70,10 @@ def is_fixed(module: str | None) -> bool:
 
 def _is_of_a_library(x: type | FunctionType) -> bool:
     """Return whether a class or function is a library's, and no wrapper of something else."""
-    return is_fixed(x.__module__) and (isinstance(x, type) or is_fixed(home_of(x)))
+    if isinstance(x, type):
+        return is_fixed(x.__module__)
+    wraps = x.__closure__ and home_of(x).startswith("tracejit.")
+    return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
 
 
 def _is_copyable(x: Any) -> bool:
