@@ -608,3 +608,38 @@ for _name, _setup, _read, _changes in [
     ("mapping of a dict", "T = {'n': 2}\nget = T.keys().mapping.get", "get('n')", ["T['n'] = 3"]),
 ]:
     case(f"across: {_name}", f"{_setup}\ndef f(x):\n    return x * {_read}", *_changes)
+
+# --- methods that Python calls by itself ----------------------------------------------------------
+
+_CALLED = """
+N = 2
+class P:
+    def __init__(self, k):
+        self.k = k
+    def __iter__(self):
+        for k in range(N):
+            yield self.k + N
+    def __str__(self):
+        return 'a' * self.k * N
+    def __eq__(self, other):
+        return self.k + other.k == N
+    def __lt__(self, other):
+        return self.k * N < other.k * N
+    def __hash__(self):
+        return 1
+    def score(self, v):
+        return v * self.k * N
+p, q = P(1), P(2)
+L = [p, q]
+"""
+for _name, _read, _changes in [
+    ("iteration by a generator", "sum([k for k in p])", ["N = 3", "p.k = 5", "N = 2"]),
+    ("text", "len(str(p))", ["N = 3", "p.k = 5"]),
+    ("text in an f-string", "len(f'{p}')", ["N = 3", "p.k = 5"]),
+    ("index of equal ones", "L.index(P(1))", ["p.k = 5", "q.k = 1", "N = 6"]),
+    ("sorting", "sorted(L)[0].k", ["N = -1", "q.k = 0"]),
+    ("sorting by a method", "sorted([1, 2], key=p.score)[0]", ["N = -1", "p.k = -1"]),
+    ("largest by a method", "max([1, 2], key=p.score)", ["N = -1", "p.k = -1"]),
+    ("keys of a dict", "{p: 2, q: 3}[P(1)]", ["N = 3", "q.k = 1"]),
+]:
+    case(f"called: {_name}", f"{_CALLED}\ndef f(x):\n    return x * {_read}", *_changes)

@@ -200,6 +200,8 @@ def _type(x: Any, *more: Any, **keywords: Any) -> type:
 
 def _text(make: Callable[..., str]) -> Callable[..., str]:
     def function(*args: Any, **kwargs: Any) -> str:
+        for x in args:
+            read_unseen(x)
         return written(make(*args, **kwargs), *args)
 
     return function

@@ -175,14 +175,15 @@ def type_of(x: Any) -> type:
     if isinstance(x, SymInt):
         return int
     if not isinstance(x, Tracer):
-        return current().captured.class_of(x)
+        cls: type = current().captured.class_of(x)
+        return cls
     if x.is_array:
         return np.ndarray
     plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
     return plain if x.weak else x.dtype.type
 
 
-_DISPATCHING = functools.singledispatch(print).__code__
+_DISPATCHING = vars(functools)["singledispatch"](print).__code__
 
 
 def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -362,7 +363,8 @@ def _item_of_namespace(names: Any, key: Any, *default: Any) -> Any:
 def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
     args = tuple(map(_captured, args))
-    kwargs = {name: _captured(x) for name, x in kwargs.items()}
+    kwargs = {name: _captured(_called_back(x) if name == "key" else x)
+              for name, x in kwargs.items()}
     if _looks(fn):
         for x in args if fn not in _IDENTIFIES else ():
             read_unseen(x)
@@ -378,6 +380,13 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             result = written(result, *args, *kwargs.values())
     makes = isinstance(fn, type) or getattr(fn, "__name__", "") in ("copy", "iter", "sorted")
     return note_made(result) if makes and not any(result is x for x in args) else result
+
+
+def _called_back(x: Any) -> Any:
+    """Return what native code calls back as a function that is captured."""
+    if isinstance(x, (MethodType, functools.partial)):
+        return lambda *args: call_function(x, args, {})
+    return x
 
 
 def _captured(x: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import dis
 import functools
 import sys
 from array import array
@@ -32,7 +33,7 @@ from tracejit.trace.guards import (
     guards_of_function,
 )
 from tracejit.trace.modules import home_of, is_standard
-from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
+from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry, is_users_type
 from tracejit.trace.policy import asks_again, is_opaque
 from tracejit.trace.public_names import public_name
 from tracejit.trace.runs import Run
@@ -76,6 +77,26 @@ def _is_of_a_library(x: type | FunctionType) -> bool:
     return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
 
 
+_MAKERS = ("__init__", "__new__", "__init_subclass__", "__post_init__", "__call__")
+
+
+def _reads_outer(fn: FunctionType, seen: set[FunctionType]) -> bool:
+    """Whether a function that is not captured reads data from outside, itself or by another."""
+    seen.add(fn)
+    if set(fn.__code__.co_freevars) - {"__class__"}:
+        return True
+    for instruction in dis.get_instructions(fn.__code__):
+        if instruction.opname == "LOAD_GLOBAL" and instruction.argval in fn.__globals__:
+            x = fn.__globals__[instruction.argval]
+            if isinstance(x, FunctionType):
+                if x not in seen and not is_fixed(home_of(x)) and _reads_outer(x, seen):
+                    return True
+            elif not (isinstance(x, ModuleType) and is_fixed(x.__name__)) and not (
+                    isinstance(x, (type, BuiltinFunctionType, np.ufunc))):
+                return True
+    return False
+
+
 def _is_copyable(x: Any) -> bool:
     """Whether something made by captured code is no more than what it holds."""
     return isinstance(x, (set, deque, dict, list, bytearray, array, np.ndarray)) or (
@@ -115,6 +136,8 @@ class Captures:
         self.contents: dict[tuple[Any, ...], Any] = {}
         self.paths: dict[int, tuple[Any, Path]] = {}
         self.containers: dict[int, Any] = {}
+        self.run: dict[int, Any] = {}
+        """The classes whose methods code that is not captured may call, and containers of such."""
         self.copies: dict[int, Path] = {}
         """Where the containers are that captured code has copies of, by the ids of these."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
@@ -433,6 +456,29 @@ class Captures:
         path = self.path_of(fn) or Path(Holder(fn), fn.__name__)
         return self.read(path.step("call", ("dispatch", (kind,), ())))
 
+    def run_unseen(self, x: Any) -> list[FunctionType]:
+        """Guard the methods of a user's class that Python may call by itself.
+
+        Returns those that read what no guard sees: they are not captured.
+        """
+        cls = type(x)
+        if isinstance(x, (list, tuple, set, frozenset, deque, dict)) and not is_users_type(cls):
+            if id(x) in self.run:
+                return []
+            self.run[id(x)] = x
+            return [method for y in x if type(y) not in _PLAIN for method in self.run_unseen(y)]
+        if not is_users_type(cls) or id(cls) in self.run:
+            return []
+        self.run[id(cls)] = cls
+        found = []
+        for name in dir(cls):
+            method = getattr(cls, name, None)
+            if name.startswith("__") and isinstance(method, FunctionType) and name not in _MAKERS:
+                self.entry_of(cls, name)
+                self.code(method)
+                found += [method] if _reads_outer(method, set()) else []
+        return found
+
     # --- classes --------------------------------------------------------------------------------
 
     def path_of(self, x: Any) -> Path | None:
@@ -465,7 +511,8 @@ class Captures:
         That they do is guarded.
         """
         if isinstance(x, super):
-            return self.entry_of(x.__self_class__, name, x.__thisclass__)
+            kinds: Any = x
+            return self.entry_of(kinds.__self_class__, name, kinds.__thisclass__)
         return self.entry_of(self.class_of(x), name)
 
     def entry_of(self, cls: type, name: str, *behind: type) -> Any:

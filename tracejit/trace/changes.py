@@ -156,8 +156,11 @@ def read_unseen(x: Any) -> None:
     """
     if isinstance(x, _CODE):
         return
-    for kind in current().captured.freeze(x):
+    captured = current().captured
+    for kind in captured.freeze(x):
         unseen(f"reading a {kind.__qualname__}")
+    for method in captured.run_unseen(x):
+        unseen(method.__qualname__)
     parts = x if isinstance(x, dict) else _attributes(x) or {}
     for key, content in parts.items():
         if isinstance(content, MaybeUnset):

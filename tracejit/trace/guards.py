@@ -186,7 +186,7 @@ class Content(Condition):
 
     def holds(self, x: Any) -> bool:
         """Return whether something holds the same."""
-        return self.parts == Content(x).parts
+        return bool(self.parts == Content(x).parts)
 
     def __repr__(self) -> str:
         return "what it held"
@@ -222,7 +222,8 @@ def _items_in(x: Any) -> list[Any] | None:
     """Return what a container of a known kind holds; None for anything else."""
     for kinds, how in _HOLDERS:
         if isinstance(x, kinds):
-            return how(x)
+            found: list[Any] = how(x)
+            return found
     return None
 
 

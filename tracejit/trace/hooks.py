@@ -15,7 +15,7 @@ import numpy as np
 from tracejit.errors import RAISABLE
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function, type_of
-from tracejit.trace.changes import known_container, note_made
+from tracejit.trace.changes import known_container, note_made, read_unseen
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
     apply_ufunc,
@@ -230,6 +230,7 @@ class Hooks(LoopHooks):
 
     def formatted(self, value: Any, conversion: int, spec: str) -> str:
         """Return a field of an f-string."""
+        read_unseen(value)
         return formatted(value, conversion, spec)
 
     def text(self, *parts: str) -> str:

@@ -97,6 +97,7 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
         return None
     if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
         note_impure(method.__qualname__)
+        read_unseen(x)
         return None
     return captured_function(method)
 
@@ -262,6 +263,8 @@ def contains(container: Any, item: Any) -> Any:
         if isinstance(content, MaybeUnset):
             return content.is_set
         current().captured.freeze(container)
+        if not _is_plain(item):
+            read_unseen(item)
         return item in container
     if method is None:
         read_unseen(container)
@@ -434,6 +437,8 @@ def get_item(container: Any, key: Any) -> Any:
     if isinstance(container, Tracer):
         return container[key]
     current().captured.freeze(container)
+    if not _is_plain(key):
+        read_unseen(key)
     if type(container).__module__ in ("builtins", "collections", "numpy"):
         content = container[key]
     else:

@@ -7,7 +7,7 @@ items. It is light to import: calls of compiled code need no more.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CellType
 from typing import Any
@@ -103,9 +103,11 @@ def _call(x: Any, key: Any) -> Any:
     return getattr(x, name)(*args, **dict(kwargs))
 
 
-_STEPS = {"type": lambda x, _: type(x), "entry": class_entry, "call": _call,
-          "super": lambda cls, key: class_entry(cls, key[1], key[0])}
-_TEXTS = {
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "type": lambda x, _: type(x), "entry": class_entry, "call": _call,
+    "super": lambda cls, key: class_entry(cls, key[1], key[0]),
+}
+_TEXTS: dict[str, Callable[[str, Any], str]] = {
     "attr": lambda text, key: f"{text}.{key}", "item": lambda text, key: f"{text}[{key!r}]",
     "type": lambda text, _: f"type({text})", "entry": lambda text, key: f"{text}.{key}",
     "super": lambda text, key: f"super({key[0].__name__}, {text}).{key[1]}",
