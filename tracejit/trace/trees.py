@@ -164,9 +164,11 @@ def _find_in(text: str, fn: FunctionType) -> Tree | None:
     if parsed is None:
         return None
     candidates = [p for places in parsed.places for p in places if p.name == code.co_name]
-    candidates.sort(key=lambda p: (abs(p.first_line - code.co_firstlineno), not p.is_around(code)))
-    for transform in _transforms(fn):
-        for place in candidates:
+    line = code.co_firstlineno
+    candidates.sort(key=lambda p: (abs(p.first_line - line),
+                                   p.first_line == line and not p.is_around(code)))
+    for place in candidates:
+        for transform in _transforms(fn):
             made = _code_of(place, text, future_flags(code), transform)
             if made is not None and is_same_code(made, code):
                 return _mangled(place.node, place.owner)
@@ -210,18 +212,19 @@ def _holds(outer: _Place, inner: _Place) -> bool:
     return any(n is inner.node for n in ast.walk(outer.node))
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=512)
 def _compiled(text: str, flags: int, statement: int,
               transform: Transform | None) -> list[CodeType]:
     """Return the code of the functions in one of a text's top-level statements.
 
     All other statements are outside of every scope of this one.
     """
-    parsed = _parsed(text) if transform is None else _Parsed(text)
+    parsed = _parsed(text)
     assert parsed is not None
     module = parsed.module_of(statement, imports=transform is not _alone)
     try:
-        if transform is not None:
+        if transform not in (None, _alone):
+            module = copy.deepcopy(module)
             transform(module)
         flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         return list(_codes_in(compile(module, "<source>", "exec", flags, dont_inherit=True)))
