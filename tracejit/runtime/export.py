@@ -68,7 +68,8 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
     code = codegen.export_kernel(fn, _signature(kernel), interface, symbol, cpu)
     about = [f"{program.name}, made by tracejit for "
              + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),
-             f"Its name is made of its content; {alias} stands for it.", *_frozen(program)]
+             f"Its name is made of its content; {alias} stands for it.", *_frozen(program),
+             *_apart(program, interface)]
     header = header_text(interface, symbol, alias, about, _link_lines(code.libraries))
     files = _Files(target, code.libraries)
     for suffix in _SUFFIXES[target.suffix]:
@@ -105,6 +106,15 @@ def _conditions(program: Program) -> list[tuple[Any, str]]:
     found = [((g.dim, g.relation, g.truth), re.sub(r"/\S*/(?=\S+:\d)", "", g.reason))
              for g in capture.size_guards]
     return [*found, *(((a - b, "==", True), "") for a, b in capture.checks)]
+
+
+def _apart(program: Program, interface: Any) -> list[str]:
+    """Return lines on the inputs that may not share memory, as the program writes to one."""
+    names = {v: p.name for p in interface.parameters for v in [p.value]}
+    inputs = interface.kernel.inputs
+    return [f"{names.get(inputs[k], inputs[k].name)} and {names.get(inputs[j], inputs[j].name)} "
+            "share no memory." for fact in program.capture.facts if fact.kind == "overlap"
+            for k, j in [fact.inputs]]
 
 
 def _frozen(program: Program) -> list[str]:
