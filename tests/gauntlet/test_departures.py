@@ -51,6 +51,15 @@ def test_the_maximum_of_numpys_scalars_is_nan_where_one_of_them_is() -> None:
     assert math.isnan(tracejit.jit(f)(np.array([1.0, np.nan])))
 
 
+def test_fsum_is_a_sum_in_twice_the_precision() -> None:
+    def f(a: float, b: float) -> Any:
+        return math.fsum([1e16, a, -1e16, b, 0.1, -b])
+
+    for args in ((1.0, 3.0), (1.0, 1e10), (-0.3, 1e-10)):
+        assert tracejit.jit(f)(*args) == pytest.approx(f(*args), rel=1e-15)
+    assert tracejit.grad(f)(1.0, 3.0) == 1.0
+
+
 def test_quotients_of_large_ints_are_near() -> None:
     for n, m in ((2 ** 62 + 1, 3), (2 ** 53 + 1, 7), (2 ** 63 - 1, 2 ** 61 + 3)):
         assert tracejit.jit(lambda n, m: n / m)(n, m) == pytest.approx(n / m, rel=3e-16)

@@ -229,3 +229,44 @@ def test_max_and_min_are_decided_by_comparisons_as_pythons_are() -> None:
             assert repr(captured(x, y)) == repr(f(x, y))
     with pytest.raises(ValueError, match="ambiguous"):
         tracejit.jit(lambda a, b: max(a, b))(np.ones(2), np.zeros(2))
+
+
+# --- decimals and text ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3, 10, 15, -1, -2])
+def test_round_gives_the_float_next_to_the_nearest_decimal(digits: int) -> None:
+    fn = function_of("x", f"round(x, {digits})")
+    captured = tracejit.jit(fn)
+    rng = np.random.default_rng(abs(digits))
+    near = [*rng.uniform(-1e3, 1e3, 100), *(rng.integers(-10 ** 4, 10 ** 4, 100) / 1e3 + 5e-3),
+            *(rng.uniform(0.0, 1.0, 50) * 10.0 ** rng.integers(-20, 290, 50)), 2.675, 0.125, 2.5,
+            1.005, 25.0, 35.0, -0.04, *FLOATS]
+    with tracejit.config(disable_jit=True):
+        for x in map(float, near):
+            assert repr(captured(x)) == repr(fn(x)), x
+    assert repr(captured(2.675)) == repr(fn(2.675))
+
+
+LOOKS = ["len(str(x))", "len(repr(x))", "len(f'{x:.3f}')", "f'value {x}'", "str(x)[0]",
+         "len('{}'.format(x))", "len('%s' % x)", "len(','.join([str(x), 'a']))", "'1' in str(x)",
+         "str(x) == '1.5'", "str(x) + 'a'", "{str(x): 1}", "str(x).upper()", "str(x) < 'b'",
+         "format(x, '.2f')[0]", "[c for c in str(x)]"]
+
+
+@pytest.mark.parametrize("expression", LOOKS)
+def test_text_with_a_number_of_the_run_is_refused(expression: str) -> None:
+    fn = function_of("x", expression)
+    for x in (1.5, np.ones(2)):
+        if "f" not in expression.replace("format(x)", ""):
+            x = 1.5
+        with pytest.raises(tracejit.Refusal, match="text with a number"):
+            tracejit.jit(fn)(x)
+
+
+def test_text_is_printed() -> None:
+    def f(x: float) -> float:
+        print(f"x is {x}")
+        return x * 2.0
+
+    assert tracejit.jit(f)(1.5) == 3.0

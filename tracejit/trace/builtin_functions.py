@@ -43,7 +43,7 @@ from tracejit.trace.objects import (
     unary,
 )
 from tracejit.trace.places import MaybeUnset
-from tracejit.trace.python_numbers import python_int, strong
+from tracejit.trace.python_numbers import python_int, rounded, strong
 from tracejit.trace.runs import has_runs, size_of
 from tracejit.trace.text import written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
@@ -60,7 +60,7 @@ def _length(x: Any) -> Any:
         return of_dim(x.count)
     if has_runs(x):
         return size_of(x)
-    if hasattr(type(x), "as_result"):  # x[mask]: how many elements data decides
+    if hasattr(type(x), "as_result") and not isinstance(x, str):  # x[mask]: as many as data says
         return x.shape[0]
     method = special_method(x, "__len__")
     if method is not None:
@@ -125,6 +125,25 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return builtins.sum(items, start)
 
 
+def _fsum(iterable: Any) -> Any:
+    """Add floats up, what each addition rounds off beside: T. Ogita, S. Rump, S. Oishi, 2005."""
+    if isinstance(iterable, Tracer):
+        raise refuse("math.fsum of an array cannot be captured", "Use np.sum, or a list of numbers")
+    total, lost = np.float64(0.0), np.float64(0.0)
+    items = tuple(_items(iterable))
+    if not any(isinstance(x, Traced) for x in items):
+        return math.fsum(items)
+    for x in items:
+        x = strong(cast(x, np.float64))
+        new = total + x
+        back = new - total
+        lost = lost + ((total - (new - back)) + (x - back))
+        total = new
+    result = np.where(np.isfinite(total), total + lost, total)
+    result.weak = True
+    return result
+
+
 def _require_scalar(x: Tracer) -> None:
     if x.dims:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -178,6 +197,8 @@ def _round(x: Any, ndigits: Any = None) -> Any:
         return round(x, ndigits)
     if x.weak and x.dtype.kind == "c":
         raise TypeError("type complex doesn't define __round__ method")
+    if x.weak and x.dtype.kind == "f" and ndigits:
+        return rounded(x, ndigits)
     result = FUNCTIONS[np.round](x, ndigits or 0)
     result.weak = x.weak
     return result if ndigits is not None else _int(result)
@@ -374,5 +395,5 @@ BUILTINS.update({
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     functools.reduce: _reduce,
     math.prod: lambda xs, *, start=1: _reduce(operator.mul, xs, start),
-    math.fsum: _sum, operator.is_: _is, operator.is_not: _is_not,
+    math.fsum: _fsum, operator.is_: _is, operator.is_not: _is_not,
 })

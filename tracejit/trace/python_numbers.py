@@ -17,7 +17,7 @@ import numpy as np
 
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Call, Dim, Expr, atom
-from tracejit.trace.context import current
+from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
     PYTHON,
     apply_ufunc,
@@ -30,6 +30,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
 __all__ = ["either", "fitted", "last_before_error", "python_int", "require", "require_divisor",
+           "rounded",
            "strong"]
 
 LIMIT = 2.0 ** 63
@@ -301,6 +302,41 @@ def python_int(x: Any) -> Any:
         require(strong(x) < np.uint64(1 << 63), OverflowError, TOO_LARGE)
     whole = cast(np.real(strong(x)) if kind == "c" else strong(x), np.int64)
     return SymInt(whole.value.dim)
+
+
+# --- decimals -------------------------------------------------------------------------------------
+
+
+def _lost(x: Any, scale: float, rounded_product: Any) -> Any:
+    """Return what a product lost by rounding, exactly: T. J. Dekker, Numerische Mathematik 18."""
+    splitter = np.float64(134217729.0)
+    high = splitter * x - (splitter * x - x)
+    low = x - high
+    top = float(splitter * scale - (splitter * scale - scale))
+    rest = scale - top
+    return ((high * top - rounded_product) + high * rest + low * top) + low * rest
+
+
+def rounded(x: Any, digits: Any) -> Any:
+    """Return `round(x, digits)` of a float: the float that is next to the nearest decimal."""
+    if not isinstance(digits, int) or abs(digits) > 22:
+        raise refuse("round() to a number of digits that is traced, or more than 22",
+                     "Use a constant number of digits")
+    x, scale = strong(x), np.float64(10.0 ** abs(digits))
+    scaled = x * scale if digits > 0 else x / scale
+    if digits > 0:
+        error = _lost(x, float(scale), scaled)
+    else:
+        product = scaled * scale
+        error = (x - product) - _lost(scaled, float(scale), product)
+    whole = np.rint(scaled)
+    part = scaled - whole
+    whole = np.where((part == 0.5) & (error > 0.0), whole + 1.0, whole)
+    whole = np.where((part == -0.5) & (error < 0.0), whole - 1.0, whole)
+    result = whole / scale if digits > 0 else whole * scale
+    result = np.copysign(np.where(np.absolute(scaled) < 2.0 ** 53, result, x), x)
+    result.weak = True
+    return result
 
 
 # --- ints beside floats --------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tracejit.trace.context import current
-from tracejit.trace.tracer import SymInt, need_int
+from tracejit.trace.context import current, refuse
+from tracejit.trace.tracer import SymInt, Tracer, need_int
 
 __all__ = ["OpenText", "formatted", "written"]
 
@@ -21,7 +21,23 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii
 class OpenText(str):
     """Text with the ints that are written in it."""
 
-    numbers: tuple[SymInt, ...]
+    numbers: tuple[SymInt | Tracer, ...]
+
+    def as_result(self) -> str:
+        """Return what a function gives that returns the text."""
+        self.settle()
+        return str.__str__(self)
+
+    def settle(self) -> None:
+        """Ask for the numbers that are written in the text, as its letters are looked at.
+
+        A number of data is refused; an int of the call becomes known.
+        """
+        for n in self.numbers:
+            if isinstance(n, Tracer):
+                raise refuse("text with a number in it that only the run knows is looked at",
+                             "Print it with tracejit.debug_print, or return the number")
+            need_int(n.dim, "text in which it is written")
 
     def __add__(self, other: str) -> str:
         return written(str.__add__(self, other), self, other)
@@ -34,8 +50,7 @@ def _looking(name: str) -> Callable[..., Any]:
     plain = getattr(str, name)
 
     def method(self: OpenText, *args: Any, **kwargs: Any) -> Any:
-        for n in self.numbers:
-            need_int(n.dim, "text in which it is written")
+        self.settle()
         return plain(self, *args, **kwargs)
 
     return method
@@ -57,9 +72,9 @@ def written(text: str, *sources: Any) -> str:
     return result
 
 
-def _numbers(sources: Iterable[Any]) -> Iterator[SymInt]:
+def _numbers(sources: Iterable[Any]) -> Iterator[SymInt | Tracer]:
     for x in sources:
-        if isinstance(x, SymInt):
+        if isinstance(x, (SymInt, Tracer)):
             yield x
         elif isinstance(x, OpenText):
             yield from x.numbers
