@@ -45,7 +45,7 @@ class PlaceWriter:
         """Return a path as lists of strings and numbers."""
         steps = []
         for kind, key in path.steps:
-            if not isinstance(key, (str, int)):
+            if not isinstance(key, (str, int, type(None))):  # a step to a class has none
                 raise Unstorable(f"{path} has a key that is neither a string nor a number")
             steps.append([kind, key])
         return [self._root(path), path.name, steps]
