@@ -382,7 +382,7 @@ def _require_square(a: Tracer) -> Tracer:
     if len(a.dims) < 2:
         raise np.linalg.LinAlgError(f"{len(a.dims)}-dimensional array given. Array must be at "
                                     "least two-dimensional")
-    if not same_dim(*a.dims[-2:]):
+    if not same_dim(a.dims[-2], a.dims[-1]):
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     shape = (*a.dims[:-1], a.dims[-2])
     return a if a.aval.shape == shape else apply("reshape", a, shape=shape)

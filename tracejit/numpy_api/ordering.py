@@ -26,12 +26,13 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         a, axis = a.reshape(-1), 0
     moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
     order: Any = None
-    for key in order_keys(moved) if a.dtype.kind == "c" else [moved]:
+    keys: list[Any] = order_keys(moved) if a.dtype.kind == "c" else [moved]
+    for key in keys:
         if order is not None:
             key = np.take_along_axis(key, order, -1)
         places, _ = emit("argsort", [key.value])
-        order = tracer_of(places) if order is None else np.take_along_axis(
-            order, tracer_of(places), -1)
+        new: Any = tracer_of(places)
+        order = new if order is None else np.take_along_axis(order, new, -1)
     return moveaxis(order, -1, axis)
 
 

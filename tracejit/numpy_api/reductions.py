@@ -107,7 +107,7 @@ def _extremum(op: str, combine: Any) -> Any:
 def _complex_extremum(a: Tracer, axes: tuple[int, ...], largest: bool, keepdims: bool) -> Any:
     """Return the largest or smallest of complex numbers, which have an order by their parts."""
     rest = [k for k in range(len(a.dims)) if k not in axes]
-    moved = np.transpose(a, [*rest, *axes]).reshape(
+    moved: Any = np.transpose(a, [*rest, *axes]).reshape(
         (*(as_operand(a.dims[k]) for k in rest), as_operand(product(
             tuple(a.dims[k] for k in axes)))))
     place = np.expand_dims(place_of_extremum(moved, largest), -1)

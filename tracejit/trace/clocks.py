@@ -44,7 +44,7 @@ class Reading:
     def __bool__(self) -> bool:
         self.as_result()
 
-    __float__ = __int__ = __index__ = __hash__ = __array__ = __bool__  # type: ignore[assignment]
+    __float__ = __int__ = __index__ = __hash__ = __array__ = __bool__
     __lt__ = __le__ = __gt__ = __ge__ = __iter__ = lambda self, *other: self.as_result()
 
     def __eq__(self, other: object) -> bool:

@@ -26,7 +26,7 @@ def public_name(fn: Any) -> str:
     name = getattr(fn, "__name__", None)
     owner = getattr(fn, "__self__", None)
     for module in _homes(fn) if name is not None else ():
-        if getattr(sys.modules[module], name, None) is fn:
+        if getattr(sys.modules[module], str(name), None) is fn:
             return _short(f"{module}.{name}") if isinstance(fn, np.ufunc) else f"{module}.{name}"
     if isinstance(fn, MethodType) or (owner is not None and not isinstance(owner, ModuleType)):
         if isinstance(owner, type):
