@@ -68,7 +68,7 @@ In place: {inplace}.
 
 {builtins}.
 
-All others (`print`, `sorted`, `id` and so on) run in Python while the function is captured.
+All others (`print`, `id` and so on) run in Python while the function is captured.
 
 ## Functions of SciPy
 
