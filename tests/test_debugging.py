@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import subprocess
 import sys
@@ -202,7 +203,7 @@ def test_loops_of_any_length_are_followed_to_their_iteration(trips: int) -> None
     def f(x: float, n: int, bad: int) -> float:
         s = 0.0
         for k in range(n):
-            s = 0.999 * s + 1.0 / (x + k - bad)
+            s = 0.999 * s + np.divide(1.0, x + k - bad)
         return s
 
     for bad in {0, trips // 2, trips - 1}:
@@ -404,7 +405,7 @@ def test_a_guard_that_failed_is_named(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_sizes_that_were_fixed_are_named(caplog: pytest.LogCaptureFixture) -> None:
-    f = tracejit.jit(lambda x: sum(list(x)))
+    f = tracejit.jit(lambda x: np.sum(x) * math.factorial(len(x)))
     with tracejit.config(log_compiles=True):
         f(np.ones(3))
         (line,) = _logged(caplog, "compiled ", lambda: f(np.ones(4)))
