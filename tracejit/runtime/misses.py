@@ -10,6 +10,7 @@ from tracejit.artifacts.loading import describe_misses
 from tracejit.configuration import settings
 from tracejit.exact import same
 from tracejit.runtime.specialisation import Specialisation
+from tracejit.trace.facts import holds_all
 from tracejit.trace.guards import shown
 from tracejit.trace.specs import ArgSpec, parameter_names
 from tracejit.tree import leaf_names
@@ -58,8 +59,11 @@ def _why_not(s: Specialisation, call: Request) -> str:
         reason = guard.why_not()
         if reason is not None:
             return reason
-    if call.is_actual and s.values(call.leaves) is None:
+    values = s.values(call.leaves) if call.is_actual else None
+    if call.is_actual and values is None:
         return "what the function reads from outside is of another dtype or rank"
+    if values is not None and not holds_all(s.interface.facts, values):
+        return "arrays lie otherwise in memory, or share it otherwise"
     given = [f"{name} {'has the shape ' + str(x.shape) if spec.ndim else f'is {x}'}"
              for name, spec, x in zip(_names(call), call.specs, call.leaves, strict=True)
              if call.is_actual and (spec.kind == "int" or spec.ndim)]
