@@ -284,7 +284,7 @@ class CustomGradient:
         if len(grads) != len(args):
             raise ValueError(f"the gradient function of {name} returned {len(grads)} values, but "
                              f"{name} takes {len(args)} arguments")
-        found = []
+        found: list[Any] = []
         for k, (g, x) in enumerate(zip(grads, args, strict=True)):
             if not _is_operand(x):
                 continue

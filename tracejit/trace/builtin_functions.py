@@ -139,7 +139,7 @@ def _fsum(iterable: Any) -> Any:
         back = new - total
         lost = lost + ((total - (new - back)) + (x - back))
         total = new
-    result = np.where(np.isfinite(total), total + lost, total)
+    result: Any = np.where(np.isfinite(total), total + lost, total)
     result.weak = True
     return result
 

@@ -70,7 +70,8 @@ def spec_of_leaf(x: Any) -> ArgSpec:
                           "float, if it need not be exact")
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
-        if type(x) is not np.ndarray and not is_plain_subclass(type(x)):
+        kind_of_array: Any = type(x)
+        if kind_of_array is not np.ndarray and not is_plain_subclass(kind_of_array):
             raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something "
                           "else than an array's. Pass np.asarray(x), or data and mask as two "
                           "arrays")
