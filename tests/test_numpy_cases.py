@@ -677,7 +677,7 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     any: [(lambda x: any([x > 0.2, x > 0.9]), 0.5)], all: [(lambda x: all([x > 0.2, x > 0.9]),
                                                             0.5)],
     abs: [(lambda x: abs(x), A), (lambda x: abs(x), -0.5), (lambda x: abs(x), Z)],
-    id: [(lambda x: x if id(x) == id(x) else 2.0 * x, V)],
+    id: [(lambda x: x if id(None) == id(None) else 2.0 * x, V)],
     operator.is_: [(lambda x: x if operator.is_(x, x) else 2.0 * x, V)],
     operator.is_not: [(lambda x: x if operator.is_not(x, None) else 2.0 * x, V)],
     hasattr: [(lambda x: x if hasattr(x, "shape") else 2.0 * x, V)],
