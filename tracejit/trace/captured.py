@@ -473,7 +473,9 @@ class Captures:
         found = []
         for name in dir(cls):
             method = getattr(cls, name, None)
-            if name.startswith("__") and isinstance(method, FunctionType) and name not in _MAKERS:
+            if name.startswith("__") and isinstance(method, FunctionType) and (
+                    name not in _MAKERS and not is_fixed(home_of(method))
+                    and method.__code__.co_filename != "<string>"):  # a data class's own
                 self.entry_of(cls, name)
                 self.code(method)
                 found += [method] if _reads_outer(method, set()) else []
