@@ -242,7 +242,8 @@ class Elements:
     @_remembered
     def operations(self, v: Value) -> int:
         """Return how many operations an element is emitted as, at most: each for every use."""
-        return 1 + sum(self.operations(a) for a in self.makers[v].inputs if self.is_virtual(a))
+        return 1 + sum(self.operations(a) for a in self.makers[v].inputs
+                       if is_array(a) and a not in self.stored)
 
     def has_call(self, a: Atom) -> bool:
         """Return whether computing an element of an operand calls a function such as `exp`."""

@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.ir.core import Atom, Eqn, Graph, Value
 from tracejit.ir.lowering import Alias, Gather, Index, View, Write
@@ -83,7 +85,7 @@ def _computed_for(eqn: Eqn, elements: Elements) -> set[Value]:
 
 def _anywhere(v: Value) -> Idx:
     """Return an index that nothing is known of."""
-    return tuple(Value(scalar("int64"), f"i{k}").dim for k in range(len(v.aval.shape)))
+    return tuple(Value(scalar(np.int64), f"i{k}").dim for k in range(len(v.aval.shape)))
 
 
 class _Count:

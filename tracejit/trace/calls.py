@@ -107,7 +107,7 @@ def _is_known_by_identity(fn: Any) -> bool:
     return kind is BuiltinFunctionType or (kind.__eq__, kind.__hash__) == _BY_IDENTITY
 
 
-_BY_IDENTITY = (object.__eq__, object.__hash__)
+_BY_IDENTITY: tuple[Any, Any] = (object.__eq__, object.__hash__)
 
 
 def _name_of_type(kind: type) -> str:
