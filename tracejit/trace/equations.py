@@ -120,7 +120,10 @@ def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
             _require_in_range(x, value, dtype)
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
-    return Literal(x, dtype or dtype_of(x))
+    try:
+        return Literal(x, dtype or dtype_of(x))
+    except OverflowError as error:  # NumPy's own, of an int that does not fit
+        raise OverflowError(str(error)) from None
 
 
 def _require_in_range(n: SymInt, value: Atom, dtype: np.dtype) -> None:
