@@ -182,8 +182,8 @@ class Operand(Recorded):
 
     @property
     def flat(self) -> Any:
-        """Return an iterator over the elements."""
-        return iter(self.ravel())
+        """Return the elements in C order, to be indexed or iterated over."""
+        return self.ravel()
 
     def numpy(self) -> Any:
         """Return the value: an array of its own, or a NumPy number."""
