@@ -20,7 +20,7 @@ from tracejit.runtime.cuda.teams import (
 )
 from tracejit.runtime.cuda.workspace import PARTS, Workspace
 
-__all__ = ["DIMS", "Host", "Stopped"]
+__all__ = ["DIMS", "NUMBERS", "Host", "Stopped"]
 
 MAX_BLOCKS = 8192
 """Of a grid; its threads stride over what is left."""
@@ -40,6 +40,9 @@ def _imod(a: int, b: int) -> int:
 
 DIMS: dict[str, Any] = {"imax": max, "imin": min, "idiv": _idiv, "imod": _imod}
 """What dims are made of, as plans have them."""
+
+NUMBERS = {"inf": math.inf, "nan": math.nan}
+"""The numbers that source for the host has names for."""
 
 
 class Stopped(Exception):

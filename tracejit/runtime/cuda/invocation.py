@@ -19,7 +19,7 @@ from tracejit.codegen.cuda.program import CONTEXT
 from tracejit.errors import DeviceError
 from tracejit.runtime.cuda.arrays import DeviceArray
 from tracejit.runtime.cuda.devices import current_device
-from tracejit.runtime.cuda.host import DIMS, Host, Stopped
+from tracejit.runtime.cuda.host import DIMS, NUMBERS, Host, Stopped
 from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, Span
 from tracejit.runtime.cuda.resources import Device, OutOfMemory, Resource
 from tracejit.runtime.cuda.streams import current_stream
@@ -92,7 +92,7 @@ class DeviceInvocation:
         """Return the host's function, whose kernels are names."""
         with self._lock:
             if self._launch is None:
-                names = define(self.program.source, "cuda", {})[1]
+                names = define(self.program.source, "cuda", NUMBERS)[1]
                 names.update((name, name) for name in self.program.kernels)
                 self._launch = names["launch"]
             return self._launch
