@@ -327,7 +327,8 @@ def text_that_nobody_reads(x: Any) -> Any:
     for k, v in enumerate(x):
         label = f"step {k + 1}: {v:.3f}"
         s += v * v
-    return s + len(str(label)[:2])
+        del label
+    return s
 
 
 @program
