@@ -45,7 +45,7 @@ from tracejit.trace.objects import (
 from tracejit.trace.places import MaybeUnset
 from tracejit.trace.python_numbers import python_int, rounded, strong
 from tracejit.trace.runs import has_runs, size_of
-from tracejit.trace.text import written
+from tracejit.trace.text import write
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
 
 __all__: list[str] = []
@@ -223,7 +223,8 @@ def _text(make: Callable[..., str]) -> Callable[..., str]:
     def function(*args: Any, **kwargs: Any) -> str:
         for x in args:
             read_unseen(x)
-        return written(make(*args, **kwargs), *args)
+        text: str = write(make, *args, **kwargs)
+        return text
 
     return function
 
@@ -393,6 +394,7 @@ BUILTINS.update({
     all: _all, complex: _complex, abs: functools.partial(unary, "abs"),
     pow: _pow, hash: _hash, id: _id, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
+    ascii: _text(ascii),
     functools.reduce: _reduce,
     math.prod: lambda xs, *, start=1: _reduce(operator.mul, xs, start),
     math.fsum: _fsum, operator.is_: _is, operator.is_not: _is_not,

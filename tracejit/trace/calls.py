@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import os
 import time
@@ -37,7 +38,7 @@ from tracejit.trace.rewriter import rewrite_function
 from tracejit.trace.runs import Run, as_array_operand, has_runs, holds_runs
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.strangers import STRANGERS
-from tracejit.trace.text import written
+from tracejit.trace.text import settle, write, written
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int
 from tracejit.trace.unseen import with_stand_ins
 
@@ -135,10 +136,12 @@ def _is_users(fn: Any) -> bool:
     if isinstance(fn, (MethodType, functools.partial)):
         return True  # what it calls is asked
     if isinstance(fn, type):
-        return isinstance(fn.__init__, FunctionType)  # type: ignore[misc]
+        init = fn.__init__  # type: ignore[misc]
+        return isinstance(init, FunctionType) and not _is_librarys(init)
     if any(fn is f for f in _SHOWS):
         return True
-    return (isinstance(type(fn).__call__ if callable(fn) else None, FunctionType) and (
+    call = type(fn).__call__ if callable(fn) else None
+    return (isinstance(call, FunctionType) and not _is_librarys(call) and (
         type(fn).__module__.partition(".")[0] != "tracejit")) or hasattr(fn, "py_func") or (
         isinstance(fn, BuiltinFunctionType) and isinstance(
             getattr(fn, "__self__", None), (dict, set)) and fn.__name__ != "update")
@@ -195,6 +198,7 @@ def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
     with _recursion(fn.__code__, args):
         if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
             return new(*args, **kwargs)
+        settle([*args, kwargs])
         return call_watched(new, args, kwargs, f"{fn.__name__}()")
 
 
@@ -281,6 +285,11 @@ def _or_plain(capture: Callable[..., Any], fn: Callable[..., Any]) -> Callable[.
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 
 
+def _is_librarys(fn: FunctionType) -> bool:
+    """Return whether a Python function is one of the standard library, or of NumPy and the like."""
+    return home_of(fn).partition(".")[0] in _LIBRARIES or _is_standard(fn.__code__.co_filename)
+
+
 def _is_standard(file: str) -> bool:
     installed = file.startswith(_STANDARD) and "site-packages" not in file
     return installed or file.startswith("<frozen")
@@ -306,8 +315,9 @@ def _refuse_debugger(name: str) -> NoReturn:
 
 # --- builtins -----------------------------------------------------------------------------------
 
-_LOOKS: tuple[Any, ...] = (bool, callable, delattr, format, getattr, hasattr, hash, id, isinstance,
-                           issubclass, iter, len, print, range, repr, setattr, str, type, vars)
+_LOOKS: tuple[Any, ...] = (ascii, bool, callable, delattr, format, getattr, hasattr, hash, id,
+                           isinstance, issubclass, iter, len, print, range, repr, setattr, str,
+                           type, vars)
 """The builtins that change nothing, iterators included, or note by themselves what they change."""
 
 
@@ -368,16 +378,22 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if _looks(fn):
         for x in args if fn not in _IDENTIFIES else ():
             read_unseen(x)
-        result = fn(*args, **kwargs)
+        result = write(fn, *args, **kwargs) if fn is print and "file" not in kwargs else (
+            fn(*args, **kwargs))
     else:
         owner = getattr(fn, "__self__", None)
         name = getattr(fn, "__name__", type(fn).__name__)
         if any(module_of(type(x)) == "decimal" for x in (owner, *args)):
             current().captured.precision()
         what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
+        if isinstance(owner, str) and name in ("format", "format_map"):
+            return write(fn, *args, **kwargs)
+        if isinstance(owner, str) and name == "join":
+            texts = list(*args)
+            return written(owner.join(texts), owner, *texts)
+        if not isinstance(owner, (list, dict, collections.deque)):
+            settle([*args, kwargs])
         result = call_watched(fn, args, kwargs, what, fn if owner is None else owner)
-        if isinstance(owner, str) and name in ("format", "join"):
-            result = written(result, *args, *kwargs.values())
     makes = isinstance(fn, type) or getattr(fn, "__name__", "") in ("copy", "iter", "sorted")
     return note_made(result) if makes and not any(result is x for x in args) else result
 

@@ -40,6 +40,7 @@ from tracejit.trace.restarts import NeedLeast, NeedNames, NeedStatic
 from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
+from tracejit.trace.text import settle
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names, unflatten
 
@@ -193,6 +194,9 @@ class _Attempt:
             try:
                 result = call_function(fn, args, kwargs)
                 leaves, structure = flatten(_spread(result) if self.writes_back else result)
+                settle(leaves)
+                if trace.refused is not None:
+                    raise trace.refused
             except NeedStatic as need:
                 if need.value not in self.origin:
                     raise Refusal(f"{describe_line(need.site)}: {need.why} needs a number that "

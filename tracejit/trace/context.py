@@ -237,6 +237,10 @@ class Trace:
         """The functions that are not captured and run just now, with their operands."""
         self.watchers: list[Any] = []
         """The tapes that record in this capture."""
+        self.refused: Exception | None = None
+        """What was refused where Python may have caught it, in the `repr` of a number."""
+        self.unread: list[Any] | None = None
+        """The numbers in the text that captured code is writing, if it is."""
         self.shown: list[Any] | None = None
         """While the message of an error that depends on data is made: the numbers it shows."""
 

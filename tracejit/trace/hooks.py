@@ -44,7 +44,7 @@ from tracejit.trace.objects import (
 )
 from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, present
 from tracejit.trace.runs import has_runs, holds_runs
-from tracejit.trace.text import formatted, written
+from tracejit.trace.text import formatted, write, written
 from tracejit.trace.tracer import FIELD, Traced, Tracer, python_dims
 
 __all__ = ["Hooks"]
@@ -219,8 +219,9 @@ class Hooks(LoopHooks):
 
     def binary(self, op: str, a: Any, b: Any) -> Any:
         """Return `a op b`."""
-        result = binary(op, a, b)
-        return written(result, b) if isinstance(a, str) and op == "Mod" else result
+        if op == "Mod" and isinstance(a, str):
+            return write(binary, op, a, b)
+        return binary(op, a, b)
 
     def unary(self, op: str, x: Any) -> Any:
         """Return `op x`."""

@@ -46,7 +46,11 @@ class TracedIterable:
         return need_int(self.count, f"len() of {self.what}")
 
     def __getitem__(self, k: Any) -> Any:
-        return self.in_turn(k)
+        numbers = range(need_int(self.count, f"an item of {self.what}"))
+        if isinstance(k, slice):
+            raise refuse(f"a slice of {self.what} with as many numbers as a size says",
+                         "Give range() the ends that the slice has")
+        return self.in_turn(numbers[k])
 
     def in_turn(self, k: Any) -> Any:
         """Return the item of iteration k, counted from 0."""

@@ -19,7 +19,7 @@ import numpy as np
 from tracejit.errors import Restart
 from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, dim_values, substitute
-from tracejit.trace.context import current
+from tracejit.trace.context import current, is_tracing
 from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.indexing import point_index, slice_span
 from tracejit.trace.source import rewritten_source
@@ -109,6 +109,8 @@ class Run:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        if is_tracing() and current().shown is None:
+            self.give_up("text of a list")
         return "..."
 
 

@@ -6,13 +6,14 @@ the ints.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from tracejit.trace.context import current, refuse
-from tracejit.trace.tracer import SymInt, Tracer, need_int
+from tracejit.trace.context import current, is_tracing
+from tracejit.trace.source import Site, find_site
+from tracejit.trace.tracer import SymInt, Tracer, text_number
 
-__all__ = ["OpenText", "formatted", "written"]
+__all__ = ["OpenText", "formatted", "settle", "write", "written"]
 
 
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
@@ -22,6 +23,7 @@ class OpenText(str):
     """Text with the ints that are written in it."""
 
     numbers: tuple[SymInt | Tracer, ...]
+    site: Site | None
 
     def as_result(self) -> str:
         """Return what a function gives that returns the text."""
@@ -34,10 +36,31 @@ class OpenText(str):
         A number of data is refused; an int of the call becomes known.
         """
         for n in self.numbers:
-            if isinstance(n, Tracer):
-                raise refuse("text with a number in it that only the run knows is looked at",
-                             "Print it with tracejit.debug_print, or return the number")
-            need_int(n.dim, "text in which it is written")
+            text_number(n, self.site)
+
+    def _within_text(self) -> None:
+        """Have the numbers noted by a text that holds this one."""
+        if not is_tracing():
+            return
+        unread = current().unread
+        if unread is None:
+            self.settle()
+        else:
+            unread.extend(self.numbers)
+
+    def __str__(self) -> str:
+        self._within_text()
+        return str.__str__(self)
+
+    def __repr__(self) -> str:
+        self._within_text()
+        return str.__repr__(self)
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self.settle()
+        self._within_text()
+        return str.__format__(self, spec)
 
     def __add__(self, other: str) -> str:
         return written(str.__add__(self, other), self, other)
@@ -63,26 +86,51 @@ for _name in ("__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__g
 
 
 def written(text: str, *sources: Any) -> str:
-    """Return a text that was made of some things, which may hold ints that are not known yet."""
-    numbers = tuple(_numbers(sources))
+    """Return a text that was made of some texts, which may hold ints that are not known yet."""
+    return _open(text, [n for x in sources if isinstance(x, OpenText) for n in x.numbers])
+
+
+def write(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the text that a function makes, with the numbers that it shows."""
+    trace = current()
+    before, trace.unread = trace.unread, []
+    try:
+        text = make(*args, **kwargs)
+        numbers = trace.unread
+    finally:
+        trace.unread = before
+    if not isinstance(text, str):
+        return text
+    if isinstance(text, OpenText):
+        numbers = [*numbers, *text.numbers]
+    return _open(text, numbers)
+
+
+def settle(x: Any) -> None:
+    """Ask for the numbers in a text that goes to a function which looks at its letters."""
+    if isinstance(x, OpenText):
+        x.settle()
+    elif isinstance(x, (list, tuple)):
+        for item in x:
+            settle(item)
+    elif isinstance(x, dict):
+        for item in x.values():
+            settle(item)
+
+
+def _open(text: str, numbers: Iterable[SymInt | Tracer]) -> str:
+    numbers = tuple(numbers)
     if not numbers or current().shown is not None:  # messages show the ints at run time
         return text
     result = OpenText(text)
-    result.numbers = numbers
+    result.numbers, result.site = numbers, find_site()
     return result
-
-
-def _numbers(sources: Iterable[Any]) -> Iterator[SymInt | Tracer]:
-    for x in sources:
-        if isinstance(x, (SymInt, Tracer)):
-            yield x
-        elif isinstance(x, OpenText):
-            yield from x.numbers
-        elif isinstance(x, (list, tuple)):
-            yield from _numbers(x)
 
 
 def formatted(value: Any, conversion: int, spec: str) -> str:
     """Return what `{value!conversion:spec}` in an f-string is."""
-    shown = _CONVERSIONS[chr(conversion)](value) if conversion > 0 else value
-    return written(format(shown, spec), value)
+    settle(spec)
+    if conversion > 0:
+        value = write(_CONVERSIONS[chr(conversion)], value)
+    text: str = write(format, value, spec)
+    return text

@@ -14,22 +14,22 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracejit.errors import MissingAttribute
+from tracejit.errors import MissingAttribute, Refusal
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.trace.context import Cell, current, is_tracing, refuse, refuse_outside
+from tracejit.trace.context import Cell, current, is_tracing, refuse, refuse_at, refuse_outside
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedStatic
-from tracejit.trace.source import describe_line, find_site
+from tracejit.trace.source import Site, describe_line, find_site
 from tracejit.trace.views import Step, read_view
 
 __all__ = ["FIELD", "CellPlace", "Number", "SymInt", "Traced", "Tracer", "bare_atom", "describe",
-           "need_int", "of_dim", "python_dims", "scalar_of", "tracer_of"]
+           "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
 
 Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
@@ -294,6 +294,10 @@ class Tracer(Traced):
         return _shown(self, "")
 
     def __repr__(self) -> str:
+        return _marked(self, "") or self._marker()
+
+    def _marker(self) -> str:
+        """Return the text that stands for the value where nobody looks at letters."""
         return f"<traced {self.cell.value.aval if not self.steps else self.aval}>"
 
     __iadd__, __isub__, __imul__ = _inplace(np.add), _inplace(np.subtract), _inplace(np.multiply)
@@ -462,6 +466,10 @@ class SymInt(Traced):
         return _shown(self, "")
 
     def __repr__(self) -> str:
+        return _marked(self, "") or self._marker()
+
+    def _marker(self) -> str:
+        """Return the text that stands for the int where nobody looks at letters."""
         return repr(self.dim)
 
 
@@ -550,10 +558,10 @@ def _shown(x: Tracer | SymInt, spec: str) -> str:
     """Return a number as text: where an error is made on data, a field that its message fills."""
     shown = current().shown if is_tracing() else None
     if shown is None or x.ndim or x.dtype.kind not in "iuf":
-        return repr(x)
+        return _marked(x, spec) or x._marker()
     places = [k for k, y in enumerate(shown) if y is x]
     if not places and len(shown) == 2:  # a check reports two numbers
-        return repr(x)
+        return x._marker()
     if not places:
         shown.append(x)
     number = places[0] if places else len(shown) - 1
@@ -564,18 +572,46 @@ FIELD = "\ue000\ue001"
 """What surrounds `NUMBER:FORMAT` in a text that is to be filled in: no text of users has these."""
 
 
-def need_int(d: Dim, why: str) -> int:
+def _marked(x: Tracer | SymInt, spec: str) -> str | None:
+    """Return the text of a number that is not known yet; None where its marker does.
+
+    Text that captured code writes takes note of its numbers. Other text goes to whoever asked for
+    it, who looks at the letters: an int of the call becomes known, a number of data is refused.
+    """
+    trace = current() if is_tracing() else None
+    if trace is None or trace.shown is not None:
+        return None
+    if trace.unread is not None:
+        trace.unread.append(x)
+        return None
+    return format(text_number(x), spec)
+
+
+def text_number(x: Tracer | SymInt, site: Site | None = None) -> int:
+    """Return the int that a text shows, as its letters are looked at, or refuse."""
+    site = site or find_site()
+    try:
+        if isinstance(x, SymInt):
+            return need_int(x.dim, "text in which it is written", site)
+        raise refuse_at(site, "text with a number in it that only the run knows is looked at",
+                        "Print it with tracejit.debug_print, or return the number")
+    except Refusal as e:
+        current().refused = e  # reprlib, say, catches every error of a repr
+        raise
+
+
+def need_int(d: Dim, why: str, site: Site | None = None) -> int:
     """Return a dim as a Python int, restarting the capture with it fixed where that can be done."""
     d = current().canonical(d)
     if isinstance(d, int):
         return d
     trace = current()
-    site = find_site()
+    site = site or find_site()
     for v in dim_values(d):
         if v in trace.actual or v in trace.carried:
             raise NeedStatic(v, site, why)
-    raise refuse(f"{why} needs a number that is only known at run time",
-                 "Make it a Python int argument, a size, or write the code with arrays")
+    raise refuse_at(site, f"{why} needs a number that is only known at run time",
+                    "Make it a Python int argument, a size, or write the code with arrays")
 
 
 def bare_atom(d: Dim) -> Value | None:
