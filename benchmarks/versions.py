@@ -1,8 +1,10 @@
 """Two checkouts beside each other: `python -m benchmarks.versions BEFORE AFTER [--only a,g]`.
 
 Each checkout has a process of its own, on the same core; they take turns, so that the machine's
-moods hit both alike. A row is AFTER's time over BEFORE's: the median of the rounds' own ratios, and
-the interval in which it lies with 95 % of resampled rounds.
+moods hit both alike. Where arrays lie differs from process to process and changes times by up to a
+tenth, so that several pairs of processes are started. A row is AFTER's time over BEFORE's: the
+median over pairs of the rounds' median ratio, and the interval in which it lies with 95 % of
+resampled pairs.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from statistics import mean, median
 from typing import Any
 
 RESAMPLED = 2000
-"""How many times rounds are drawn again for an interval."""
+"""How many times pairs of processes are drawn again for an interval."""
 
 
 def _calls() -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -68,10 +70,22 @@ def _ask(worker: subprocess.Popen[str], key: str) -> float:
 
 
 def interval(ratios: list[float]) -> tuple[float, float]:
-    """Return the ends between which 95 % of the medians of resampled rounds lie."""
+    """Return the ends between which 95 % of the medians of resampled ratios lie."""
     draw = Random(0)
     medians = sorted(median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLED))
     return medians[RESAMPLED // 40], medians[-RESAMPLED // 40]
+
+
+def _measure(checkouts: list[Path], batch: float, rounds: int,
+             asked: tuple[str, ...]) -> dict[str, list[list[float]]]:
+    """Return, per workload, the seconds of both in each round of one pair of processes."""
+    workers = [_start(path.resolve(), batch) for path in checkouts]
+    keys, _ = ([*w.stdout.readline().strip().split("\t")] for w in workers if w.stdout)
+    times = {key: [[_ask(worker, key) for worker in workers] for _ in range(rounds + 1)][1:]
+             for key in keys if key.startswith(asked)}
+    for worker in workers:
+        worker.communicate()
+    return times
 
 
 def main() -> None:
@@ -80,21 +94,22 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--only", default="", help="keys of workloads, with commas")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--batch", type=float, default=0.05, help="seconds of a measurement")
+    parser.add_argument("--pairs", type=int, default=7, help="of processes")
+    parser.add_argument("--rounds", type=int, default=5, help="of each pair")
+    parser.add_argument("--batch", type=float, default=0.03, help="seconds of a measurement")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    workers = [_start(path.resolve(), options.batch) for path in (options.before, options.after)]
-    keys, _ = ([*w.stdout.readline().strip().split("\t")] for w in workers if w.stdout)
     asked = tuple(options.only.split(","))
+    runs = [_measure([options.before, options.after], options.batch, options.rounds, asked)
+            for _ in range(options.pairs)]
     found = []
     print(f"{'':24} {'before':>12} {'after':>12}   after / before")
-    for key in (k for k in keys if k.startswith(asked)):
-        times = [[_ask(worker, key) for worker in workers] for _ in range(options.rounds + 1)][1:]
-        ratios = [after / before for before, after in times]
+    for key in runs[0]:
+        ratios = [median(after / before for before, after in run[key]) for run in runs]
         low, high = interval(ratios)
         found.append(median(ratios))
-        before, after = (1e6 * median(column) for column in zip(*times, strict=True))
+        before, after = (1e6 * median(column) for column in zip(
+            *(times for run in runs for times in run[key]), strict=True))
         print(f"{key:24} {before:9.2f} µs {after:9.2f} µs   {found[-1]:.3f} "
               f"[{low:.3f}, {high:.3f}]", flush=True)
     print(f"geometric mean {exp(mean(map(log, found))):.3f}")
