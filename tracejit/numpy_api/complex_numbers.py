@@ -67,6 +67,12 @@ def _log1p(x: Any) -> Any:
     return _joined(np.log(np.hypot(a + 1, b)), np.arctan2(b, a + 1))
 
 
+def _scaled(x: Any, factor: float) -> Any:
+    """Return a complex number times a real one, part by part: infinite parts make no NaN."""
+    a, b = _parts(x)
+    return _joined(a * factor, b * factor)
+
+
 _COMPLEX: dict[Any, Callable[..., Any]] = {
     np.less: _compared(np.less, np.less), np.less_equal: _compared(np.less, np.less_equal),
     np.greater: _compared(np.greater, np.greater),
@@ -75,8 +81,8 @@ _COMPLEX: dict[Any, Callable[..., Any]] = {
     np.fmax: _extremum(np.greater_equal, False), np.fmin: _extremum(np.less_equal, False),
     np.rint: lambda x: _joined(*map(np.rint, _parts(x))),
     np.expm1: _expm1, np.log1p: _log1p,
-    np.exp2: lambda x: np.exp(x * math.log(2.0)),
-    np.log2: lambda x: np.log(x) * (1.0 / math.log(2.0)),
+    np.exp2: lambda x: np.exp(_scaled(x, math.log(2.0))),
+    np.log2: lambda x: _scaled(np.log(x), 1.0 / math.log(2.0)),
 }
 
 
