@@ -258,3 +258,32 @@ def test_arrays_without_axes_among_the_arguments() -> None:
                 assert np.shape(slope[0]) == ()
     whole = np.array(3)
     assert tracejit.jit(lambda n: n * 2)(whole) == 6
+
+
+def doubles_the_first(a: Any, b: Any) -> Any:
+    a[0] = a[0] * 2.0
+    return b[0] ** 2 + a[1]
+
+
+def asks_whether_it_is_one(a: Any, b: Any) -> Any:
+    return (a[0] if a is b else 5.0 * a[0]) * b[1] ** 2
+
+
+@pytest.mark.parametrize("transform", ["jvp", "hvp"])
+@pytest.mark.parametrize("fn", [doubles_the_first, asks_whether_it_is_one])
+def test_a_list_that_is_two_primals(fn: Any, transform: str) -> None:
+    xs, ones = [3.0, 4.0], [1.0, 0.0]
+    with tracejit.config(disable_jit=True):
+        try:
+            value, tangent = getattr(tracejit, transform)(fn)((xs, xs), (ones, ones))
+        except tracejit.Refusal as e:
+            assert "test_identity.py" in str(e)  # noqa: PT017
+            return
+    assert (value, tangent) == (48.0, 16.0)
+
+
+def test_equal_lists_are_two_primals() -> None:
+    ones = [1.0, 0.0]
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jvp(asks_whether_it_is_one)(
+            ([3.0, 4.0], [3.0, 4.0]), (ones, ones)) == (240.0, 80.0)

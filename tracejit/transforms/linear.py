@@ -17,6 +17,7 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
+from tracejit.trace.context import refuse_outside
 from tracejit.trace.equations import atom_of, is_weak, lift
 from tracejit.trace.facts import copies_of
 from tracejit.trace.paths import Leaf
@@ -74,6 +75,9 @@ def pair_of(name: str, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tu
     if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
         raise TypeError(_TWO_TUPLES.format(name=name))
     leaves, structure = flatten(tuple(primals))
+    if name == "hvp" and flatten_call(tuple(primals), {})[1].repeats:
+        raise refuse_outside("hvp of a list, dict or object that is an argument twice",
+                             "Pass a copy as one of them")
     dots, other = flatten(tuple(tangents))
     if structure != other:
         raise TypeError("primals and tangents have different structures")
@@ -230,7 +234,7 @@ class Tangent:
         """Capture the function and carry tangents along."""
         (primals, _), _ = _pair(structure)
         count = primals.count
-        call = Structure(tuple, None, (primals, Structure(dict, ())))
+        call = call_of_first(structure)
         if leaves is not None:
             names = leaf_names(primals, "argument")
             _check_like("tangent", names, leaves[:count], leaves[count:])
@@ -277,6 +281,25 @@ class Tangent:
             made.append(unflatten(out_structure, iter([next(it) if c is None else c[0]
                                                        for c in fixed])))
         return tuple(made)
+
+
+def call_of_first(structure: Structure) -> Structure:
+    """Return the structure of the call `f(*primals)`, of that of `f(primals, tangents)`.
+
+    A container that the primals have twice is one there, too.
+    """
+    (primals, _), _ = _pair(structure)
+    inner = _containers(primals)
+    repeats = structure.repeats
+    if repeats:  # the call and its arguments come before the primals, {} after them
+        repeats = (0, *(k - 1 for k in repeats[2:2 + inner]), inner + 1)
+        repeats = repeats if len(set(repeats)) < len(repeats) else ()
+    return Structure(tuple, None, (primals, Structure(dict, ())), repeats)
+
+
+def _containers(structure: Structure) -> int:
+    own = structure.kind in (list, dict) or bool(structure.parts)
+    return own + sum(map(_containers, structure.parts))
 
 
 def _pair(structure: Structure) -> tuple[tuple[Structure, Structure], Structure]:
