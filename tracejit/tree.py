@@ -9,8 +9,8 @@ from typing import Any
 
 from tracejit.exact import same, token
 
-__all__ = ["LEAF", "Spread", "Structure", "containers_in", "flatten", "flatten_call", "leaf_names",
-           "unflatten"]
+__all__ = ["LEAF", "Spread", "Structure", "containers_in", "flatten", "flatten_call",
+           "has_one_twice", "leaf_names", "unflatten"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +123,18 @@ def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[An
         if len(numbers) < len(found):
             structure = dataclasses.replace(structure, repeats=found)
     return leaves, structure
+
+
+def has_one_twice(structure: Structure) -> bool:
+    """Return whether a call has a container that can be changed as two of its arguments' parts."""
+    kinds: list[Any] = []
+    rest = [structure] if structure.repeats else []
+    while rest:
+        node = rest.pop()
+        if node.parts or node.kind in (list, dict):
+            kinds.append(node.kind)
+            rest += reversed(node.parts)
+    return any(first != k and kinds[k] is not tuple for k, first in enumerate(structure.repeats))
 
 
 def containers_in(x: Any) -> list[Any]:

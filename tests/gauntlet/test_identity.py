@@ -287,3 +287,19 @@ def test_equal_lists_are_two_primals() -> None:
     with tracejit.config(disable_jit=True):
         assert tracejit.jvp(asks_whether_it_is_one)(
             ([3.0, 4.0], [3.0, 4.0]), (ones, ones)) == (240.0, 80.0)
+
+
+@pytest.mark.parametrize("transform", ["vmap", "jacfwd", "jacrev", "jacobian", "hessian"])
+@pytest.mark.parametrize("fn", [doubles_the_first, asks_whether_it_is_one])
+def test_a_list_that_is_two_arguments_of_a_composition(fn: Any, transform: str) -> None:
+    xs = [np.array([3.0, 1.0]), np.array([4.0, 2.0])] if transform == "vmap" else [3.0, 4.0]
+    with (tracejit.config(disable_jit=True),
+          pytest.raises(tracejit.Refusal, match=r"test_identity.py.* argument twice")):
+        getattr(tracejit, transform)(fn)(xs, xs)
+
+
+def test_a_tuple_may_be_two_arguments_of_a_composition() -> None:
+    t = (3.0, 4.0)
+    with tracejit.config(disable_jit=True):
+        assert tracejit.hvp(lambda a, b: a[0] ** 2 * b[1])(
+            (t, t), ((1.0, 0.0), (0.0, 0.0))) == ((8.0, 0.0), (0.0, 6.0))

@@ -17,7 +17,6 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
-from tracejit.trace.context import refuse_outside
 from tracejit.trace.equations import atom_of, is_weak, lift
 from tracejit.trace.facts import copies_of
 from tracejit.trace.paths import Leaf
@@ -75,9 +74,6 @@ def pair_of(name: str, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tu
     if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
         raise TypeError(_TWO_TUPLES.format(name=name))
     leaves, structure = flatten(tuple(primals))
-    if name == "hvp" and flatten_call(tuple(primals), {})[1].repeats:
-        raise refuse_outside("hvp of a list, dict or object that is an argument twice",
-                             "Pass a copy as one of them")
     dots, other = flatten(tuple(tangents))
     if structure != other:
         raise TypeError("primals and tangents have different structures")

@@ -12,7 +12,7 @@ from tracejit.ir.dims import Dim, product
 from tracejit.runtime.stages import Program
 from tracejit.trace.calls import call_function
 from tracejit.trace.capture import capture_function
-from tracejit.trace.context import current
+from tracejit.trace.context import current, refuse_outside
 from tracejit.trace.equations import apply, cast, dims_of, dtype_of, lift
 from tracejit.trace.mapping import common_size, item_of, trace_map
 from tracejit.trace.places import is_number
@@ -23,7 +23,7 @@ from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent
 from tracejit.transforms.nested import dtype_of_leaf, names_of
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure, flatten, leaf_names, unflatten
+from tracejit.tree import Structure, flatten, has_one_twice, leaf_names, unflatten
 
 __all__ = ["Composed", "make_hessian", "make_hvp", "make_jacfwd", "make_jacrev", "make_vmap"]
 
@@ -40,6 +40,9 @@ class Composed:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[Any] | None) -> Program:
         """Capture the composition for arguments of these specs."""
+        if has_one_twice(structure):  # the parts make containers anew
+            raise refuse_outside(f"{self.name} of a list, dict or object that is an argument twice",
+                                 "Pass a copy as one of them")
         c = capture_function(self.run, specs, structure, leaves)
         return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
                        c.constants, c.weak, [], self.options)
