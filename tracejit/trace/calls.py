@@ -389,7 +389,7 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         if isinstance(owner, str) and name in ("format", "format_map"):
             return write(fn, *args, **kwargs)
         if isinstance(owner, str) and name == "join":
-            texts = list(*args)
+            texts: list[Any] = list(*args)
             return written(owner.join(texts), owner, *texts)
         if not isinstance(owner, (list, dict, collections.deque)):
             settle([*args, kwargs])

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tracejit.ir.core import Site
 from tracejit.trace.context import current, is_tracing
-from tracejit.trace.source import Site, find_site
+from tracejit.trace.source import find_site
 from tracejit.trace.tracer import SymInt, Tracer, text_number
 
 __all__ = ["OpenText", "formatted", "settle", "write", "written"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from tracejit.errors import MissingAttribute, Refusal
 from tracejit.ir.builder import Scope
-from tracejit.ir.core import Value
+from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.optable import find_op
@@ -25,7 +25,7 @@ from tracejit.trace.context import Cell, current, is_tracing, refuse, refuse_at,
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedStatic
-from tracejit.trace.source import Site, describe_line, find_site
+from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.views import Step, read_view
 
 __all__ = ["FIELD", "CellPlace", "Number", "SymInt", "Traced", "Tracer", "bare_atom", "describe",
