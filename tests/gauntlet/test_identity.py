@@ -303,3 +303,20 @@ def test_a_tuple_may_be_two_arguments_of_a_composition() -> None:
     with tracejit.config(disable_jit=True):
         assert tracejit.hvp(lambda a, b: a[0] ** 2 * b[1])(
             (t, t), ((1.0, 0.0), (0.0, 0.0))) == ((8.0, 0.0), (0.0, 6.0))
+
+
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "vjp", "hessian"])
+def test_a_list_that_is_two_arguments_of_a_call_within_a_capture(transform: str) -> None:
+    apply = {"vjp": lambda f: lambda *xs: tracejit.vjp(f, *xs)[0]}.get(
+        transform, getattr(tracejit, transform))
+
+    def outer(xs: Any) -> Any:
+        return apply(asks_whether_it_is_one)(xs, xs)
+
+    def along(xs: Any) -> Any:
+        return tracejit.jvp(asks_whether_it_is_one, (xs, xs), ([1.0, 0.0], [1.0, 0.0]))
+
+    with tracejit.config(disable_jit=True):
+        for program in (outer, along):
+            with pytest.raises(tracejit.Refusal, match=r"test_identity.py.* argument twice"):
+                tracejit.jit(program)([3.0, 4.0])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracejit.trace.specs import ArgSpec
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure
+from tracejit.tree import Structure, flatten_call, has_one_twice
 
 if TYPE_CHECKING:
     from tracejit.runtime.stages import Program
@@ -57,4 +57,9 @@ class Deferred:
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Make a call part of the capture around it."""
+        from tracejit.trace.context import refuse
+
+        if self.name != "jit" and has_one_twice(flatten_call(args, kwargs)[1]):
+            raise refuse(f"{self.name}, within a capture, of a list, dict or object that is an "
+                         "argument twice", "Pass a copy as one of them")
         return self.transform.inline(args, kwargs)

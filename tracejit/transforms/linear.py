@@ -17,6 +17,7 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
+from tracejit.trace.context import refuse
 from tracejit.trace.equations import atom_of, is_weak, lift
 from tracejit.trace.facts import copies_of
 from tracejit.trace.paths import Leaf
@@ -31,7 +32,7 @@ from tracejit.transforms.nested import (
     tracer_of_atom,
 )
 from tracejit.transforms.options import Options
-from tracejit.tree import Structure, flatten, flatten_call, leaf_names, unflatten
+from tracejit.tree import Structure, flatten, flatten_call, has_one_twice, leaf_names, unflatten
 
 __all__ = ["Pullback", "Tangent", "pair_of"]
 
@@ -146,7 +147,10 @@ class Pullback:
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Within a capture: the pullback appends its part of the program when it is called."""
-        leaves, structure = flatten((args, kwargs))
+        leaves, structure = flatten_call(args, kwargs)
+        if has_one_twice(structure):
+            raise refuse("vjp, within a capture, of a list, dict or object that is an argument "
+                         "twice", "Pass a copy as one of them")
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
         kinds = [dtype_of_leaf(x) for x in leaves]
         numbers, grads = self.chosen(kinds, structure)
