@@ -270,3 +270,43 @@ def test_text_is_printed() -> None:
         return x * 2.0
 
     assert tracejit.jit(f)(1.5) == 3.0
+
+
+@pytest.mark.parametrize("name", ["shape", "real", "sum", "bit_length", "dtype", "ndim", "hex"])
+@pytest.mark.parametrize("number", [7, 7.5, True, 2j])
+def test_numbers_of_python_have_the_attributes_of_python(name: str, number: Any) -> None:
+    def f(x: Any) -> float:
+        return 1.0 if hasattr(x, name) else 2.0
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(f)(number) == f(number)
+
+
+@pytest.mark.parametrize("name", ["bit_length", "conjugate", "as_integer_ratio", "missing"])
+def test_methods_of_an_int_are_those_of_its_number(name: str) -> None:
+    def f(n: int) -> Any:
+        return getattr(n, name)()
+
+    with tracejit.config(disable_jit=True):
+        if name == "missing":
+            with pytest.raises(AttributeError, match="'int' object has no attribute 'missing'"):
+                tracejit.jit(f)(7)
+        else:
+            assert tracejit.jit(f)(7) == f(7)
+
+
+@pytest.mark.parametrize(("a", "b"), [
+    (1e16, 1.0), (math.inf, 1.0), (math.nan, 1.0), (1e308, 1e308), (2.0, math.inf), (1.0, -1e-20)])
+def test_fsum_raises_where_python_does(a: float, b: float) -> None:
+    def f(a: float, b: float) -> float:
+        return math.fsum([a, b, -a, 1.5])
+
+    def outcome(call: Any) -> str:
+        try:
+            return repr(float(call(a, b)))
+        except (ValueError, OverflowError) as e:
+            return f"{type(e).__name__}: {e}"
+
+    for interpreted in (True, False):
+        with tracejit.config(disable_jit=interpreted):
+            assert outcome(tracejit.jit(f)) == outcome(f)

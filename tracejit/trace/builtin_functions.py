@@ -43,7 +43,7 @@ from tracejit.trace.objects import (
     unary,
 )
 from tracejit.trace.places import MaybeUnset
-from tracejit.trace.python_numbers import python_int, rounded, strong
+from tracejit.trace.python_numbers import python_int, require, rounded, strong
 from tracejit.trace.runs import has_runs, size_of
 from tracejit.trace.text import write
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
@@ -133,12 +133,18 @@ def _fsum(iterable: Any) -> Any:
     items = tuple(_items(iterable))
     if not any(isinstance(x, Traced) for x in items):
         return math.fsum(items)
-    for x in items:
-        x = strong(cast(x, np.float64))
+    floats = [strong(cast(x, np.float64)) for x in items]
+    for x in floats:
         new = total + x
         back = new - total
         lost = lost + ((total - (new - back)) + (x - back))
         total = new
+    unknown = functools.reduce(np.logical_or, map(np.isnan, floats))
+    endless = functools.reduce(np.logical_or, map(np.isinf, floats))
+    require(np.logical_or(unknown, np.logical_not(np.isnan(total))), ValueError,
+            "-inf + inf in fsum")
+    require(np.logical_or(endless, np.logical_not(np.isinf(total))), OverflowError,
+            "intermediate overflow in fsum")
     result: Any = np.where(np.isfinite(total), total + lost, total)
     result.weak = True
     return result
@@ -367,7 +373,8 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 def _hasattr(owner: Any, name: str) -> bool:
     """Return whether something has an attribute; reading it is what Python does, too."""
     if isinstance(owner, Traced):
-        return hasattr(owner, name)
+        kind = type_of(owner)
+        return hasattr(owner if issubclass(kind, (np.ndarray, np.generic)) else kind, name)
     if isinstance(getattr(owner, "__dict__", {}).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it
     try:

@@ -319,6 +319,11 @@ class SymInt(Traced):
     def __init__(self, dim: Expr) -> None:
         self.dim = dim
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(int, name):
+            raise AttributeError(f"'int' object has no attribute {name!r}")
+        return getattr(need_int(self.dim, f"the attribute {name!r} of an int"), name)
+
     def _arith(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any, reflected: bool) -> Any:
         if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
             d: Dim = other.dim if isinstance(other, SymInt) else other
