@@ -353,6 +353,7 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
              (lambda x: np.pad(x, 1, constant_values=3.0), V)],
     np.tile: [(lambda x: np.tile(x, 3), V), (lambda x: np.tile(x, (2, 2)), A)],
     np.repeat: [(lambda x: np.repeat(x, 2), A), (lambda x: np.repeat(x, 2, axis=0), A)],
+    np.isscalar: [(lambda x: x * (2.0 if np.isscalar(x) else 3.0), V)],
     np.shape: [(lambda x: np.shape(x), A)], np.ndim: [(lambda x: np.ndim(x) * x, V)],
     np.size: [(lambda x: np.size(x) * x, A), (lambda x: np.size(x, 1) * x, A)],
     # creation
@@ -666,6 +667,7 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     type: [(lambda x: x * 2.0 if type(x) is np.ndarray else x, V), (lambda n: type(n)(7) * n, 3)],
     str: [(lambda n, x: {"3": x}[str(n)], 3, 0.5)],
     repr: [(lambda n, x: {"3": x}[repr(n)], 3, 0.5)],
+    ascii: [(lambda n, x: {"3": x}[ascii(n)], 3, 0.5)],
     format: [(lambda n, x: {"003": x}[format(n, "03")], 3, 0.5)],
     np.ndindex: [(lambda x: sum(x[k] * k[0] for k in np.ndindex(x.shape)), A),
                  (lambda x, n: [x * (i - j) for i, j in np.ndindex(n, 2)], 0.5, 3),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import linecache
 import math
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -310,3 +311,23 @@ def test_fsum_raises_where_python_does(a: float, b: float) -> None:
     for interpreted in (True, False):
         with tracejit.config(disable_jit=interpreted):
             assert outcome(tracejit.jit(f)) == outcome(f)
+
+
+NUMBERS_AND_ARRAYS = [7, 7.5, True, 2j, np.float64(2.5), np.int64(3), np.ones(3), np.array(4.0)]
+QUESTIONS: dict[str, Callable[[Any], Any]] = {
+    "shape or a default": lambda x: getattr(x, "shape", (9,)),
+    "dtype or a default": lambda x: getattr(x, "dtype", None) is None,
+    "has a length": lambda x: hasattr(x, "__len__"),
+    "can be iterated over": lambda x: isinstance(x, Iterable),
+    "is a scalar": lambda x: np.isscalar(x),
+    "is a union's": lambda x: (isinstance(x, int | float), isinstance(x, (str, (list, complex)))),
+    "is a number": lambda x: isinstance(x, numbers.Number),
+    "is hashable": lambda x: isinstance(x, Hashable),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("x", NUMBERS_AND_ARRAYS, ids=lambda x: type(x).__name__)
+def test_what_code_asks_of_a_value_is_answered_as_in_python(question: str, x: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(QUESTIONS[question])(x) == QUESTIONS[question](x)

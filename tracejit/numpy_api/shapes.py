@@ -30,7 +30,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.indexing import view
 from tracejit.trace.layouts import lay_out, stretched
 from tracejit.trace.reshapes import ravelled, reshaped
-from tracejit.trace.tracer import SymInt, Tracer, of_dim, python_dims
+from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, python_dims
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
 __all__ = ["filled_in", "normalize_axes", "normalize_axis", "require_no_list"]
@@ -522,6 +522,13 @@ def size(a: Any, axis: Any = None) -> Any:
     """Return the number of elements, or how many there are along some axes."""
     a = as_tracer(a)
     return of_dim(product(tuple(a.dims[k] for k in normalize_axes(axis, len(a.dims)))))
+
+
+@captures(np.isscalar)
+def isscalar(element: Any) -> bool:
+    """A number is one, and an array without axes is none."""
+    return np.isscalar(element) or (isinstance(element, Traced) and not (
+        isinstance(element, Tracer) and element.is_array))
 
 
 @captures(np.ndim)

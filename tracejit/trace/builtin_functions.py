@@ -6,7 +6,8 @@ import builtins
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -215,10 +216,20 @@ def _isinstance(x: Any, kinds: Any) -> bool:
     if not isinstance(x, (Tracer, SymInt)):
         current().captured.class_of(x)
         return isinstance(x, kinds)
-    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     stands_for = type_of(x)
-    return any(isinstance(k, type) and issubclass(stands_for, k) for k in kinds) or (
-        isinstance(x, kinds))
+    return any(issubclass(stands_for, k) or (
+        k.__module__.partition(".")[0] == "tracejit" and isinstance(x, k)) for k in _classes(kinds))
+
+
+def _classes(kinds: Any) -> Iterator[type]:
+    """Yield the classes that `isinstance` asks about: of tuples in tuples, and `int | float`."""
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if isinstance(kind, (tuple, UnionType)):
+            yield from _classes(kind if isinstance(kind, tuple) else kind.__args__)
+        elif isinstance(kind, type):
+            yield kind
+        else:
+            raise TypeError("isinstance() arg 2 must be a type, a tuple of types, or a union")
 
 
 def _type(x: Any, *more: Any, **keywords: Any) -> type:
@@ -361,7 +372,8 @@ def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Read an attribute by its name, as `owner.name` does."""
     if isinstance(owner, Traced):
-        return getattr(owner, name, *default)
+        return default[0] if default and not _hasattr(owner, name) else getattr(
+            owner, name, *default)
     try:
         return read_attribute(owner, name, *default)
     except AttributeError:
@@ -373,8 +385,9 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 def _hasattr(owner: Any, name: str) -> bool:
     """Return whether something has an attribute; reading it is what Python does, too."""
     if isinstance(owner, Traced):
-        kind = type_of(owner)
-        return hasattr(owner if issubclass(kind, (np.ndarray, np.generic)) else kind, name)
+        kind = type_of(owner)  # a number has no length, and one of Python's no shape
+        return hasattr(kind, name) and (
+            not issubclass(kind, (np.ndarray, np.generic)) or hasattr(owner, name))
     if isinstance(getattr(owner, "__dict__", {}).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it
     try:
