@@ -281,11 +281,12 @@ class Hooks(LoopHooks):
             raise error
         with _message() as shown:
             error = make()
+            text = "" if isinstance(error, type) else str(error)
         kind = error if isinstance(error, type) else type(error)
         if RAISABLE.get(kind.__name__) is not kind:
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
                          "can be raised by compiled code", "Raise a ValueError, say")
-        _emit_check(atom_of(False), kind, "" if isinstance(error, type) else str(error), shown)
+        _emit_check(atom_of(False), kind, text, shown)
         raise BranchRaised
 
     @contextmanager
