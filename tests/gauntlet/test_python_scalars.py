@@ -6,6 +6,7 @@ import linecache
 import math
 import numbers
 from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -331,3 +332,19 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
 def test_what_code_asks_of_a_value_is_answered_as_in_python(question: str, x: Any) -> None:
     with tracejit.config(disable_jit=True):
         assert tracejit.jit(QUESTIONS[question])(x) == QUESTIONS[question](x)
+
+
+@pytest.mark.parametrize("name", ["shape", "dtype", "T", "size", "real", "imag", "sum", "astype"])
+@pytest.mark.parametrize("number", [7.5, True, 2j])
+def test_attributes_of_arrays_are_none_of_python_numbers(name: str, number: Any) -> None:
+    path = Path(__file__).parent / "attribute"
+    text = f"def f(x):\n    x.{name}\n    return x\n"
+    linecache.cache[f"{path}.{name}"] = (len(text), None, text.splitlines(True), f"{path}.{name}")
+    space: dict[str, Any] = {}
+    exec(compile(text, f"{path}.{name}", "exec"), space)
+    with tracejit.config(disable_jit=True):
+        if hasattr(number, name):
+            assert tracejit.jit(space["f"])(number) == number
+        else:
+            with pytest.raises(AttributeError, match=f"object has no attribute '{name}'"):
+                tracejit.jit(space["f"])(number)

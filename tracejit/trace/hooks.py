@@ -129,9 +129,12 @@ class Hooks(LoopHooks):
 
     def getattr(self, owner: Any, name: str) -> Any:
         """Read an attribute."""
-        if isinstance(owner, Traced):
-            return type_of(owner) if name == "__class__" else getattr(owner, name)
-        return read_attribute(owner, name)
+        if not isinstance(owner, Traced):
+            return read_attribute(owner, name)
+        kind = type_of(owner)
+        if kind in (float, complex, bool) and not hasattr(kind, name):  # Python's: no array's
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        return kind if name == "__class__" else getattr(owner, name)
 
     def setattr(self, content: Any, owner: Any, name: str) -> None:
         """Set an attribute; what it is set to was evaluated first."""
