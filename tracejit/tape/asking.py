@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tracejit.tape.recording import Record
+from tracejit.tape.notes import Record
 from tracejit.tape.values import TapeValue
 
 __all__ = ["Request", "make_request"]

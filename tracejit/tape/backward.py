@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.configuration import settings
+from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
 from tracejit.tape.plans import Plan, forget
-from tracejit.tape.recording import Record, perform
+from tracejit.tape.recording import perform
 from tracejit.tape.values import TapeValue
 from tracejit.tape.watching import require_finite_cotangents
 

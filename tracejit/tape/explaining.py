@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracejit.ir.types import is_differentiable
+from tracejit.tape.notes import Notes
 from tracejit.tape.noting import line_text
 from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable
 
-if TYPE_CHECKING:
-    from tracejit.tape.tape import GradientTape
-
 __all__ = ["explain"]
 
 
-def explain(tape: GradientTape, target: Any, source: Any) -> str:
+def explain(tape: Notes, target: Any, source: Any) -> str:
     """Return why the gradient of a target by a source is None, or what leads from one to the other.
 
     Raises `TypeError` for what can be neither.
@@ -57,7 +55,7 @@ def _only(z: Any, what: str) -> TapeValue:
                     f"{type(z).__name__}")
 
 
-def _follow(tape: GradientTape, starts: set[int]) -> tuple[set[int], dict[int, tuple[Any, int]]]:
+def _follow(tape: Notes, starts: set[int]) -> tuple[set[int], dict[int, tuple[Any, int]]]:
     """Return what was computed from some values, and how: each with its call and an operand."""
     reached = set(starts)
     path: dict[int, tuple[Any, int]] = {}
@@ -79,7 +77,7 @@ def _connection(uid: int, starts: set[int], path: dict[int, tuple[Any, int]]) ->
     return "the target depends on the source through " + ", ".join(reversed(steps))
 
 
-def _not_watched(tape: GradientTape, source: Any, name: str) -> str:
+def _not_watched(tape: Notes, source: Any, name: str) -> str:
     if not isinstance(source, Variable):
         return ("the source is not watched by this tape: it is a tape value, and these are "
                 "followed after tape.watch(x) only. If it should be a variable, it was replaced "

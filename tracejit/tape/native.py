@@ -11,7 +11,7 @@ from tracejit.ir.core import Block, Graph, Value
 from tracejit.ir.walk import copy_block
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import make_function
-from tracejit.runtime.stages import Program
+from tracejit.runtime.program import Program
 from tracejit.trace.capture import capture_function
 from tracejit.trace.equations import atom_of, lift
 from tracejit.trace.specs import ArgSpec

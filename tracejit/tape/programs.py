@@ -24,11 +24,11 @@ from tracejit.ir.dims import Expr, dim_values
 from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.memory import cleared_by
-from tracejit.runtime.stages import Program
+from tracejit.runtime.program import Program
 from tracejit.tape.asking import Request
 from tracejit.tape.native import with_names
+from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
-from tracejit.tape.recording import Record
 from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.context import current
 from tracejit.trace.equations import apply

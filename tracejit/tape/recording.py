@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tracejit.ir.types import is_differentiable
 from tracejit.runtime.memory import cleared_by
 from tracejit.tape import values
 from tracejit.tape.calls import OPERATORS, Reading, Unrecorded, invoke
+from tracejit.tape.notes import Notes
 from tracejit.tape.noting import ACTIVE, Event, Line, user_line
 from tracejit.tape.plans import Plan, plan_of
 from tracejit.tape.values import Operand, TapeValue
@@ -20,16 +21,7 @@ from tracejit.trace.context import CAPTURES, current
 from tracejit.trace.eager import handle_calls, holds_recorded
 from tracejit.tree import flatten, unflatten
 
-if TYPE_CHECKING:
-    from tracejit.tape.tape import GradientTape
-
-__all__ = ["Record", "perform"]
-
-
-Record = tuple[Plan, Sequence[int], tuple[int, ...], Line, tuple[Any, ...]]
-"""A call that a tape noted: its plan; the uid of each operand, 0 for those that are no tape
-values; the uids of the results; where it was made; those operands that are Python numbers. What
-the way back reads, in the order of `plan.reads`, is beside it in the tape's `_saved`."""
+__all__ = ["perform"]
 
 
 # --- carrying out calls -------------------------------------------------------------------------
@@ -110,7 +102,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     return result
 
 
-def _note_end(tape: GradientTape, plan: Plan, uids: Sequence[int], line: Line) -> None:
+def _note_end(tape: Notes, plan: Plan, uids: Sequence[int], line: Line) -> None:
     """Note that what a tape follows goes into a call that lets no gradient through."""
     text = f"{plan.name} lets no gradient through"
     tape._events += [Event(u, text, line) for u in uids if u in tape._known]
@@ -192,7 +184,7 @@ def perform_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return result
 
 
-def _note_all(tapes: Sequence[GradientTape], function: Any, args: tuple[Any, ...],
+def _note_all(tapes: Sequence[Notes], function: Any, args: tuple[Any, ...],
               kwargs: dict[str, Any], result: Any) -> None:
     for tape in tapes:
         if any(x.uid in tape._known or x.uid in tape._seen
@@ -266,7 +258,7 @@ def _wrap(result: Any) -> Any:
     return result
 
 
-def _note(tape: GradientTape, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
+def _note(tape: Notes, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
           result: Any) -> Plan | None:
     """Note a call of which a tape knows an operand, and return its plan if it has one."""
     outputs: Sequence[Any] = [result] if type(result) is TapeValue else [

@@ -12,14 +12,17 @@ import numpy as np
 
 from tracejit.ir.core import Graph
 from tracejit.ir.types import is_differentiable
-from tracejit.runtime.stages import Program, Traced
+from tracejit.runtime.program import Program
+from tracejit.runtime.stages import Traced
 from tracejit.tape.asking import make_request
 from tracejit.tape.backward import go_back
 from tracejit.tape.captured import CapturedTape, in_capture
+from tracejit.tape.explaining import explain
 from tracejit.tape.given import checked_cotangent, described, match, warn_of_integers
-from tracejit.tape.noting import ACTIVE, Event
+from tracejit.tape.notes import Notes
+from tracejit.tape.noting import ACTIVE
 from tracejit.tape.programs import recording_graph, run_compiled
-from tracejit.tape.recording import Record, perform
+from tracejit.tape.recording import perform
 from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable
 from tracejit.trace.context import is_tracing, refuse
@@ -36,7 +39,7 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-class GradientTape:
+class GradientTape(Notes):
     """Records calls on the values that it watches, so that they can be differentiated later.
 
     persistent               -- whether `gradient` may be called more than once
@@ -55,21 +58,9 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
-        self._watch_accessed = watch_accessed_variables
         self._recording = False
         self._captured: CapturedTape | None = None
-        self._clear()
-
-    def _clear(self) -> None:
-        self._used = False
-        self._known: set[int] = set()
-        """What the tape follows."""
-        self._seen: set[int] = set()
-        """What was computed from that and is not followed: integers, ends of gradients."""
-        self._records: list[Record] = []
-        self._saved: list[Sequence[Any]] = []
-        self._events: list[Event] = []
-        self._variables: dict[int, tuple[Variable, list[TapeValue]]] = {}
+        super().__init__(watch_accessed_variables)
 
     # --- recording ------------------------------------------------------------------------------
 
@@ -375,8 +366,6 @@ class GradientTape:
 
         target, source -- one tape value or variable each
         """
-        from tracejit.tape.explaining import explain
-
         return explain(self, target, source)
 
 
