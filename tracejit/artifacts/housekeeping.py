@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tracejit.artifacts.files import TEMPORARY, Folder
 from tracejit.artifacts.slots import LENGTH, MANIFEST, MOST, is_named, uses
+from tracejit.artifacts.store import Store
 from tracejit.configuration import settings
 
-if TYPE_CHECKING:
-    from tracejit.artifacts.store import Store
-
-__all__ = ["clear", "contents", "prune", "sources"]
+__all__ = ["clear", "contents", "prune", "sources", "tidy"]
 
 SIZES = "sizes.json"
+SPARE = 0.1
+"""What part of the store's size is made free once it is full, so that it is seldom looked at."""
 RECENT = 2_000_000_000
 """For how many nanoseconds the time of a folder may be that of two changes."""
 
@@ -78,6 +79,19 @@ def prune(store: Store, *, spare: float = 0.0) -> int:
             store.emitted().remove(name)
             excess -= size
     return _remove_oldest(store, excess)
+
+
+_PUT: dict[Path, int] = {}
+
+
+def tidy(store: Store) -> None:
+    """Remove what is too much; to be called when something was put into the store.
+
+    The whole store is looked at for about every 16th file, over all processes.
+    """
+    _PUT[store.path] = _PUT.get(store.path, os.getpid()) + 1
+    if _PUT[store.path] % 16 == 0:
+        prune(store, spare=SPARE)
 
 
 def sources(store: Store) -> list[tuple[float, int, str]]:

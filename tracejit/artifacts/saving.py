@@ -15,6 +15,7 @@ from tracejit.artifacts.fingerprints import (
     is_users,
     require_one_main,
 )
+from tracejit.artifacts.housekeeping import tidy
 from tracejit.artifacts.manifest import interface_text
 from tracejit.artifacts.places import Missing, PlaceWriter, find_named
 from tracejit.artifacts.request import (
@@ -34,8 +35,8 @@ from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
     from tracejit.runtime.cuda.stages import DeviceCompiled
-    from tracejit.runtime.function import Request
     from tracejit.runtime.interface import Interface
+    from tracejit.runtime.request import Request
     from tracejit.runtime.stages import Compiled
 
 __all__ = ["artifact_of", "save_artifact"]
@@ -60,6 +61,7 @@ def save_artifact(call: Request, compiled: Compiled | DeviceCompiled,
                     compiled.interface.name, e, exc_info=bool(settings().debug))
         return
     store.put(slot_of(manifest["request"]), manifest, files)
+    tidy(store)
 
 
 def artifact_of(call: Request, compiled: Compiled | DeviceCompiled,

@@ -19,13 +19,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from tracejit.artifacts.environment import environment_digest
 from tracejit.artifacts.files import Folder, temporary_name
 from tracejit.artifacts.fingerprints import digest
-from tracejit.artifacts.housekeeping import prune
 from tracejit.artifacts.slots import MANIFEST, MOST, holds, is_named, uses
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
@@ -37,8 +35,6 @@ PATIENCE = 60.0
 """For how many seconds a process waits for another one that makes the same artifact."""
 SILENCE = 5.0
 """After how many seconds it says so."""
-SPARE = 0.1
-"""What part of the store's size is made free once it is full, so that it is seldom looked at."""
 
 
 class Artifact:
@@ -142,12 +138,6 @@ class Store:
             return
         used = uses(folder)
         self._remove(folder, [key for _, key in used[MOST:]])
-        self.tidy()
-
-    def tidy(self) -> None:
-        """Remove what is too much; to be called when something was put into the store."""
-        if _is_due(self.path):
-            prune(self, spare=SPARE)
 
     @contextmanager
     def making(self, slot: str) -> Iterator[bool]:
@@ -225,15 +215,6 @@ def _put(folder: Folder, key: str, new: str, files: dict[str, bytes]) -> None:
     except OSError:
         folder.remove(new)
         raise
-
-
-_PUT: dict[Path, int] = {}
-
-
-def _is_due(path: Path) -> bool:
-    """Whether to look at the whole store: at about every 16th file, over all processes."""
-    _PUT[path] = _PUT.get(path, os.getpid()) + 1
-    return _PUT[path] % 16 == 0
 
 
 # --- what is said, and the store itself -----------------------------------------------------------

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.artifacts.files import Folder
+from tracejit.artifacts.housekeeping import tidy
 from tracejit.artifacts.store import find_store
 
 __all__ = ["define", "digest_of", "load_source"]
@@ -62,7 +63,7 @@ def _kept(name: str, source: str) -> str | None:
         folder = store.emitted()
         if not _is_whole(folder, name, source):
             folder.replace(name, source.encode())
-            store.tidy()
+            tidy(store)
         return str(folder.path / name)
     except OSError:
         return None

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from tracejit.trace.specs import ArgSpec
 from tracejit.transforms.options import Options
+from tracejit.transforms.pickling import reduce_function
 from tracejit.tree import Structure, flatten_call, has_one_twice
 
 if TYPE_CHECKING:
-    from tracejit.runtime.stages import Program
+    from tracejit.runtime.program import Program
 
 __all__ = ["Deferred"]
 
@@ -51,8 +52,6 @@ class Deferred:
 
     def reduce(self, function: Any) -> Any:
         """Return what `__reduce__` is to return for the function of this transform."""
-        from tracejit.transforms.pickling import reduce_function
-
         return reduce_function(function, self)
 
     def inline(self, args: Any, kwargs: Any) -> Any:

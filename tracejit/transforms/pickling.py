@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tracejit.transforms.deferred import Deferred
-
-if TYPE_CHECKING:
-    from tracejit.runtime.function import Function
+from tracejit.runtime.function import Function, make_function
 
 __all__ = ["reduce_function"]
 
 
-def reduce_function(function: Function, transform: Deferred) -> Any:
+def reduce_function(function: Function, transform: Any) -> Any:
     """Return what `__reduce__` is to return for a transformed function.
 
     One that decorates a module's function is found by name. A script's or a notebook's own module
@@ -22,7 +19,8 @@ def reduce_function(function: Function, transform: Deferred) -> Any:
     installed; joblib and Dask have it.
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
-    parts = (transform.name, transform.home, transform.fn, transform.settings, transform.options)
+    parts = (type(transform), transform.name, transform.home, transform.fn, transform.settings,
+             transform.options)
     if _find(module, name) is not function:
         return _make_again, parts
     if module != "__main__":
@@ -48,10 +46,8 @@ def _by_value(parts: Any) -> bytes | None:
     return None
 
 
-def _make_again(name: str, home: str, fn: Any, settings: Any, options: Any) -> Function:
-    from tracejit.runtime.function import make_function
-
-    return make_function(Deferred(name, home, fn, settings, options))
+def _make_again(kind: Any, *parts: Any) -> Function:
+    return make_function(kind(*parts))
 
 
 def _find_or_make(module: str, name: str, by_value: bytes | None) -> Any:
@@ -65,12 +61,12 @@ def _find_or_make(module: str, name: str, by_value: bytes | None) -> Any:
     parts = pickle.loads(by_value)
     again = _make_again(*parts)
     here = getattr(found, "transform", None)
-    if isinstance(here, Deferred) and _is_same(here, again.transform):
+    if isinstance(here, parts[0]) and _is_same(here, again.transform):
         return found
     return again
 
 
-def _is_same(a: Deferred, b: Deferred) -> bool:
+def _is_same(a: Any, b: Any) -> bool:
     """Whether two transforms do the same, as far as code, defaults and settings tell."""
     settings = [(t.home, t.settings, t.options, getattr(t.fn, "__defaults__", None),
                  getattr(t.fn, "__kwdefaults__", None)) for t in (a, b)]
