@@ -33,7 +33,7 @@ from tracejit.codegen.cuda import teams, units
 from tracejit.ir.core import Graph, Op
 from tracejit.ir.interpreter import interpret
 from tracejit.runtime.cuda.stages import DeviceLowered
-from tracejit.runtime.stages import Program as Captured
+from tracejit.runtime.program import Program as Captured
 from tracejit.runtime.stages import Traced
 from tracejit.tree import flatten
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import tracejit
 from tracejit.ir.core import Graph
-from tracejit.runtime.stages import Program, Traced
+from tracejit.runtime.program import Program
+from tracejit.runtime.stages import Traced
 
 
 def run_kernel(graph: Graph, *args: Any) -> list[Any]:

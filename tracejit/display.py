@@ -7,16 +7,36 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from tracejit.inspection.report import Report
+__all__ = ["Displayed", "Drawn", "Readable", "text_of"]
 
-__all__ = ["Displayed", "Drawn"]
+
+class Readable(Protocol):
+    """A report: parts by their names, as text and as HTML."""
+
+    @property
+    def available(self) -> tuple[str, ...]:
+        """Return the names of all parts."""
+
+    def __getitem__(self, names: str | tuple[str, ...], /) -> Readable:
+        """Return a report of some parts only."""
+
+    def show(self) -> None:
+        """Show the report: in a notebook as HTML, elsewhere as text."""
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the report as HTML; with a path, also write it there."""
 
 
 def _inspection(module: str) -> Any:
     return importlib.import_module(f"tracejit.inspection.{module}")
+
+
+def text_of(graph: Any) -> str:
+    """Return a graph as text."""
+    text: str = importlib.import_module("tracejit.ir.printer").format_graph(graph)
+    return text
 
 
 class Displayed:
@@ -24,7 +44,7 @@ class Displayed:
 
     __slots__ = ()
 
-    def report(self, limit: int = 300) -> Report:
+    def report(self, limit: int = 300) -> Readable:
         """Return everything about the program in parts, for notebooks and terminals.
 
         limit -- how many rows a part may have
@@ -37,7 +57,7 @@ class Displayed:
         Nothing is stored beyond what the program computes anyway: no loop or branch of the program
         has a way back that reads what is inside of it.
         """
-        report: Report = _inspection("report").report_of(self, limit)
+        report: Readable = _inspection("report").report_of(self, limit)
         return report
 
     def _repr_html_(self) -> str:

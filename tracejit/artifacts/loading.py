@@ -42,7 +42,7 @@ from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
-    from tracejit.runtime.function import Request
+    from tracejit.runtime.request import Request
     from tracejit.runtime.specialisation import Runner
 
 __all__ = ["Program", "describe_misses", "load_artifacts", "load_object_code", "load_program",

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tracejit.display import Drawn
+from tracejit.display import Drawn, text_of
 from tracejit.ir.cells import short_name
 from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
@@ -223,9 +223,7 @@ class Graph(Drawn):
         return self.block.outputs
 
     def __str__(self) -> str:
-        from tracejit.ir.printer import format_graph
-
-        return format_graph(self)
+        return text_of(self)
 
     def __repr__(self) -> str:
         return str(self)

@@ -30,7 +30,8 @@ from tracejit.trace.paths import Leaf
 if TYPE_CHECKING:
     from tracejit.codegen.c_interface import Interface
     from tracejit.codegen.kernel import Kernel
-    from tracejit.runtime.stages import Compiled, Program
+    from tracejit.runtime.program import Program
+    from tracejit.runtime.stages import Compiled
 
 __all__ = ["export_program", "require_silent"]
 

@@ -9,17 +9,16 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
-from tracejit.configuration import calls_look, listen, settings
+from tracejit.configuration import calls_look, listen
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
-from tracejit.exact import token
 from tracejit.ir.cells import line_name
 from tracejit.runtime.faults import fault_of_ours
 from tracejit.runtime.forks import require_whole
+from tracejit.runtime.request import Request, key_of
 from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
@@ -80,26 +79,6 @@ class _Entries:
 _ENTRIES = _Entries()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A call for which a program is needed: what is called, and with what.
-
-    is_actual -- whether the leaves are arguments; where specs stand for them only what is no data
-                 is among the leaves
-    """
-
-    function: Function
-    specs: Sequence[ArgSpec]
-    structure: Structure
-    leaves: Sequence[Any]
-    is_actual: bool = True
-
-    @property
-    def key(self) -> Any:
-        """Return what calls must agree in to share specialisations."""
-        return _key(self.structure, self.specs)
-
-
 class Function(Displayed):
     """A transformed function. Call it like the function that it came from.
 
@@ -153,7 +132,7 @@ class Function(Displayed):
         if held:
             leaves = [x._data if isinstance(x, Recorded) else x for x in leaves]
         specs, leaves = self._specs(leaves)
-        key = _key(structure, specs)
+        key = key_of(structure, specs)
         if held or watches():
             return self._recorded(key, specs, structure, leaves, held, args, kwargs)
         for candidate in self._table.get(key, ()):
@@ -333,18 +312,6 @@ class WithStates:
 
     def __hash__(self) -> int:
         return hash((self.function, self.chosen))
-
-
-def _key(structure: Structure, specs: Sequence[ArgSpec]) -> Any:
-    now = settings()
-    return structure, tuple(map(_spec_key, specs)), now.disable_jit, now.debug_nans
-
-
-def _spec_key(spec: ArgSpec) -> Any:
-    """Return what two leaves must agree in to share specialisations."""
-    if spec.kind != "static":
-        return (spec.kind, spec.dtype, spec.ndim)
-    return ("static", token(spec.content))
 
 
 def make_function(transform: Any) -> Function:

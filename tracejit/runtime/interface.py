@@ -14,8 +14,7 @@ from tracejit.trace.paths import Leaf, Path
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:
-    from tracejit.codegen.kernel import Kernel, Shown
-    from tracejit.runtime.stages import Program
+    from tracejit.codegen.kernel import Shown
 
 __all__ = ["Failure", "Interface", "Kind"]
 
@@ -78,20 +77,3 @@ class Interface:
     facts: tuple[Fact, ...] = ()
     returned: tuple[tuple[int, bool, int], ...] = ()
     is_for_one_call: bool = False
-
-    @classmethod
-    def of(cls, program: Program, kernel: Kernel | None = None) -> Interface:
-        """Return the interface of a program; that of the interpreter has no kernel."""
-        graph = program.graph if kernel is None else kernel.graph
-        return cls(
-            program.name, _kinds(graph.inputs), _kinds(graph.outputs), program.sources,
-            program.capture.guards, program.structure, program.constants, program.weak,
-            program.written, program.assigned, program.capture.recorded, len(graph.sizes),
-            0 if kernel is None else len(kernel.logs),
-            any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
-            () if kernel is None else kernel.prints, program.capture.facts,
-            program.returned)
-
-
-def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:
-    return tuple([(np.dtype(a.aval.dtype), len(a.aval.shape)) for a in atoms])

@@ -12,16 +12,17 @@ from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.interpreted import Interpreted
 from tracejit.runtime.misses import reason_for
+from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
 from tracejit.runtime.specialisation import Runner
-from tracejit.runtime.stages import Program, Traced
+from tracejit.runtime.stages import Traced
 from tracejit.runtime.watched import Watched
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import collecting
 from tracejit.trace.tracer import Traced as TracedValue
 
 if TYPE_CHECKING:
-    from tracejit.runtime.function import Request
+    from tracejit.runtime.request import Request
 
 __all__ = ["log_compilation", "make"]
 
@@ -47,7 +48,7 @@ def _make(call: Request) -> tuple[Interface, Runner]:
     traced = Traced(program, (call.specs, call.structure), call.function,
                     call.leaves if call.is_actual else None)
     if settings().disable_jit:
-        interface = replace(Interface.of(program), is_for_one_call=bool(dependencies.unseen))
+        interface = replace(program.interface(), is_for_one_call=bool(dependencies.unseen))
         return interface, _watched(Interpreted(traced), traced)
     compiled = traced.lower().compile()
     log_compilation(program, reason_for(call), {"capture": captured - start, **compiled.times})

@@ -16,7 +16,7 @@ from tracejit.trace.specs import ArgSpec, parameter_names
 from tracejit.tree import leaf_names
 
 if TYPE_CHECKING:
-    from tracejit.runtime.function import Request
+    from tracejit.runtime.request import Request
 
 __all__ = ["explain_miss", "reason_for"]
 

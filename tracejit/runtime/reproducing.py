@@ -19,7 +19,7 @@ from tracejit.ir.user_text import graph_name, on_one_line
 from tracejit.ir.walk import all_eqns
 
 if TYPE_CHECKING:
-    from tracejit.runtime.stages import Program
+    from tracejit.runtime.program import Program
 
 __all__ = ["reproducer"]
 
@@ -37,7 +37,8 @@ import tracejit.api  # noqa: F401  (importing fills the tables)
 from tracejit.configuration import config
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.parser import parse_graph
-from tracejit.runtime.stages import Program, Traced
+from tracejit.runtime.program import Program
+from tracejit.runtime.stages import Traced
 from tracejit.transforms.options import Options
 
 GRAPH = {graph}

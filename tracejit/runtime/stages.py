@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -28,64 +27,23 @@ from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
 from tracejit.runtime.emitted import digest_of, load_source
 from tracejit.runtime.forks import require_whole
-from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
+from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
 from tracejit.runtime.signals import keeping_signals
-from tracejit.trace import paths
-from tracejit.trace.capture import Capture, Returned
 from tracejit.trace.source import describe_line
 from tracejit.trace.specs import ArgSpec
-from tracejit.tree import LEAF, Structure
+from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.cfunction import CFunction
-    from tracejit.runtime.function import Function
+    from tracejit.runtime.request import Asked
 
-__all__ = ["Compiled", "Lowered", "Program", "Traced", "digest_of", "dump", "faults_of_ours",
+__all__ = ["Compiled", "Lowered", "Traced", "digest_of", "dump", "faults_of_ours",
            "size_conditions"]
 
 LOG = logging.getLogger("tracejit")
-
-
-@dataclass(eq=False, slots=True)
-class Program:
-    """A captured and transformed function: its graph, and how calls and results map to it.
-
-    capture   -- what the program depends on besides its arguments
-    sources   -- per input of the graph, the number of the argument's leaf, or captured state
-    structure -- of the result; its leaves are `constants`, or outputs where those are None
-    weak      -- per output, whether it is a Python number
-    written   -- leaves of the arguments to be overwritten, with the number of the output
-    assigned  -- paths to variables to be assigned to, with the number of the output
-    returned  -- leaves of the result that are arguments, or earlier leaves, as objects
-    results   -- names for outputs by number, where they have any
-    """
-
-    name: str
-    graph: Graph
-    capture: Capture
-    sources: tuple[int | paths.Leaf, ...]
-    structure: Structure
-    constants: list[tuple[Any, ...] | None]
-    weak: list[bool]
-    written: list[tuple[int, int]] = field(default_factory=list)
-    options: Any = None
-    assigned: list[tuple[paths.Path, int]] = field(default_factory=list)
-    results: dict[int, str] = field(default_factory=dict)
-    returned: tuple[Returned, ...] = ()
-
-    @classmethod
-    def of_graph(cls, graph: Graph) -> Program:
-        """Return a graph that was not captured as a program: its outputs in a tuple."""
-        count = len(graph.outputs)
-        structure = Structure(tuple, None, (LEAF,) * count)
-        nothing: list[Any] = [None] * count
-        weak = [False] * count
-        inputs = tuple(range(len(graph.inputs)))
-        capture = Capture(graph, inputs, [], [], [], [], structure, nothing, weak)
-        return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
 
 
 class Traced(Displayed):
@@ -93,7 +51,7 @@ class Traced(Displayed):
 
     def __init__(self, program: Program,
                  arguments: tuple[Sequence[ArgSpec], Structure] | None = None,
-                 function: Function | None = None, leaves: Sequence[Any] | None = None) -> None:
+                 function: Asked | None = None, leaves: Sequence[Any] | None = None) -> None:
         self.program = program
         self.arguments = arguments
         """The specs of the arguments, and how these make up a call; None for a bare graph."""
@@ -279,7 +237,7 @@ class Compiled(Displayed):
             dump(program, "s", self.asm)
         if settings().debug >= 4:
             LOG.warning("optimised:\n%s\nassembly:\n%s", self.llvm, self.asm)
-        self.interface = Interface.of(program, kernel)
+        self.interface = program.interface(kernel)
         self.invocation = Invocation(self.interface, self.addresses(),
                                      kernel if kernel.is_checked else None)
 

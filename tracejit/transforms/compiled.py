@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracejit.runtime.stages import Program
+from tracejit.runtime.program import Program
 from tracejit.trace.calls import call_function
 from tracejit.trace.capture import capture_function
 from tracejit.trace.specs import ArgSpec

@@ -14,7 +14,7 @@ from tracejit.ir.cells import line_name
 from tracejit.ir.core import Block, Graph
 from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
-from tracejit.runtime.stages import Program
+from tracejit.runtime.program import Program
 from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.equations import atom_of, is_weak, lift
 from tracejit.trace.specs import ArgSpec

@@ -14,7 +14,7 @@ from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.cuda.arrays import DeviceArray, adopt
 from tracejit.runtime.function import Function, make_function
-from tracejit.runtime.stages import Program
+from tracejit.runtime.program import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
 from tracejit.trace.context import refuse

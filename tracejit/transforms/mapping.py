@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, product
-from tracejit.runtime.stages import Program
+from tracejit.runtime.program import Program
 from tracejit.trace.calls import call_function
 from tracejit.trace.capture import capture_function
 from tracejit.trace.context import current, refuse_outside

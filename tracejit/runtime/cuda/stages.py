@@ -17,7 +17,6 @@ from tracejit.runtime.cuda.images import (
     ptx_for,
     require_numba_cuda,
 )
-from tracejit.runtime.interface import Interface
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.assembler import ResourceTable
@@ -113,7 +112,7 @@ class DeviceCompiled(Displayed):
 
         self.lowered, self.capability = lowered, capability
         self.times = dict(lowered.traced.times)
-        self.interface = Interface.of(lowered.traced.program, lowered.kernel)
+        self.interface = lowered.traced.program.interface(lowered.kernel)
         self.invocation: DeviceInvocation = DeviceInvocation(
             lowered.device, self.interface)
 

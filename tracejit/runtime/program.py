@@ -1,0 +1,74 @@
+"""A captured and transformed function, before anything is emitted for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.ir.core import Graph
+from tracejit.runtime.interface import Interface, Kind
+from tracejit.trace import paths
+from tracejit.trace.capture import Capture, Returned
+from tracejit.tree import LEAF, Structure
+
+if TYPE_CHECKING:
+    from tracejit.codegen.kernel import Kernel
+
+__all__ = ["Program"]
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A captured and transformed function: its graph, and how calls and results map to it.
+
+    capture   -- what the program depends on besides its arguments
+    sources   -- per input of the graph, the number of the argument's leaf, or captured state
+    structure -- of the result; its leaves are `constants`, or outputs where those are None
+    weak      -- per output, whether it is a Python number
+    written   -- leaves of the arguments to be overwritten, with the number of the output
+    assigned  -- paths to variables to be assigned to, with the number of the output
+    returned  -- leaves of the result that are arguments, or earlier leaves, as objects
+    results   -- names for outputs by number, where they have any
+    """
+
+    name: str
+    graph: Graph
+    capture: Capture
+    sources: tuple[int | paths.Leaf, ...]
+    structure: Structure
+    constants: list[tuple[Any, ...] | None]
+    weak: list[bool]
+    written: list[tuple[int, int]] = field(default_factory=list)
+    options: Any = None
+    assigned: list[tuple[paths.Path, int]] = field(default_factory=list)
+    results: dict[int, str] = field(default_factory=dict)
+    returned: tuple[Returned, ...] = ()
+
+    @classmethod
+    def of_graph(cls, graph: Graph) -> Program:
+        """Return a graph that was not captured as a program: its outputs in a tuple."""
+        count = len(graph.outputs)
+        structure = Structure(tuple, None, (LEAF,) * count)
+        nothing: list[Any] = [None] * count
+        weak = [False] * count
+        inputs = tuple(range(len(graph.inputs)))
+        capture = Capture(graph, inputs, [], [], [], [], structure, nothing, weak)
+        return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
+
+    def interface(self, kernel: Kernel | None = None) -> Interface:
+        """Return what calls need to know of the program; in the interpreter it has no kernel."""
+        graph = self.graph if kernel is None else kernel.graph
+        capture = self.capture
+        return Interface(
+            self.name, _kinds(graph.inputs), _kinds(graph.outputs), self.sources, capture.guards,
+            self.structure, self.constants, self.weak, self.written, self.assigned,
+            capture.recorded, len(graph.sizes), 0 if kernel is None else len(kernel.logs),
+            any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
+            () if kernel is None else kernel.prints, capture.facts, self.returned)
+
+
+def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:
+    return tuple([(np.dtype(a.aval.dtype), len(a.aval.shape)) for a in atoms])

@@ -1,0 +1,59 @@
+"""A call for which a program is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tracejit.configuration import settings
+from tracejit.exact import token
+from tracejit.runtime.specialisation import Specialisation
+from tracejit.trace.specs import ArgSpec
+from tracejit.tree import Structure
+
+__all__ = ["Asked", "Request", "key_of"]
+
+
+class Asked(Protocol):
+    """A transformed function, as the making of programs sees it.
+
+    transform -- what makes its programs
+    """
+
+    transform: Any
+    _table: dict[Any, list[Specialisation]]
+    _unstored: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call for which a program is needed: what is called, and with what.
+
+    is_actual -- whether the leaves are arguments; where specs stand for them only what is no data
+                 is among the leaves
+    """
+
+    function: Asked
+    specs: Sequence[ArgSpec]
+    structure: Structure
+    leaves: Sequence[Any]
+    is_actual: bool = True
+
+    @property
+    def key(self) -> Any:
+        """Return what calls must agree in to share specialisations."""
+        return key_of(self.structure, self.specs)
+
+
+def key_of(structure: Structure, specs: Sequence[ArgSpec]) -> Any:
+    """Return what calls must agree in to share specialisations."""
+    now = settings()
+    return structure, tuple(map(_spec_key, specs)), now.disable_jit, now.debug_nans
+
+
+def _spec_key(spec: ArgSpec) -> Any:
+    """Return what two leaves must agree in to share specialisations."""
+    if spec.kind != "static":
+        return (spec.kind, spec.dtype, spec.ndim)
+    return ("static", token(spec.content))
