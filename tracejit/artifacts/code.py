@@ -2,54 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tracejit.artifacts.environment import describe_device_environment, describe_environment
-from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.manifest import needs_of
-from tracejit.errors import DeviceError
+from tracejit.ir.core import Graph
+from tracejit.trace.specs import ArgSpec
+from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.cuda.stages import DeviceCompiled
-    from tracejit.runtime.stages import Compiled
+    from tracejit.runtime.interface import Interface
 
-__all__ = ["code_of", "device_program"]
+__all__ = ["Keepable", "code_for_cpu", "code_for_device", "device_program"]
 
 Code = tuple[dict[str, Any], dict[str, bytes]]
 """A part of a manifest, and files."""
 
 
-def code_of(compiled: Compiled | DeviceCompiled) -> Code:
-    """Return what of a program's code an artifact holds; `Unstorable` where it cannot.
+class Keepable(Protocol):
+    """A compiled program as far as files need it.
 
-    A program for a device is kept for the compute capability that it was compiled for, or else for
-    that of the device that is there.
+    interface -- how calls and results map to inputs and outputs
     """
-    from tracejit.runtime.stages import Compiled
 
-    if not isinstance(compiled, Compiled):
-        return _device_code(compiled)
-    object_code = compiled.code.object_code
-    return ({"environment": describe_environment(), "symbol": compiled.symbol,
+    interface: Interface
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph."""
+
+    @property
+    def arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
+        """Return the specs of the arguments, and how these make up a call."""
+
+    def why(self) -> str:
+        """Return what was decided, line by line."""
+
+    def kept_code(self) -> Code:
+        """Return the part of a manifest that says what the code is, and its files.
+
+        Raises `Unstorable` where it cannot be kept.
+        """
+
+
+def code_for_cpu(symbol: str, object_code: bytes, bitcode: bytes, source: str) -> Code:
+    """Return what of a program's code an artifact holds."""
+    return ({"environment": describe_environment(), "symbol": symbol,
              "needs": needs_of(object_code)},
-            {"object.o": object_code, "bitcode.bc": compiled.code.bitcode,
-             "kernel.py": compiled.source.encode()})
+            {"object.o": object_code, "bitcode.bc": bitcode, "kernel.py": source.encode()})
 
 
-def _device_code(compiled: DeviceCompiled) -> Code:
-    from tracejit.runtime.cuda.images import capability_text
+def code_for_device(program: DeviceProgram, capability: str, ptx: Mapping[str, str]) -> Code:
+    """Return what of a program's code an artifact holds.
 
-    program = compiled.lowered.device
-    try:
-        capability = compiled.capability_to_keep()
-        ptx = compiled.ptx(capability)
-    except DeviceError as e:
-        raise Unstorable(str(e)) from None
+    capability -- the compute capability that its PTX is for
+    """
     files = {f"{name}.ptx": text.encode() for name, text in ptx.items()}
     return ({"environment": describe_device_environment(),
-             "device": {"capability": capability_text(capability), **program.text()}},
+             "device": {"capability": capability, **program.text()}},
             {**files, "kernel.py": program.source.encode(), "plan.py": program.plan.encode()})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tracejit.artifacts.code import code_of
+from tracejit.artifacts.code import Keepable
 from tracejit.artifacts.fingerprints import (
     Unstorable,
     fingerprint,
@@ -34,17 +34,15 @@ from tracejit.trace.paths import FunctionRoot, Leaf
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
-    from tracejit.runtime.cuda.stages import DeviceCompiled
     from tracejit.runtime.interface import Interface
     from tracejit.runtime.request import Request
-    from tracejit.runtime.stages import Compiled
 
 __all__ = ["artifact_of", "save_artifact"]
 
 LOG = logging.getLogger("tracejit")
 
 
-def save_artifact(call: Request, compiled: Compiled | DeviceCompiled,
+def save_artifact(call: Request, compiled: Keepable,
                   dependencies: Dependencies) -> None:
     """Put a program that was compiled for a call into the store, unless that cannot be."""
     store = find_store()
@@ -64,7 +62,7 @@ def save_artifact(call: Request, compiled: Compiled | DeviceCompiled,
     tidy(store)
 
 
-def artifact_of(call: Request, compiled: Compiled | DeviceCompiled,
+def artifact_of(call: Request, compiled: Keepable,
                 dependencies: Dependencies) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return manifest and files; `Unstorable` where another process could not use them."""
     request = describe_request(call.function.transform, call.specs, call.structure)
@@ -72,7 +70,7 @@ def artifact_of(call: Request, compiled: Compiled | DeviceCompiled,
         raise Unstorable("it calls " + ", ".join(dependencies.impure) + " while it is captured, "
                          "whose result may be another one in another process")
     fn, interface = call.function.transform.fn, compiled.interface
-    code, files = code_of(compiled)
+    code, files = compiled.kept_code()
     manifest = {
         "request": request, "function": fingerprint(fn), **code,
         "rules": {name: None if rule is None else fingerprint(rule)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.artifacts.code import code_of
+from tracejit.artifacts.code import Keepable
 from tracejit.artifacts.files import SHOWN, open_parent, read_file
 from tracejit.artifacts.fingerprints import Unstorable, digest
 from tracejit.artifacts.loading import load_runner, require_environment, require_portable
@@ -36,15 +36,13 @@ from tracejit.tree import flatten
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.cuda.stages import DeviceCompiled
-    from tracejit.runtime.stages import Compiled
 
 __all__ = ["Snapshot", "load", "save_snapshot"]
 
 
-def save_snapshot(compiled: Compiled | DeviceCompiled, path: Path) -> Path:
+def save_snapshot(compiled: Keepable, path: Path) -> Path:
     """Write a compiled program to a file, whole or not at all."""
-    arguments = compiled.lowered.traced.arguments
+    arguments = compiled.arguments
     if arguments is None:
         raise TypeError("a graph that was not traced from a function has no arguments to be called "
                         "with, and cannot be saved")
@@ -56,7 +54,7 @@ def save_snapshot(compiled: Compiled | DeviceCompiled, path: Path) -> Path:
         static = [s for s in specs if s.kind == "static"]
         if static:
             raise Unstorable("an argument is neither an array nor a number")
-        code, files = code_of(compiled)
+        code, files = compiled.kept_code()
         manifest = {
             **code, "arguments": [spec_text(s) for s in specs],
             "structure": structure_text(structure), "interface": interface_text(interface, leaves),

@@ -22,7 +22,7 @@ from tracejit.runtime.export import require_silent
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
-    from tracejit.runtime.stages import Compiled
+    from tracejit.runtime.program import Program
 
 __all__ = ["CFunction", "make_cfunction"]
 
@@ -55,12 +55,16 @@ class CFunction:
     native_name: str
 
 
-def make_cfunction(compiled: Compiled, signature: str | None) -> CFunction:
-    """Return a C function; see `Compiled.cfunc`."""
-    kernel, name = compiled.lowered.kernel, compiled.graph.name
-    count = len(compiled.graph.inputs)
+def make_cfunction(program: Program, kernel: Kernel, entry: int, prefix: str,
+                   signature: str | None) -> CFunction:
+    """Return a C function; see `Compiled.cfunc`.
+
+    entry  -- the address of the kernel
+    prefix -- what its symbol begins with
+    """
+    name, count = kernel.graph.name, len(kernel.graph.inputs)
     _require_scalars(kernel, name)
-    require_silent(compiled.lowered.traced.program, kernel)
+    require_silent(program, kernel)
     if signature is not None and signature not in _FORMS:
         raise ValueError(f"{signature!r} is not one of {', '.join(map(repr, _FORMS))}")
     form = ([DOUBLE] * count, [ctypes.c_double] * count)
@@ -68,8 +72,8 @@ def make_cfunction(compiled: Compiled, signature: str | None) -> CFunction:
     if DOUBLE in types and types.count(DOUBLE) != count:
         raise ExportError(f"{name} takes {count} numbers, which a function of signature "
                           f"{signature!r} does not. Use 'double (int, double *)'")
-    symbol = f"{compiled.symbol}_c{next(_COUNTER)}"
-    module = llvm.parse_assembly(_text(kernel, compiled.addresses()[0], symbol, types))
+    symbol = f"{prefix}{next(_COUNTER)}"
+    module = llvm.parse_assembly(_text(kernel, entry, symbol, types))
     module.verify()
     machine = target_machine()
     manager = llvm.create_new_module_pass_manager()

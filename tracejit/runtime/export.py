@@ -23,7 +23,6 @@ import llvmlite
 import numba
 import numpy as np
 
-from tracejit.configuration import config
 from tracejit.errors import ExportError
 from tracejit.trace.paths import Leaf
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from tracejit.codegen.c_interface import Interface
     from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.program import Program
-    from tracejit.runtime.stages import Compiled
 
 __all__ = ["export_program", "require_silent"]
 
@@ -40,9 +38,13 @@ _SUFFIXES = {".h": (".h",), ".o": (".h", ".o"), ".a": (".h", ".o", ".a"),
 """What is written for the suffix that is asked for."""
 
 
-def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | None,
-                   name: str | None) -> list[Path]:
-    """Write the files; see `Compiled.export`."""
+def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
+                   path: str | os.PathLike[str], cpu: str | None, name: str | None) -> list[Path]:
+    """Write the files; see `Compiled.export`.
+
+    source   -- the emitted source of the kernel
+    shown_at -- the file that debuggers are to look for it in
+    """
     from tracejit.codegen import export as codegen
     from tracejit.codegen.c_interface import header_text, make_interface
     from tracejit.codegen.c_names import c_function_name, is_reserved_in_c
@@ -50,11 +52,6 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
     target = Path(path)
     if target.suffix not in _SUFFIXES:
         raise ValueError(f"{str(path)!r} must end in one of {', '.join(_SUFFIXES)}")
-    lowered = compiled.lowered
-    if lowered.kernel.is_checked:
-        with config(verify=False):
-            lowered = lowered.traced.lower()
-    program, kernel = lowered.traced.program, lowered.kernel
     require_silent(program, kernel)
     alias = name or c_function_name(program.name)
     if not re.fullmatch(r"[A-Za-z]\w*", alias, flags=re.ASCII) or is_reserved_in_c(alias):
@@ -64,8 +61,8 @@ def export_program(compiled: Compiled, path: str | os.PathLike[str], cpu: str | 
     widths = () if is_strict else known
     results, notes = _names_of_state(program, kernel)
     interface = make_interface(kernel, _conditions(program), results, notes)
-    symbol = f"tracejit_{_digest(lowered.source, interface, codegen.cpu_description(cpu), widths)}"
-    fn = _function(lowered.source, compiled.path, widths, is_strict)
+    symbol = f"tracejit_{_digest(source, interface, codegen.cpu_description(cpu), widths)}"
+    fn = _function(source, shown_at, widths, is_strict)
     code = codegen.export_kernel(fn, _signature(kernel), interface, symbol, cpu)
     about = [f"{program.name}, made by tracejit for "
              + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),

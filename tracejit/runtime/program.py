@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from tracejit.ir.core import Graph
+from tracejit.ir.dims import Dim
 from tracejit.runtime.interface import Interface, Kind
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture, Returned
+from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
+    from tracejit.runtime.request import Asked
 
-__all__ = ["Program"]
+__all__ = ["Lowerable", "Program"]
 
 
 @dataclass(eq=False, slots=True)
@@ -58,6 +61,11 @@ class Program:
         capture = Capture(graph, inputs, [], [], [], [], structure, nothing, weak)
         return cls(graph.name, graph, capture, inputs, structure, nothing, weak)
 
+    def size_conditions(self) -> list[tuple[Dim, str, bool]]:
+        """Return what must hold of the sizes: `dim relation 0` is this truth value."""
+        conditions = [(g.dim, g.relation, g.truth) for g in self.capture.size_guards]
+        return conditions + [(a - b, "==", True) for a, b in self.capture.checks]
+
     def interface(self, kernel: Kernel | None = None) -> Interface:
         """Return what calls need to know of the program; in the interpreter it has no kernel."""
         graph = self.graph if kernel is None else kernel.graph
@@ -72,3 +80,28 @@ class Program:
 
 def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:
     return tuple([(np.dtype(a.aval.dtype), len(a.aval.shape)) for a in atoms])
+
+
+class Lowerable(Protocol):
+    """A program whose graph went through all passes, ready to be lowered.
+
+    arguments -- the specs of the arguments, and how these make up a call; None for a bare graph
+    function  -- the transformed function that was traced, if it was one
+    shapes    -- per input of the graph, its shape while it was traced, or the int; None if unknown
+    times     -- how long each stage took, in seconds
+    history   -- what each pass has made, by its name
+    """
+
+    program: Program
+    arguments: tuple[Sequence[ArgSpec], Structure] | None
+    function: Asked | None
+    shapes: list[tuple[int, ...] | int | None]
+    times: dict[str, float]
+    history: list[tuple[str, Graph]]
+
+    @property
+    def graph(self) -> Graph:
+        """Return the graph after all passes."""
+
+    def why(self) -> str:
+        """Return what was decided, line by line."""

@@ -6,31 +6,28 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import logging
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tracejit.configuration import settings
+from tracejit.artifacts.code import Code, code_for_cpu
+from tracejit.configuration import config, settings
 from tracejit.display import Displayed
-from tracejit.errors import CompileError, Refusal, TracejitError
+from tracejit.errors import Refusal
 from tracejit.ir.core import Graph, type_dims
-from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.dims import dim_values
 from tracejit.ir.verifier import verify_graph
 from tracejit.ir.walk import all_eqns
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
+from tracejit.runtime.compiling import dump, faults_of_ours
 from tracejit.runtime.emitted import digest_of, load_source
-from tracejit.runtime.forks import require_whole
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
-from tracejit.runtime.signals import keeping_signals
 from tracejit.trace.source import describe_line
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import Structure
@@ -40,8 +37,7 @@ if TYPE_CHECKING:
     from tracejit.runtime.cfunction import CFunction
     from tracejit.runtime.request import Asked
 
-__all__ = ["Compiled", "Lowered", "Traced", "digest_of", "dump", "faults_of_ours",
-           "size_conditions"]
+__all__ = ["Compiled", "Lowered", "Traced"]
 
 LOG = logging.getLogger("tracejit")
 
@@ -114,25 +110,6 @@ class Traced(Displayed):
         return str(self)
 
 
-@contextmanager
-def faults_of_ours(what: str) -> Iterator[None]:
-    """Turn an exception from inside of codegen into one that says whose fault it is."""
-    require_whole()
-    try:
-        with keeping_signals() as raised:
-            yield
-    except TracejitError:
-        raise
-    except Exception as e:
-        if e in raised:
-            raise
-        cause = e if settings().debug else None
-        raise CompileError(
-            f"{what} ({type(e).__name__}). This is a fault of tracejit, please report it; "
-            "TRACEJIT_DEBUG=1 shows its cause, and tracejit.config(disable_jit=True) runs the "
-            "program in the interpreter") from cause
-
-
 def _require_known_sizes(graph: Graph) -> None:
     """Refuse a program whose results have sizes that only data says."""
     known = {*graph.sizes, *graph.inputs}
@@ -145,12 +122,6 @@ def _require_known_sizes(graph: Graph) -> None:
                           f"result of {graph.name} is computed from data, and results are made "
                           "before the program runs. Pass the size as an int, or return an array of "
                           "the largest size and how much of it counts")
-
-
-def size_conditions(program: Program) -> list[tuple[Dim, str, bool]]:
-    """Return what must hold of the sizes: `dim relation 0` is this truth value."""
-    conditions = [(g.dim, g.relation, g.truth) for g in program.capture.size_guards]
-    return conditions + [(a - b, "==", True) for a, b in program.capture.checks]
 
 
 class Lowered(Displayed):
@@ -217,7 +188,7 @@ class Compiled(Displayed):
 
         self.lowered = lowered
         kernel, program = lowered.kernel, lowered.traced.program
-        plan = plan_text(kernel, size_conditions(program), "PLAN", "")
+        plan = plan_text(kernel, program.size_conditions(), "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = load_source(lowered.source, program.options)
         self._made_of = (fn, _signature(kernel), self.symbol,
@@ -250,6 +221,15 @@ class Compiled(Displayed):
     def source(self) -> str:
         """Return the emitted source."""
         return self.lowered.source
+
+    @property
+    def arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
+        """Return the specs of the arguments, and how these make up a call; None for a graph."""
+        return self.lowered.traced.arguments
+
+    def kept_code(self) -> Code:
+        """Return the part of a manifest that says what the code is, and its files."""
+        return code_for_cpu(self.symbol, self.code.object_code, self.code.bitcode, self.source)
 
     @property
     def llvm(self) -> str:
@@ -308,7 +288,12 @@ class Compiled(Displayed):
         """
         from tracejit.runtime.export import export_program
 
-        return export_program(self, path, cpu, name)
+        lowered = self.lowered
+        if lowered.kernel.is_checked:
+            with config(verify=False):
+                lowered = Lowered(self.lowered.traced)
+        return export_program(lowered.traced.program, lowered.kernel, lowered.source, self.path,
+                              path, cpu, name)
 
     def cfunc(self, signature: str | None = None) -> CFunction:
         """Return a program of float64 scalars as a C function `double f(double, ...)`.
@@ -328,7 +313,8 @@ class Compiled(Displayed):
         """
         from tracejit.runtime.cfunction import make_cfunction
 
-        return make_cfunction(self, signature)
+        return make_cfunction(self.lowered.traced.program, self.lowered.kernel,
+                              self.addresses()[0], f"{self.symbol}_c", signature)
 
     def __str__(self) -> str:
         return self.source
@@ -356,20 +342,3 @@ def _shapes(program: Program, leaves: Sequence[Any] | None) -> list[tuple[int, .
 
     return [shape(leaves[s]) if isinstance(s, int) and leaves is not None
             else None if isinstance(s, int) else shape(s.content) for s in program.sources]
-
-
-def dump(program: Program, stage: str, text: object) -> None:
-    """Write a stage of a program to the directory for dumps, if there is one.
-
-    Files are named by the function, the digest of its graph before all passes, and the stage; so
-    they are there as soon as the stage is, whatever becomes of the next one.
-    """
-    folder = settings().dump
-    if folder is None:
-        return
-    kind = f"{program.graph} {program.options} {settings().verify}"
-    digest = hashlib.blake2b(kind.encode(), digest_size=6).hexdigest()
-    name = re.sub(r"\W+", "_", program.name).strip("_")
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    (path / f"{name}_{digest}.{stage}").write_text(str(text).rstrip("\n") + "\n", encoding="utf-8")

@@ -5,24 +5,32 @@ Lowering and PTX need no device; numba-cuda is imported when source is emitted, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
+from tracejit.artifacts.code import Code, code_for_device
+from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
+from tracejit.runtime.compiling import dump, faults_of_ours
 from tracejit.runtime.cuda.images import (
     capability_here,
+    capability_text,
     ptx_for,
     require_numba_cuda,
 )
+from tracejit.runtime.interface import Interface
+from tracejit.trace.specs import ArgSpec
+from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.assembler import ResourceTable
     from tracejit.codegen.cuda.program import Capability
     from tracejit.runtime.cuda.invocation import DeviceInvocation
-    from tracejit.runtime.stages import Traced
+    from tracejit.runtime.program import Lowerable
 
 __all__ = ["DeviceCompiled", "DeviceLowered"]
 
@@ -34,13 +42,12 @@ class DeviceLowered(Displayed):
     device -- what calls need of it, as plain data
     """
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, traced: Lowerable) -> None:
         require_numba_cuda()
         from tracejit.codegen.cuda.functions import namespace
         from tracejit.codegen.cuda.lower import lower_for_device
         from tracejit.codegen.cuda.plan import program_of
         from tracejit.codegen.cuda.source import render_for_device
-        from tracejit.runtime.stages import dump, faults_of_ours, size_conditions
 
         self.traced = traced
         is_strict = getattr(traced.program.options, "fp", "default") == "strict"
@@ -48,7 +55,7 @@ class DeviceLowered(Displayed):
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):
             self.kernel = lower_for_device(traced.graph, strict=is_strict)
             self.emitted = render_for_device(self.kernel, namespace())
-            self.device = program_of(self.kernel, self.emitted, size_conditions(traced.program))
+            self.device = program_of(self.kernel, self.emitted, traced.program.size_conditions())
         self.source: str = self.emitted.text
         traced.times["codegen"] = perf_counter() - start
         dump(traced.program, "cuda.py", self)
@@ -112,7 +119,7 @@ class DeviceCompiled(Displayed):
 
         self.lowered, self.capability = lowered, capability
         self.times = dict(lowered.traced.times)
-        self.interface = lowered.traced.program.interface(lowered.kernel)
+        self.interface: Interface = lowered.traced.program.interface(lowered.kernel)
         self.invocation: DeviceInvocation = DeviceInvocation(
             lowered.device, self.interface)
 
@@ -147,6 +154,24 @@ class DeviceCompiled(Displayed):
     def resources(self, capability: Capability = (8, 0)) -> ResourceTable:
         """Return what `DeviceLowered.resources` does."""
         return self.lowered.resources(capability)
+
+    @property
+    def arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
+        """Return the specs of the arguments, and how these make up a call; None for a graph."""
+        return self.lowered.traced.arguments
+
+    def kept_code(self) -> Code:
+        """Return the part of a manifest that says what the code is, and its files.
+
+        It is for the compute capability that the program was compiled for, or else for that of the
+        device that is there. Raises `Unstorable` where there is neither.
+        """
+        try:
+            capability = self.capability_to_keep()
+            return code_for_device(self.lowered.device, capability_text(capability),
+                                   self.ptx(capability))
+        except DeviceError as e:
+            raise Unstorable(str(e)) from None
 
     def capability_to_keep(self) -> Capability:
         """Return the compute capability that an artifact of the program is for.
