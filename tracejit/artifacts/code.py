@@ -34,13 +34,13 @@ class Keepable(Protocol):
         """Return the graph."""
 
     @property
-    def arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
+    def _arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
         """Return the specs of the arguments, and how these make up a call."""
 
     def why(self) -> str:
         """Return what was decided, line by line."""
 
-    def kept_code(self) -> Code:
+    def _kept_code(self) -> Code:
         """Return the part of a manifest that says what the code is, and its files.
 
         Raises `Unstorable` where it cannot be kept.

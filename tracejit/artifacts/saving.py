@@ -70,7 +70,7 @@ def artifact_of(call: Request, compiled: Keepable,
         raise Unstorable("it calls " + ", ".join(dependencies.impure) + " while it is captured, "
                          "whose result may be another one in another process")
     fn, interface = call.function.transform.fn, compiled.interface
-    code, files = compiled.kept_code()
+    code, files = compiled._kept_code()
     manifest = {
         "request": request, "function": fingerprint(fn), **code,
         "rules": {name: None if rule is None else fingerprint(rule)

@@ -42,7 +42,7 @@ __all__ = ["Snapshot", "load", "save_snapshot"]
 
 def save_snapshot(compiled: Keepable, path: Path) -> Path:
     """Write a compiled program to a file, whole or not at all."""
-    arguments = compiled.arguments
+    arguments = compiled._arguments
     if arguments is None:
         raise TypeError("a graph that was not traced from a function has no arguments to be called "
                         "with, and cannot be saved")
@@ -54,7 +54,7 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
         static = [s for s in specs if s.kind == "static"]
         if static:
             raise Unstorable("an argument is neither an array nor a number")
-        code, files = compiled.kept_code()
+        code, files = compiled._kept_code()
         manifest = {
             **code, "arguments": [spec_text(s) for s in specs],
             "structure": structure_text(structure), "interface": interface_text(interface, leaves),

@@ -223,11 +223,11 @@ class Compiled(Displayed):
         return self.lowered.source
 
     @property
-    def arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
+    def _arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
         """Return the specs of the arguments, and how these make up a call; None for a graph."""
         return self.lowered.traced.arguments
 
-    def kept_code(self) -> Code:
+    def _kept_code(self) -> Code:
         """Return the part of a manifest that says what the code is, and its files."""
         return code_for_cpu(self.symbol, self.code.object_code, self.code.bitcode, self.source)
 

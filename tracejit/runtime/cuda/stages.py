@@ -156,11 +156,11 @@ class DeviceCompiled(Displayed):
         return self.lowered.resources(capability)
 
     @property
-    def arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
+    def _arguments(self) -> tuple[Sequence[ArgSpec], Structure] | None:
         """Return the specs of the arguments, and how these make up a call; None for a graph."""
         return self.lowered.traced.arguments
 
-    def kept_code(self) -> Code:
+    def _kept_code(self) -> Code:
         """Return the part of a manifest that says what the code is, and its files.
 
         It is for the compute capability that the program was compiled for, or else for that of the
