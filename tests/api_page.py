@@ -44,7 +44,7 @@ SECTIONS = {
 }
 """Public names by section; the others come under LAST."""
 LAST = "Looking inside"
-UNTOLD = ("Refusal", "__version__")  # an error among the errors, and no function
+UNTOLD = ("Function", "Refusal", "__version__")  # told of by HELD and ERRORS, and no function
 HELD: dict[str, tuple[type, str]] = {
     "Transformed functions": (Function, "What `grad(f)` and the other transforms return."),
     "Traced": (Traced, "What `g.trace(*args)` returns."),

@@ -121,6 +121,22 @@ def modules_named_as_what_they_export(modules: dict[str, str]) -> list[str]:
     return found
 
 
+def files_without_package(root: Path, folders: dict[str, str],
+                          data: dict[str, list[str]]) -> list[str]:
+    """Return the files beside modules that no wheel would hold, and patterns that find none."""
+    unused = {(package, pattern) for package, patterns in data.items() for pattern in patterns}
+    left = []
+    for package, folder in folders.items():
+        for path in (root / folder).rglob("*"):
+            if path.is_dir() or path.suffix in (".py", ".pyc"):
+                continue
+            inner = ".".join((package, *path.parent.relative_to(root / folder).parts))
+            found = {(inner, p) for p in data.get(inner, ()) if path.match(p)}
+            unused -= found
+            left += [] if found else [str(path.relative_to(root))]
+    return left + [f"{package}: {pattern}" for package, pattern in sorted(unused)]
+
+
 # --- the tree -----------------------------------------------------------------------------------
 
 MODULES = modules_in(ROOT, SETUPTOOLS["package-dir"])
@@ -132,6 +148,12 @@ def test_the_packages_listed_are_those_in_the_tree() -> None:
 
 def test_every_package_has_a_module_of_its_own() -> None:
     assert {f"{package}.__init__" for package in SETUPTOOLS["packages"]} <= set(MODULES)
+
+
+def test_wheels_hold_every_file_of_the_packages() -> None:
+    data = SETUPTOOLS["package-data"]
+    assert files_without_package(ROOT, SETUPTOOLS["package-dir"], data) == []
+    assert {"py.typed", "*.pyi"} <= set(data["tracejit"])  # without these, types are not seen
 
 
 def test_the_link_for_editors_leads_to_codegen() -> None:
@@ -203,6 +225,15 @@ def test_a_package_that_is_not_listed_is_found(tmp_path: Path) -> None:
         (tmp_path / path).touch()
     found = packages_in(tmp_path, {"tracejit": "tracejit", "tracejit.codegen": "codegen"})
     assert found == {"tracejit", "tracejit.new.deep", "tracejit.codegen"}
+
+
+def test_a_file_that_no_wheel_would_hold_is_found(tmp_path: Path) -> None:
+    for path in ("tracejit/__init__.pyi", "tracejit/inner/kernel.ll", "tracejit/inner/new.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    data = {"tracejit": ["*.pyi", "*.h"]}
+    found = files_without_package(tmp_path, {"tracejit": "tracejit"}, data)
+    assert found == ["tracejit/inner/kernel.ll", "tracejit: *.h"]
 
 
 @pytest.mark.parametrize(("module", "source"), [

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any
 
 __version__ = "0.1.0"
@@ -29,7 +30,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
     "DeviceArray": "tracejit.runtime.cuda.arrays", "stream": "tracejit.runtime.cuda.streams",
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
-    "explain": "tracejit.inspection.explaining",
+    "explain": "tracejit.inspection.explaining", "Function": "tracejit.runtime.function",
     "clear_caches": "tracejit.runtime.memory",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
     "profile": "tracejit.inspection.profiles.profiling",
@@ -51,3 +52,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "cache"]
+
+
+if os.environ.get("EAGER_IMPORT"):  # as lazy loading is switched off elsewhere (SPEC 1), for tests
+    for _name in __all__:
+        globals().get(_name) or __getattr__(_name)

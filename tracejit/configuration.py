@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 __all__ = ["Settings", "cache_directory", "calls_look", "config", "listen", "settings"]
 
@@ -53,6 +53,21 @@ class Settings:
         return self.disable_jit or self.debug_nans
 
 
+class Changes(TypedDict, total=False):
+    """The settings that a call of `config` gives, for type checkers."""
+
+    debug: int
+    dump: str | None
+    verify: bool
+    cache: bool
+    cache_dir: str | None
+    cache_size: int
+    disable_jit: bool
+    debug_nans: bool
+    log_compiles: bool
+    explain_cache_misses: bool
+
+
 def _bytes(text: str) -> int:
     """Return a number of bytes, which may end in K, M or G."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -90,7 +105,7 @@ def settings() -> Settings:
 
 
 @contextmanager
-def config(**changes: Any) -> Iterator[Settings]:
+def config(**changes: Unpack[Changes]) -> Iterator[Settings]:
     """Change settings within a `with` block.
 
     >>> import tracejit

@@ -7,7 +7,7 @@ They are ordinary Python, captured like the user's own functions; so they build 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from tracejit.tree import flatten, leaf_names, unflatten
 
 __all__ = ["cond", "fori_loop", "map", "scan", "while_loop"]
 
+T = TypeVar("T")
 
-def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
-         *operands: Any) -> Any:
+
+def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *operands: Any) -> T:
     """Return `true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
 
     pred -- a bool, or a number of which the truth is taken
@@ -35,8 +36,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     return result
 
 
-def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any],
-               init_val: Any) -> Any:
+def while_loop(cond_fun: Callable[[T], Any], body_fun: Callable[[T], Any], init_val: T) -> T:
     """Return what `body_fun` makes of a value, again and again while `cond_fun` of it holds.
 
     init_val -- an array, a number, or a nest of them; body_fun returns one of the same structure
@@ -53,7 +53,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any],
     return val
 
 
-def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
+def fori_loop(lower: int, upper: int, body_fun: Callable[[int, T], Any], init_val: T) -> T:
     """Return what `body_fun(i, value)` makes of a value for i = lower, ..., upper - 1.
 
     >>> import tracejit
@@ -66,8 +66,8 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_
     return val
 
 
-def scan(f: Callable[[Any, Any], Any], init: Any, xs: Any = None, length: int | None = None,
-         reverse: bool = False) -> Any:
+def scan(f: Callable[[T, Any], Any], init: T, xs: Any = None, length: int | None = None,
+         reverse: bool = False) -> tuple[T, Any]:
     """Run `carry, y = f(carry, x)` over the first axis of arrays; return the carry and stacked ys.
 
     init    -- the first carry: an array, a number, or a nest of them
@@ -110,7 +110,8 @@ def _length(xs: Any, length: int | None) -> Any:
     return common_size(leaves, [0] * len(leaves), leaf_names(structure, "xs"), "scan")
 
 
-def _run_scan(f: Callable[[Any, Any], Any], init: Any, xs: Any, size: int, reverse: bool) -> Any:
+def _run_scan(f: Callable[[Any, Any], Any], init: Any, xs: Any, size: int,
+              reverse: bool) -> tuple[Any, Any]:
     """Scan without a capture, in Python."""
     leaves, structure = flatten(xs)
     carry, found = init, []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
            "inline_graph", "inline_region", "is_marked", "no_gradient", "stop_gradient"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 GRADIENTS: dict[str, Callable[..., Any]] = {}
 """The gradient functions that users registered, by op type."""
@@ -83,7 +86,7 @@ class RegisterGradient:
         _check_name(op_type, "RegisterGradient")
         self.op_type = op_type
 
-    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, f: F) -> F:
         """Register `f` and return it."""
         _check_name(self.op_type, "RegisterGradient")
         GRADIENTS[self.op_type] = f
@@ -153,7 +156,7 @@ def _full(g: Any, aval: Aval) -> Value:
     return value
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """Return `x` as it is; gradients do not flow back through it.
 
     x -- an array, a number, or a list, tuple or dict of them
@@ -162,6 +165,11 @@ def stop_gradient(x: Any) -> Any:
     >>> float(tracejit.grad(lambda x: x * tracejit.stop_gradient(x))(3.0))
     3.0
     """
+    stopped: T = _stopped(x)
+    return stopped
+
+
+def _stopped(x: Any) -> Any:
     if isinstance(x, Tracer):
         result: Tracer = named(apply("stop_gradient", x))
         result.weak = x.weak

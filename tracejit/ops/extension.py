@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from tracejit.trace.equations import atom_of, lift
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["CustomGradient", "RegisteredOp", "custom_gradient", "register_op"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _is_operand(x: Any) -> bool:
@@ -185,7 +188,7 @@ def _native_results(name: str, fn: Any, avals: Sequence[Aval]) -> tuple[Aval, ..
     return tuple(results)
 
 
-def register_op(op_type: str, fn: Callable[..., Any], num_outputs: int = 1) -> RegisteredOp:
+def register_op(op_type: str, fn: Callable[P, R], num_outputs: int = 1) -> Callable[P, R]:
     """Register a new op type and return what applies it.
 
     op_type     -- its name, under which `RegisterGradient` and `no_gradient` know it
@@ -345,7 +348,7 @@ def _split(pair: Any, fn: Any) -> tuple[Any, Any]:
     return pair
 
 
-def custom_gradient(fn: Callable[..., Any]) -> CustomGradient:
+def custom_gradient(fn: Callable[P, tuple[R, Callable[..., Any]]]) -> Callable[P, R]:
     """Give a function a gradient of its own.
 
     fn -- returns `(result, grad)`; `grad(*upstream)` takes one gradient per array of the result

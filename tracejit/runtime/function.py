@@ -7,9 +7,9 @@ import gc
 import logging
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, overload
 
 from tracejit.artifacts.loading import load_artifacts, lock_of
 from tracejit.configuration import calls_look, listen
@@ -28,7 +28,19 @@ from tracejit.trace.specs import ArgSpec, is_spec, spec, spec_of_leaf
 from tracejit.tree import Structure, flatten, flatten_call
 
 if TYPE_CHECKING:
+    from typing_extensions import ParamSpec, TypeVar
+
     from tracejit.runtime.stages import Traced
+
+    P = ParamSpec("P", default=...)
+    Q = ParamSpec("Q")
+    R = TypeVar("R", covariant=True, default=Any)
+else:  # defaults, which let `Function` alone stand for any, are for type checkers
+    from typing import ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    Q = ParamSpec("Q")
+    R = TypeVar("R", covariant=True)
 
 __all__ = ["Function", "WithStates", "make_function"]
 
@@ -79,8 +91,10 @@ class _Entries:
 _ENTRIES = _Entries()
 
 
-class Function(Displayed):
+class Function(Displayed, Generic[P, R]):
     """A transformed function. Call it like the function that it came from.
+
+    In annotations, `Function[P, R]` has parameters P and a result R; `Function` has any.
 
     Each instance has a class of its own, whose `__call__` is the C-level entry of the newest
     specialisation: so a call costs no Python frame.
@@ -99,6 +113,13 @@ class Function(Displayed):
         functools.update_wrapper(self, transform.fn, updated=())
         self.__wrapped__ = transform.fn
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Function[P, R]: ...
+
+    @overload
+    def __get__(self: Function[Concatenate[Any, Q], R], instance: object,
+                owner: Any = None) -> Callable[Q, R]: ...
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -113,10 +134,11 @@ class Function(Displayed):
 
     # --- calls ----------------------------------------------------------------------------------
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Find or make the specialisation for these arguments and run it."""
         try:
-            return self._dispatch(args, kwargs)
+            result: R = self._dispatch(args, kwargs)
+            return result
         except Exception as e:
             fault = None if is_tracing() else fault_of_ours(e, getattr(self, "__name__", "it"))
             if fault is not None:

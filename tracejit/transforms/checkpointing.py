@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -17,6 +17,21 @@ from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["checkpoint", "recompute_grad"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@overload
+def checkpoint(what: Callable[P, T], *, snapshots: None = ...) -> Callable[P, T]: ...
+
+
+@overload
+def checkpoint(what: Iterable[T], *, snapshots: int) -> Iterable[T]: ...
+
+
+@overload
+def checkpoint(*, snapshots: None = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 
 
 def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
@@ -69,17 +84,17 @@ def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
     return result
 
 
-def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+def recompute_grad(f: Callable[P, T]) -> Callable[P, T]:
     """Return a function of which nothing is stored but what it reads: `checkpoint(f)`."""
     if not callable(f):
         raise TypeError(f"recompute_grad takes a function, not {f!r}")
     return _checkpointed(f)
 
 
-def _checkpointed(fn: Callable[..., Any]) -> Callable[..., Any]:
+def _checkpointed(fn: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(fn)
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args: P.args, **kwargs: P.kwargs) -> Any:
         if not is_tracing():
             if watches() or holds_recorded((args, kwargs)):
                 return record_whole(checkpointed, args, kwargs)

@@ -10,15 +10,20 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tracejit.runtime.function import Function, make_function
 from tracejit.trace.specs import ArgSpec
 from tracejit.transforms.options import Options
 from tracejit.transforms.pickling import reduce_function
+from tracejit.transforms.signatures import give_signature
 from tracejit.tree import Structure, flatten_call, has_one_twice
 
 if TYPE_CHECKING:
     from tracejit.runtime.program import Program
 
 __all__ = ["Deferred"]
+
+WITH_AUX = {"grad", "value_and_grad", "jacrev", "jacfwd", "hessian"}
+"""The transforms whose second setting is `has_aux`."""
 
 
 class Deferred:
@@ -32,6 +37,13 @@ class Deferred:
                  options: Options) -> None:
         self.name, self.home, self.fn = name, home, fn
         self.settings, self.options = settings, options
+
+    def function(self) -> Function:
+        """Return the callable, with the signature of its calls."""
+        made = make_function(self)
+        if self.name != "jit":
+            give_signature(made, self.name, self.fn, self.name in WITH_AUX and self.settings[1])
+        return made
 
     @functools.cached_property
     def transform(self) -> Any:

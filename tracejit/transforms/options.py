@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["Options"]
+__all__ = ["Argnums", "Fp", "Options", "Target"]
+
+Fp = Literal["default", "strict"]
+Target = Literal["cpu", "cuda"]
+Argnums = int | str | Sequence[int | str]
+"""Arguments by position or name: one, or several."""
 
 
 @dataclass(frozen=True, slots=True)

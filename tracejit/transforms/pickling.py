@@ -6,7 +6,7 @@ import pickle
 import sys
 from typing import Any
 
-from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.function import Function
 
 __all__ = ["reduce_function"]
 
@@ -47,7 +47,8 @@ def _by_value(parts: Any) -> bytes | None:
 
 
 def _make_again(kind: Any, *parts: Any) -> Function:
-    return make_function(kind(*parts))
+    made: Function = kind(*parts).function()
+    return made
 
 
 def _find_or_make(module: str, name: str, by_value: bytes | None) -> Any:

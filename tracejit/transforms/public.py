@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from tracejit.runtime.function import Function, make_function
+from tracejit.runtime.function import Function
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.transforms.arguments import argument_places
 from tracejit.transforms.deferred import Deferred
-from tracejit.transforms.options import Options
+from tracejit.transforms.options import Argnums, Fp, Options, Target
+from tracejit.transforms.signatures import give_signature
 
 __all__ = ["grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
            "value_and_grad", "vjp", "vmap"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+A = TypeVar("A")
+_Tuple = tuple[Any, ...] | list[Any]
 
-def _decorator(fn: Any, make: Callable[[Callable[..., Any]], Any]) -> Any:
+# Of every transform, overloads for type checkers: of a function, and as a decorator with arguments;
+# with auxiliary data A, and without. What they return has the function's parameters P.
+
+
+def _decorator(fn: Any, make: Callable[[Callable[..., Any]], Deferred]) -> Any:
     """Serve `transform(f)`, `@transform` and `@transform(...)`."""
     if fn is None:
         return lambda f: _checked(f, make)
     return _checked(fn, make)
 
 
-def _checked(fn: Any, make: Callable[[Callable[..., Any]], Any]) -> Function:
+def _checked(fn: Any, make: Callable[[Callable[..., Any]], Deferred]) -> Function:
     if not callable(fn):
         raise TypeError(f"a transform takes a function, not {fn!r}")
-    return make_function(make(fn))
+    return make(fn).function()
 
 
 def _differentiating(name: str, home: str, argnums: Any, settings: tuple[Any, ...],
@@ -37,6 +46,15 @@ def _differentiating(name: str, home: str, argnums: Any, settings: tuple[Any, ..
         return Deferred(name, home, fn, settings, Options(fp, target))
 
     return make
+
+
+@overload
+def jit(fn: Callable[P, R], *, fp: Fp = ..., target: Target = ...) -> Function[P, R]: ...
+
+
+@overload
+def jit(fn: None = ..., *, fp: Fp = ..., target: Target = ...
+        ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: str = "cpu") -> Any:
@@ -56,6 +74,33 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: st
     5.0
     """
     return _decorator(fn, lambda f: Deferred("jit", "compiled:Jit", f, (), Options(fp, target)))
+
+
+@overload
+def grad(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+         fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+
+
+@overload
+def grad(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+         fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def grad(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+         fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+         fp: Fp = ..., target: Target = ...
+         ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
+
+
+@overload
+def grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
+         fp: Fp = ..., target: Target = ...
+         ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -83,6 +128,34 @@ def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool =
                                            (argnums, has_aux, False), fp, target))
 
 
+@overload
+def value_and_grad(fn: Callable[P, R], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+                   fp: Fp = ..., target: Target = ...) -> Function[P, tuple[R, Any]]: ...
+
+
+@overload
+def value_and_grad(fn: Callable[P, tuple[R, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+                   fp: Fp = ..., target: Target = ...) -> Function[P, tuple[tuple[R, A], Any]]: ...
+
+
+@overload
+def value_and_grad(fn: Callable[P, tuple[R, A]], argnums: Argnums, has_aux: Literal[True], *,
+                   fp: Fp = ..., target: Target = ...) -> Function[P, tuple[tuple[R, A], Any]]: ...
+
+
+@overload
+def value_and_grad(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+                   fp: Fp = ..., target: Target = ...
+                   ) -> Callable[[Callable[P, R]], Function[P, tuple[R, Any]]]: ...
+
+
+@overload
+def value_and_grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
+                   fp: Fp = ..., target: Target = ...
+                   ) -> Callable[[Callable[P, tuple[R, A]]],
+                                 Function[P, tuple[tuple[R, A], Any]]]: ...
+
+
 def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
                    fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes value and gradient in one pass; see `grad`.
@@ -94,6 +167,43 @@ def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_a
     """
     return _decorator(fn, _differentiating("value_and_grad", "gradient:Gradient", argnums,
                                            (argnums, has_aux, True), fp, target))
+
+
+@overload
+def vjp(fn: Callable[P, R], *, argnums: Argnums | None = ..., has_aux: Literal[False] = ...,
+        fp: Fp = ..., target: Target = ...
+        ) -> Callable[P, tuple[R, Callable[[Any], Any]]]: ...
+
+
+@overload
+def vjp(fn: Callable[P, tuple[R, A]], *, argnums: Argnums | None = ..., has_aux: Literal[True],
+        fp: Fp = ..., target: Target = ...
+        ) -> Callable[P, tuple[R, Callable[[Any], Any], A]]: ...
+
+
+@overload
+def vjp(fn: None = ..., *, argnums: Argnums | None = ..., has_aux: Literal[False] = ...,
+        fp: Fp = ..., target: Target = ...
+        ) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Callable[[Any], Any]]]]: ...
+
+
+@overload
+def vjp(fn: None = ..., *, argnums: Argnums | None = ..., has_aux: Literal[True], fp: Fp = ...,
+        target: Target = ...
+        ) -> Callable[[Callable[P, tuple[R, A]]],
+                      Callable[P, tuple[R, Callable[[Any], Any], A]]]: ...
+
+
+@overload
+def vjp(fn: Callable[..., R], *primals: Any, argnums: Argnums | None = ...,
+        has_aux: Literal[False] = ..., fp: Fp = ..., target: Target = ..., **kwargs: Any
+        ) -> tuple[R, Callable[[Any], Any]]: ...
+
+
+@overload
+def vjp(fn: Callable[..., tuple[R, A]], *primals: Any, argnums: Argnums | None = ...,
+        has_aux: Literal[True], fp: Fp = ..., target: Target = ..., **kwargs: Any
+        ) -> tuple[R, Callable[[Any], Any], A]: ...
 
 
 @hiding_frames
@@ -125,11 +235,27 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
         def value_and_pullback(*args: Any, **keywords: Any) -> Any:
             return pull(*args, **keywords)
 
+        give_signature(value_and_pullback, "vjp", f, has_aux)
         return value_and_pullback
 
     if fn is None:
         return make
     return make(fn)(*primals, **kwargs) if primals or kwargs else make(fn)
+
+
+@overload
+def jvp(fn: Callable[..., R], primals: None = ..., tangents: None = ..., *, fp: Fp = ...,
+        target: Target = ...) -> Callable[[_Tuple, _Tuple], tuple[R, Any]]: ...
+
+
+@overload
+def jvp(fn: Callable[..., R], primals: _Tuple, tangents: _Tuple, *, fp: Fp = ...,
+        target: Target = ...) -> tuple[R, Any]: ...
+
+
+@overload
+def jvp(fn: None = ..., *, fp: Fp = ..., target: Target = ...
+        ) -> Callable[[Callable[..., R]], Callable[[_Tuple, _Tuple], tuple[R, Any]]]: ...
 
 
 @hiding_frames
@@ -157,6 +283,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
         def value_and_tangent(primals: Any, tangents: Any) -> Any:
             return inner(*pair_of("jvp", primals, tangents))
 
+        give_signature(value_and_tangent, "jvp", f)
         return value_and_tangent
 
     return _at_once(fn, make, primals, tangents)
@@ -169,6 +296,16 @@ def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any) -> 
     if primals is None:
         return make(fn)
     return make(fn)(primals, tangents)
+
+
+@overload
+def vmap(fn: Callable[..., Any], in_axes: Any = ..., out_axes: Any = ..., *, fp: Fp = ...,
+         target: Target = ...) -> Function: ...
+
+
+@overload
+def vmap(fn: None = ..., in_axes: Any = ..., out_axes: Any = ..., *, fp: Fp = ...,
+         target: Target = ...) -> Callable[[Callable[..., Any]], Function]: ...
 
 
 def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any = 0, *,
@@ -194,6 +331,33 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any =
     """
     return _decorator(fn, lambda f: Deferred("vmap", "mapping:make_vmap", f, (in_axes, out_axes),
                                              Options(fp, target)))
+
+
+@overload
+def jacrev(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+           fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+
+
+@overload
+def jacrev(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def jacrev(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def jacrev(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+           fp: Fp = ..., target: Target = ...
+           ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
+
+
+@overload
+def jacrev(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
+           fp: Fp = ..., target: Target = ...
+           ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -223,6 +387,33 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
 jacobian = jacrev
 
 
+@overload
+def jacfwd(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+           fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+
+
+@overload
+def jacfwd(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def jacfwd(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+           fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def jacfwd(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+           fp: Fp = ..., target: Target = ...
+           ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
+
+
+@overload
+def jacfwd(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
+           fp: Fp = ..., target: Target = ...
+           ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
+
+
 def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
            fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Jacobian, in forward mode; see `jacrev`.
@@ -233,6 +424,33 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
     """
     return _decorator(fn, _differentiating("jacfwd", "mapping:make_jacfwd", argnums,
                                            (argnums, has_aux), fp, target))
+
+
+@overload
+def hessian(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+            fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
+
+
+@overload
+def hessian(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def hessian(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
+
+
+@overload
+def hessian(fn: None = ..., argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+            fp: Fp = ..., target: Target = ...
+            ) -> Callable[[Callable[P, Any]], Function[P, Any]]: ...
+
+
+@overload
+def hessian(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
+            fp: Fp = ..., target: Target = ...
+            ) -> Callable[[Callable[P, tuple[Any, A]]], Function[P, tuple[Any, A]]]: ...
 
 
 def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
@@ -249,6 +467,21 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: boo
     """
     return _decorator(fn, _differentiating("hessian", "mapping:make_hessian", argnums,
                                            (argnums, has_aux), fp, target))
+
+
+@overload
+def hvp(fn: Callable[..., Any], primals: None = ..., tangents: None = ..., *, fp: Fp = ...,
+        target: Target = ...) -> Callable[[_Tuple, _Tuple], Any]: ...
+
+
+@overload
+def hvp(fn: Callable[..., Any], primals: _Tuple, tangents: _Tuple, *, fp: Fp = ...,
+        target: Target = ...) -> Any: ...
+
+
+@overload
+def hvp(fn: None = ..., *, fp: Fp = ..., target: Target = ...
+        ) -> Callable[[Callable[..., Any]], Callable[[_Tuple, _Tuple], Any]]: ...
 
 
 @hiding_frames
@@ -279,6 +512,7 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
         def product(primals: Any, tangents: Any) -> Any:
             return inner(*pair_of("hvp", primals, tangents))
 
+        give_signature(product, "hvp", f)
         return product
 
     return _at_once(fn, make, primals, tangents)
