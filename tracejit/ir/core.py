@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from tracejit.display import Drawn, text_of
 from tracejit.ir.cells import short_name
-from tracejit.ir.dims import Dim, Expr, atom, dim_values
 from tracejit.ir.lowering import Lowering
-from tracejit.ir.types import Aval, LogType, Type
 from tracejit.ir.user_text import graph_name, on_one_line
+from tracejit.ir.values import Aval, Dim, Expr, Type, Value, dim_values
 
 __all__ = ["Atom", "Block", "Eqn", "Graph", "Literal", "Op", "Params", "Site", "Span", "Value",
            "param_dims", "type_dims"]
-
-_UIDS = itertools.count()
-
-
-class Value:
-    """A result: an equation's, a block's input, or a size. Compared by identity.
-
-    Its `aval` is declared as that of an array, which is what rules and codegen handle; the few that
-    meet Logs ask `is_log` first, and a Log's is its `LogType`.
-    """
-
-    __slots__ = ("__weakref__", "aval", "is_size", "name", "origin", "uid")
-
-    def __init__(self, aval: Type, name: str | None = None, *, is_size: bool = False) -> None:
-        self.retype(aval)
-        self.name = name
-        self.is_size = is_size
-        self.origin: Value | None = None
-        """The value that this one stands for since a pass has rebuilt the graph."""
-        self.uid = next(_UIDS)
-
-    def retype(self, aval: Type) -> None:
-        """Give a value its type late, as a parser must where types name one another's values."""
-        self.aval = cast(Aval, aval)
-
-    @property
-    def is_log(self) -> bool:
-        """Return whether this is a Log, which has a dtype but no shape."""
-        return isinstance(self.aval, LogType)
-
-    @property
-    def dim(self) -> Expr:
-        """Return this integer scalar as a dim."""
-        return atom(self)
-
-    def __repr__(self) -> str:
-        return f"%{self.name or f'v{self.uid}'}: {self.aval}"
-
 
 class Literal:
     """A scalar constant with its dtype."""

@@ -1,141 +1,25 @@
-"""Canonical integer expressions: sizes of arrays, trip counts and affine indices.
-
-A `Dim` is a Python int or an `Expr`, a polynomial with integer coefficients over *atoms*: integer
-SSA values and the calls `max`, `min`, `//` and `%`. Two expressions that are equal as polynomials
-are equal as Python objects, so shapes are compared with `==`.
-"""
+"""What is done with sizes: products, extremes, quotients, substitution, bounds and proofs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
 
-if TYPE_CHECKING:
-    from tracejit.ir.core import Value
+from tracejit.ir.values import (
+    Call,
+    Dim,
+    Expr,
+    Value,
+    atom,
+    dim_key,
+    dim_values,
+    format_dim,
+    polynomial,
+    values_of,
+)
 
 __all__ = ["Call", "Dim", "Expr", "atom", "ceil_div", "clamps", "dim_values", "evaluate",
            "floor_div", "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum", "minimum",
            "mod", "product", "substitute", "upper_bound"]
-
-Dim = Union[int, "Expr"]
-Atom = Union["Value", "Call"]
-Monomial = tuple[Atom, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A non-polynomial atom: `max`, `min`, `floordiv` or `mod` of two dims."""
-
-    fn: str
-    args: tuple[Dim, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Expr:
-    """A polynomial `sum(coefficient * product(monomial)) + const`, its terms in canonical order."""
-
-    terms: tuple[tuple[Monomial, int], ...]
-    const: int
-
-    def __add__(self, other: Dim) -> Dim:
-        return _sum(self, other, 1)
-
-    def __sub__(self, other: Dim) -> Dim:
-        return _sum(self, other, -1)
-
-    def __mul__(self, other: Dim) -> Dim:
-        return _product(self, other)
-
-    def __neg__(self) -> Dim:
-        return _product(self, -1)
-
-    def __rsub__(self, other: int) -> Dim:
-        return _sum(_product(self, -1), other, 1)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def factor_of(self, v: Value) -> int | None:
-        """Return the factor of a value that occurs in one linear term alone, else None."""
-        found = [(m, c) for m, c in self.terms if any(v in _values_of(a) for a in m)]
-        return found[0][1] if [m for m, _ in found] == [(v,)] else None
-
-    def __repr__(self) -> str:
-        return format_dim(self)
-
-
-def _atom_key(a: Atom) -> tuple[object, ...]:
-    if isinstance(a, Call):
-        return (1, a.fn, tuple(_dim_key(d) for d in a.args))
-    return (0, a.uid)
-
-
-def _dim_key(d: Dim) -> tuple[object, ...]:
-    if isinstance(d, int):
-        return (0, d)
-    terms = tuple((tuple(map(_atom_key, m)), c) for m, c in d.terms)
-    return (1, terms, d.const)
-
-
-def _parts(d: Dim) -> tuple[dict[Monomial, int], int]:
-    return ({}, d) if isinstance(d, int) else (dict(d.terms), d.const)
-
-
-def _make(terms: dict[Monomial, int], const: int) -> Dim:
-    kept = [(m, c) for m, c in terms.items() if c]
-    if not kept:
-        return const
-    kept.sort(key=lambda term: (-len(term[0]), tuple(map(_atom_key, term[0]))))
-    return Expr(tuple(kept), const)
-
-
-def _sum(a: Dim, b: Dim, sign: int) -> Dim:
-    (terms, const), (others, other_const) = _parts(a), _parts(b)
-    for m, c in others.items():
-        terms[m] = terms.get(m, 0) + sign * c
-    pair = _opposite_extremes(terms)
-    if pair is not None:
-        (largest, smallest), both = pair
-        return _sum(_make({m: c - (m in (largest, smallest)) * terms[largest]
-                           for m, c in terms.items()}, const + sign * other_const),
-                    _product(both, terms[largest]), 1)
-    return _make(terms, const + sign * other_const)
-
-
-def _opposite_extremes(terms: Mapping[Monomial, int]) -> tuple[tuple[Monomial, Monomial],
-                                                               Dim] | None:
-    """Find max(a, b) and min(a + t, b + t), equally often: their sum is a + b + t.
-
-    So the parts x[1:] and x[:1], of sizes max(n - 1, 0) and min(n, 1), have n elements together.
-    """
-    extremes = [(m, m[0]) for m, c in terms.items()
-                if c and len(m) == 1 and isinstance(m[0], Call) and m[0].fn in ("max", "min")]
-    for m, largest in extremes:
-        for k, smallest in extremes:
-            if (largest.fn, smallest.fn, terms[m]) != ("max", "min", terms[k]):
-                continue
-            (a, b), (c, d) = largest.args, smallest.args
-            for shifted in (c - a,) if c - a == d - b else (c - b,) if c - b == d - a else ():
-                return (m, k), a + b + shifted
-    return None
-
-
-def _product(a: Dim, b: Dim) -> Dim:
-    (left, left_const), (right, right_const) = _parts(a), _parts(b)
-    left[()] = left_const
-    right[()] = right_const
-    terms: dict[Monomial, int] = {}
-    for m, c in left.items():
-        for k, d in right.items():
-            key = tuple(sorted(m + k, key=_atom_key))
-            terms[key] = terms.get(key, 0) + c * d
-    return _make(terms, terms.pop((), 0))
-
-
-def atom(value: Atom) -> Expr:
-    """Return the dim that is one integer SSA value."""
-    return Expr((((value,), 1),), 0)
 
 
 def product(dims: tuple[Dim, ...]) -> Dim:
@@ -170,7 +54,7 @@ def minimum(a: Dim, b: Dim, ranges: Ranges | None = None) -> Dim:
 
 def _ordered(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     """Expressions first, constants last, so that max(n, 0) has one form."""
-    first, second = sorted((a, b), key=lambda d: (isinstance(d, int), _dim_key(d)))
+    first, second = sorted((a, b), key=lambda d: (isinstance(d, int), dim_key(d)))
     return first, second
 
 
@@ -180,7 +64,7 @@ def floor_div(a: Dim, b: Dim) -> Dim:
         return a // b
     if isinstance(a, Expr) and isinstance(b, int) and b:
         if all(c % b == 0 for _, c in a.terms):
-            return _make({m: c // b for m, c in a.terms}, a.const // b)
+            return polynomial({m: c // b for m, c in a.terms}, a.const // b)
     elif a == b:
         return 1
     return atom(Call("floordiv", (a, b)))
@@ -198,18 +82,6 @@ def mod(a: Dim, b: Dim) -> Dim:
     if isinstance(a, Expr) and isinstance(b, int) and b and all(c % b == 0 for _, c in a.terms):
         return a.const % b
     return atom(Call("mod", (a, b)))
-
-
-def dim_values(d: Dim) -> Iterator[Value]:
-    """Yield the SSA values that a dim is made of."""
-    if isinstance(d, Expr):
-        for monomial, _ in d.terms:
-            for a in monomial:
-                if isinstance(a, Call):
-                    for arg in a.args:
-                        yield from dim_values(arg)
-                else:
-                    yield a
 
 
 def clamps(d: Dim) -> Iterator[tuple[Value, int]]:
@@ -288,7 +160,7 @@ def _bound(d: Dim, ranges: Ranges, side: int) -> Dim | None:
         v = max(bounded, key=lambda w: w.uid)
         coefficient = 0
         for monomial, c in d.terms:
-            if any(a is not v and v in _values_of(a) for a in monomial):
+            if any(a is not v and v in values_of(a) for a in monomial):
                 return None
             if v in monomial:
                 if len(monomial) > 1:
@@ -299,10 +171,6 @@ def _bound(d: Dim, ranges: Ranges, side: int) -> Dim | None:
             return None
         d = substitute(d, {v: end})
     return None
-
-
-def _values_of(a: Atom) -> tuple[Value, ...]:
-    return tuple(v for arg in a.args for v in dim_values(arg)) if isinstance(a, Call) else (a,)
 
 
 CASES = 256
@@ -347,7 +215,7 @@ def _drop_max(d: Expr, ranges: Ranges, cases: list[int]) -> bool:
     return False
 
 
-def _atom_nonneg(a: Atom, ranges: Ranges, cases: list[int]) -> bool:
+def _atom_nonneg(a: Value | Call, ranges: Ranges, cases: list[int]) -> bool:
     if not isinstance(a, Call):
         low = ranges.get(a, (None, None))[0]
         return (low is not None and low == 0) or getattr(a, "is_size", False)
@@ -359,32 +227,3 @@ def _atom_nonneg(a: Atom, ranges: Ranges, cases: list[int]) -> bool:
 
 
 # --- text ---------------------------------------------------------------------------------------
-
-
-def _name_of(v: Value) -> str:
-    return v.name or f"v{v.uid}"
-
-
-def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
-    """Return the text of a dim: `n - 2`, `max(n - 2, 0)`, `2*n*m + 1`."""
-    if isinstance(d, int):
-        return str(d)
-    text = ""
-    for monomial, c in d.terms:
-        sign = " - " if c < 0 else " + "
-        factors = [_format_atom(a, name) for a in monomial]
-        if abs(c) != 1:
-            factors.insert(0, str(abs(c)))
-        text += (sign if text else sign.strip().replace("+", "")) + "*".join(factors)
-    if d.const:
-        text += f" {'-' if d.const < 0 else '+'} {abs(d.const)}"
-    return text
-
-
-def _format_atom(a: Atom, name: Callable[[Value], str]) -> str:
-    if not isinstance(a, Call):
-        return name(a)
-    left, right = (format_dim(arg, name) for arg in a.args)
-    if a.fn in ("max", "min"):
-        return f"{a.fn}({left}, {right})"
-    return f"({left}) {'//' if a.fn == 'floordiv' else '%'} ({right})"
