@@ -12,6 +12,7 @@ import numpy as np
 
 from tracejit.trace.dispatch import FUNCTIONS, captures
 from tracejit.trace.equations import apply, apply_ufunc, cast, dtype_of
+from tracejit.trace.mixed import Mixed
 from tracejit.trace.python_numbers import either, last_before_error, python_int, require, strong
 from tracejit.trace.tracer import SymInt, Traced, Tracer
 
@@ -22,6 +23,8 @@ DOMAIN, RANGE = "math domain error", "math range error"
 
 def as_float(x: Any) -> Any:
     """Return an argument of a function of `math` as a float64 that follows NumPy."""
+    if isinstance(x, Mixed) and x.number.dtype == np.float64:
+        x = x.number
     if isinstance(x, Tracer) and x.dims:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
     if not isinstance(x, (Traced, int, float, np.generic)) or dtype_of(x).kind == "c":

@@ -36,6 +36,7 @@ from tracejit.trace.equations import (
     same_dim,
 )
 from tracejit.trace.known import fix_ints
+from tracejit.trace.mixed import Mixed, settled
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -49,7 +50,7 @@ from tracejit.trace.places import (
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["BranchRaised", "as_condition", "join_kinds", "join_leaf", "leaf_atom", "trace_if"]
+__all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
 
 
 class BranchRaised(Exception):
@@ -60,6 +61,8 @@ def as_condition(x: Any) -> Any:
     """Return a condition as a Python bool, or as a traced bool."""
     if isinstance(x, SymInt):
         x = x != 0
+    if isinstance(x, Mixed):
+        x = x.number
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
     if not isinstance(x, Tracer):
@@ -304,7 +307,7 @@ class _Merger:
 
     def _number(self, x: Any, y: Any) -> Callable[[], Any]:
         """Merge two numbers or arrays in the dtype to which they promote."""
-        x, y = lift(x), lift(y)
+        x, y = settled(lift(x)), settled(lift(y))
         dtype, weak = join_leaf(x, y)
         shapes = [self._shape(0, x), self._shape(1, y)]
         if not _are_equal(*shapes):
@@ -409,12 +412,6 @@ def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
         return np.dtype(bool), is_weak(x) and is_weak(y)
     dtype = loop_dtypes(np.add, keys)[0]
     return dtype, is_weak(x) and is_weak(y)
-
-
-def join_kinds(a: tuple[np.dtype, bool], b: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
-    """Return the dtype that holds numbers of two kinds, and whether both are Python's."""
-    return a if a == b else join_leaf(*(t.type(0).item() if weak else t.type(0)
-                                        for t, weak in (a, b)))
 
 
 def leaf_atom(x: Any, dtype: np.dtype) -> Atom:

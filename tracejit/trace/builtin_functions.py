@@ -31,6 +31,7 @@ from tracejit.trace.iterables import (
     make_reversed,
     make_zip,
 )
+from tracejit.trace.mixed import Mixed, kinds_of, number_of, storage, united
 from tracejit.trace.objects import (
     any_of,
     binary,
@@ -103,6 +104,8 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
     if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
         raise ValueError("The truth value of an array with more than one element is ambiguous. "
                          "Use np.maximum or np.minimum")
+    if any(isinstance(v, Mixed) for v in (x, y)):
+        return _mixed_pair(ufunc, x, y)
     if not (is_weak(x) and is_weak(y)):
         return apply_operator(ufunc, x, y)
     other = as_condition(apply_operator(np.greater if ufunc is np.maximum else np.less, y, x))
@@ -111,6 +114,17 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
     result = FUNCTIONS[np.where](other, y, x)
     result.weak = True
     return result
+
+
+def _mixed_pair(ufunc: Any, x: Any, y: Any) -> Any:
+    """Return the larger or smaller of two numbers, which is of the kind of either."""
+    kinds = united(kinds_of(x), kinds_of(y))
+    mixed = x if isinstance(x, Mixed) else y
+    if storage(kinds) != np.float64:
+        mixed.tell_apart()
+    a, b = (strong(number_of(v)) for v in (x, y))
+    other = apply_operator(np.greater if ufunc is np.maximum else np.less, b, a)
+    return Mixed(FUNCTIONS[np.where](other, b, a), kinds, mixed.tell_apart)
 
 
 def _sum(iterable: Any, start: Any = 0) -> Any:

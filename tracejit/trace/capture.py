@@ -34,6 +34,7 @@ from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
 from tracejit.trace.layouts import Input
 from tracejit.trace.memory import Memory, NeedOneArray
+from tracejit.trace.mixed import returned
 from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
 from tracejit.trace.restarts import NeedLeast, NeedNames, NeedStatic
@@ -145,10 +146,11 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
         except NeedNames:
             has_names = True
         except Relist as other:
-            if other.kind is None:
+            before = list_kinds.get(other.where, frozenset())
+            if other.kinds is None or other.kinds <= before:
                 plain_lists[other.where] = other.why
             else:
-                list_kinds[other.where] = other.kind
+                list_kinds[other.where] = before | other.kinds
         except NeedOneArray as need:
             united[need.other] = united.get(need.first, need.first)
         except Refusal:
@@ -195,6 +197,7 @@ class _Attempt:
                 result = call_function(fn, args, kwargs)
                 leaves, structure = flatten(_spread(result) if self.writes_back else result)
                 settle(leaves)
+                leaves = [returned(x, of_any_kind=not self.writes_back) for x in leaves]
                 if trace.refused is not None:
                     raise trace.refused
             except NeedStatic as need:

@@ -17,6 +17,7 @@ from tracejit.trace.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
 from tracejit.trace.eager import Recorded
 from tracejit.trace.identities import named
 from tracejit.trace.layouts import joined, lay_out
+from tracejit.trace.mixed import Mixed, combined, settled
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
@@ -145,6 +146,8 @@ def cast(x: Any, dtype: np.dtype | type) -> Tracer:
     """Return an operand with a dtype, as a handle of its own."""
     dtype = np.dtype(dtype)
     x = lift(x)
+    if isinstance(x, Mixed) and dtype in (np.float64, np.complex128):
+        x = settled(x)
     if dtype not in SUPPORTED:
         raise refuse(f"dtype {dtype} cannot be captured", "Use float32, float64, complex64, "
                      "complex128, an integer dtype or bool")
@@ -276,6 +279,8 @@ def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
 def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     """Return `ufunc(*operands)`, computed in the dtypes in which NumPy would."""
     operands = tuple(lift(x) for x in operands)
+    if any(isinstance(x, Mixed) for x in operands):
+        return combined(apply_ufunc, ufunc, operands)
     op = UFUNCS.get(ufunc)
     if op is None and ufunc not in COMPOSITES:
         raise refuse_outside(
@@ -355,6 +360,8 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
     for x in operands:
         if x is None or isinstance(x, (str, dict, set)):
             return NotImplemented
+    if any(isinstance(x, Mixed) for x in operands):
+        return combined(apply_operator, ufunc, tuple(lift(x) for x in operands))
     if ufunc is np.power and isinstance(operands[0], Tracer) and operands[0].is_array and (
             operands[0].dtype == np.bool_ and type(operands[1]) is int and operands[1] == 2):
         ufunc, operands = np.square, operands[:1]  # as NumPy's operator does, and np.power does not

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, dim_values, maximum
-from tracejit.trace.branches import join_kinds
 from tracejit.trace.context import Cell, Frame, current
 from tracejit.trace.dispatch import Changing
-from tracejit.trace.equations import dims_of, dtype_of, emit_value, is_weak, lift
+from tracejit.trace.equations import dims_of, emit_value, lift
+from tracejit.trace.mixed import Kinds, is_mixed, kinds_of, storage, united
 from tracejit.trace.places import is_number
 from tracejit.trace.restarts import Unroll
 from tracejit.trace.runs import PlaceInCode, Run, Stored, array_of, has_runs, length
@@ -29,32 +27,34 @@ __all__ = ["MANY_ITEMS", "Growing"]
 MANY_ITEMS = 12
 """How many iterations a loop may have, at the most, to be unrolled where it fills a list."""
 
-Kind = tuple[tuple[Dim, ...], np.dtype, bool]
-"""The shape of items, their dtype, and whether they are Python's numbers."""
+Kind = tuple[tuple[Dim, ...], Kinds]
+"""The shape of items, and of which kinds their numbers are."""
 
 
 def _kind_of(x: Any) -> Kind:
     if isinstance(x, Stored) and not x.nest:
-        return x.data.dims[1:], x.data.dtype, x.weak
+        return x.data.dims[1:], x.kinds
     if not is_number(x) or isinstance(x, Changing):
         raise Unroll(f"a list gets items of type {type(x).__name__}")
     x = lift(x)
     if isinstance(x, Tracer) and x.is_array and not x.dims:
         raise Unroll("a list gets arrays without axes")
-    return dims_of(x), dtype_of(x), is_weak(x)
+    return dims_of(x), kinds_of(x)
 
 
 def _joined(kinds: Sequence[Kind]) -> Kind:
-    shape, dtype, weak = kinds[0]
+    shape, numbers = kinds[0]
     canonical = current().canonical
-    for other, its_dtype, its_weak in kinds[1:]:
+    for other, its in kinds[1:]:
         if len(other) != len(shape) or any(
                 canonical(a) != canonical(b) for a, b in zip(shape, other, strict=True)):
             raise Unroll("a list gets items of different shapes")
-        if shape and (dtype, weak) != (its_dtype, its_weak):
+        if shape and numbers != its:
             raise Unroll("a list gets arrays of different dtypes")
-        dtype, weak = join_kinds((dtype, weak), (its_dtype, its_weak))
-    return shape, dtype, weak
+        numbers = united(numbers, its)
+    if storage(numbers) is None:
+        raise Unroll("a list gets numbers of different kinds")
+    return shape, numbers
 
 
 class Growing:
@@ -87,7 +87,8 @@ class Growing:
         """Make the storage, once it is known what it is for."""
         if self.kind is None or self.storage is not None:
             return
-        shape, dtype, _ = self.kind
+        shape, kinds = self.kind
+        dtype = storage(kinds)
         trips = maximum(hi - lo, 0, current().builder.known)
         count = len(self.first) + (self.front + self.back) * trips
         self.storage = tracer_of(emit_value(
@@ -103,15 +104,14 @@ class Growing:
         self.turn, self.trips = turn, trips
         self.run = None
         if self.storage is not None and self.kind is not None:
-            shape, _, weak = self.kind
+            shape, kinds = self.kind
             size = len(self.first) + (self.front + self.back) * turn
             span = Span(self.front * (trips - turn), size)
             at = (span, *(Span(0, d) for d in shape))
-            self.run = Stored(Tracer(self.storage.cell, (IndexStep(at),)), 0, weak, self.where)
+            self.run = Stored(Tracer(self.storage.cell, (IndexStep(at),)), 0, kinds, self.where)
         elif self.first:
-            self.run = Stored(array_of(self.first), 0, False, self.where)
-            if self.first_kind is not None:
-                self.run.weak = self.first_kind[2]
+            assert self.first_kind is not None
+            self.run = Stored(array_of(self.first), 0, self.first_kind[1], self.where)
         self.container[:] = [*self.kept, *([] if self.run is None else [self.run])]
 
     def note_begun(self) -> None:
@@ -127,13 +127,15 @@ class Growing:
         counts = length(front), length(back)
         kinds = [_kind_of(x) for x in (*front, *back)]
         if any(v in inside for d in counts for v in dim_values(d)) or any(
-                v in inside for shape, *_ in kinds for d in shape for v in dim_values(d)):
+                v in inside for shape, _ in kinds for d in shape for v in dim_values(d)):
             raise Unroll("how many items a list gets differs from one iteration to the next")
         if not kinds and self.first_kind is None:
             raise Unroll("a list gets no items that stay")
         known = [k for k in (self.first_kind, self.kind) if k is not None]
         kind = _joined([*known, *kinds])
-        kind = (kind[0], *current().list_kinds.get(self.where, kind[1:]))
+        asked = current().list_kinds.get(self.where, frozenset())
+        self.new_kinds = united(asked, *(numbers for _, numbers in kinds))
+        kind = (kind[0], _joined([kind, ((), asked)])[1]) if asked and not kind[0] else kind
         if (*counts, kind) != (self.front, self.back, self.kind):
             self.outdated = None if self.storage is None else self.storage.cell
             self.front, self.back, self.kind, self.storage = *counts, kind, None
@@ -184,7 +186,11 @@ class Growing:
         """Return what the list has after the loop."""
         assert self.storage is not None
         assert self.kind is not None
-        return [*self.kept, Stored(self.storage, 0, self.kind[2], self.where)]
+        kinds = self.kind[1]
+        if is_mixed(kinds) and not self.front and not is_mixed(self.new_kinds):
+            rest = self.storage[len(self.first):]  # what was there is of a kind of its own
+            return [*self.kept, *self.first, Stored(rest, 0, self.new_kinds, self.where)]
+        return [*self.kept, Stored(self.storage, 0, kinds, self.where)]
 
     def relate(self, arrays: Sequence[Any], others: Sequence[Growing]) -> None:
         """Note the arrays of names that may be items of the list."""

@@ -29,6 +29,7 @@ from tracejit.trace.equations import (
     lift,
     same_dim,
 )
+from tracejit.trace.mixed import settled
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -86,7 +87,7 @@ def first_guess(content: Any, rebound: bool, whole: bool = True) -> Any:
 
 
 def _number_guess(x: Any) -> Number:
-    x = lift(x)
+    x = settled(lift(x))
     if isinstance(x, Tracer):
         return Number(Aval(x.dtype, x.dims), x.weak, x.is_array)
     dtype, weak = join_leaf(x, x)
@@ -150,7 +151,9 @@ def made_for(guess: Any, content: Any) -> list[Any]:
 
 def yielded(g: Any, x: Any) -> Any:
     """Return a leaf as a carried value of the guessed type; None if it is not carried."""
-    return atom_of(fit(lift(x), g.aval.shape), g.aval.dtype) if isinstance(g, Number) else None
+    if not isinstance(g, Number):
+        return None
+    return atom_of(fit(settled(lift(x)), g.aval.shape), g.aval.dtype)
 
 
 def blank(g: Any) -> Any:
@@ -228,7 +231,7 @@ def _text(x: Any) -> str:
 def _joined(g: Number, x: Any, name: str) -> Number:
     if not is_number(x):
         raise Unroll(f"{name!r} is a number before an iteration and {_text(x)} after it")
-    x = lift(x)
+    x = settled(lift(x))
     start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
     dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
     dims = dims_of(x)

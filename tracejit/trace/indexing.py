@@ -26,6 +26,7 @@ from tracejit.trace.equations import (
     to_dim,
 )
 from tracejit.trace.identities import named
+from tracejit.trace.mixed import Mixed
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 from tracejit.tree import flatten
@@ -80,6 +81,8 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
         FUNCTIONS[ADVANCED_SET](x, parts, value)
         return
     value = lift(value)
+    if isinstance(value, Mixed) and value.number.dtype.kind + x.dtype.kind in ("ff", "fc", "cc"):
+        value = value.number  # arrays convert them alike
     if dtype_kind(value) == "c" and x.dtype.kind != "c":
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
     basic = basic_key(x.dims, parts)

@@ -17,7 +17,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, is_nonneg, maximum
 from tracejit.ir.types import scalar
-from tracejit.trace.branches import as_condition, join_kinds
+from tracejit.trace.branches import as_condition
 from tracejit.trace.changes import known_container, note_made
 from tracejit.trace.container_aliases import refuse_joined_change
 from tracejit.trace.context import current
@@ -25,17 +25,28 @@ from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import (
     cast,
     dims_of,
-    dtype_of,
     emit,
     emit_value,
-    is_weak,
     lift,
     to_dim,
 )
 from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.loops import is_of_open_loop, trace_loop
+from tracejit.trace.mixed import (
+    UNBOUNDED,
+    Kind,
+    Kinds,
+    Mixed,
+    is_mixed,
+    kinds_of,
+    number_of,
+    of_one_kind,
+    storage,
+    united,
+)
 from tracejit.trace.places import is_number
+from tracejit.trace.python_numbers import LIMIT, TOO_LARGE, require
 from tracejit.trace.restarts import NeedStatic, Unroll
 from tracejit.trace.runs import (
     PlaceInCode,
@@ -150,22 +161,24 @@ class _Maker:
         at = (lambda k: last - k) if items.reverse else (lambda k: lo + k)
         return Views(items.count, x, index, at, shape, self.where)
 
-    def _fill(self, shape: tuple[Dim, ...], nest: int, dtype: np.dtype, weak: bool) -> Stored:
+    def _fill(self, shape: tuple[Dim, ...], nest: int, kinds: Kinds) -> Stored:
         items = self.items
-        dtype, weak = current().list_kinds.get(self.where, (dtype, weak))
-        result = _empty((items.count, *shape), dtype)
+        kinds = _kinds_at(self.where, kinds)
+        result = _empty((items.count, *shape), _storage(kinds, self.where))
 
         def body(i: Any) -> None:
             place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
             x = self.element(items.item(i))
             found = _kind_of(x, set())
-            joined = join_kinds((dtype, weak), found[2:])
-            if len(found[0]) != len(shape) or found[1] != nest or joined != (dtype, weak):
-                raise _OtherKind((*found[:2], *joined) if len(found[0]) == len(shape) else found)
+            both = united(kinds, found[2])
+            if len(found[0]) != len(shape) or found[1] != nest or both != kinds:
+                if len(found[0]) == len(shape) and storage(both) is None:
+                    raise Unroll("its items are numbers of different kinds")
+                raise _OtherKind((*found[:2], both) if len(found[0]) == len(shape) else found)
             result[place] = _stored_item(x)
 
         trace_loop([], [], [result], body, None, items.lo, items.hi, items.reverse)
-        return Stored(result, nest, weak, self.where)
+        return Stored(result, nest, kinds, self.where)
 
 
 def _empty(shape: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
@@ -190,39 +203,41 @@ def _stored_item(x: Any) -> Any:
     return array_of(x) if isinstance(x, list) else x
 
 
-def _kind_of(x: Any, inside: set[Value]) -> tuple[tuple[Dim, ...], int, np.dtype, bool]:
+def _kind_of(x: Any, inside: set[Value]) -> tuple[tuple[Dim, ...], int, Kinds]:
     """Return what the storage of items like one has to be; `Unroll` where they have none.
 
     inside -- the values on which its size must not depend
     """
     if isinstance(x, list) and any(x is made for frame in current().frames[-1:]
                                    for made in frame.created.values()):
-        shape, nest, dtype, weak = _kind_of_list(x)
+        shape, nest, kinds = _kind_of_list(x)
     elif is_number(x) and not isinstance(x, Changing):
         x = lift(x)
         if isinstance(x, Tracer) and x.is_array and (
                 x.cell.sources or x.cell.depth < current().depth or not x.dims):
             raise Unroll("its items are arrays that other names may have")
-        shape, nest, dtype, weak = dims_of(x), 0, dtype_of(x), is_weak(x)
+        shape, nest, kinds = dims_of(x), 0, kinds_of(x)
     else:
         raise Unroll(f"its items are of type {type(x).__name__}")
     if any(v in inside for d in shape for v in dim_values(d)):
         raise Unroll("its items differ in size")
-    return shape, nest, dtype, weak
+    return shape, nest, kinds
 
 
-def _kind_of_list(xs: list[Any]) -> tuple[tuple[Dim, ...], int, np.dtype, bool]:
+def _kind_of_list(xs: list[Any]) -> tuple[tuple[Dim, ...], int, Kinds]:
     """Return the kind of items that are lists like one."""
     run = xs[0] if len(xs) == 1 else None
     if isinstance(run, Stored) and not run.shared and (run.nest or run.is_numbers):
-        return run.data.dims, run.nest + 1, run.data.dtype, run.weak
-    kinds = {_kind_of(x, set()) for x in xs if not isinstance(x, Run)}
-    if len(kinds) != 1 or any(isinstance(x, Run) for x in xs):
+        return run.data.dims, run.nest + 1, run.kinds
+    found = [_kind_of(x, set()) for x in xs if not isinstance(x, Run)]
+    kinds = united(*(numbers for _, _, numbers in found))
+    if len({(shape, nest) for shape, nest, _ in found}) != 1 or storage(kinds) is None or any(
+            isinstance(x, Run) for x in xs):
         raise Unroll("its items are lists of different things")
-    ((shape, nest, dtype, weak),) = kinds
+    shape, nest, _ = found[0]
     if shape and not nest:
         raise Unroll("its items are lists of arrays")
-    return (len(xs), *shape), nest + 1, dtype, weak
+    return (len(xs), *shape), nest + 1, kinds
 
 
 def list_from(x: Any) -> list[Any] | None:
@@ -235,7 +250,7 @@ def list_from(x: Any) -> list[Any] | None:
     if items is None or (isinstance(items.count, int) and not isinstance(x, Iterated)):
         return None
     if isinstance(x, Tracer) and x.ndim == 1 and place_in_code() not in current().plain_lists:
-        return _stored_here(FUNCTIONS[np.array](x), 0, False)
+        return _stored_here(FUNCTIONS[np.array](x), 0, of_one_kind(x.dtype, False))
     return list_of(items, lambda v: v)
 
 
@@ -250,12 +265,14 @@ def nested_list(x: Tracer) -> Any:
         rows = [x[k] for k in range(len(x))]
         return note_made([_plain_number(r) if not r.is_array
                           else nested_list(r) for r in rows])
-    return _stored_here(FUNCTIONS[np.array](x), x.ndim - 1, True)
+    return _stored_here(FUNCTIONS[np.array](x), x.ndim - 1, of_one_kind(x.dtype, True))
 
 
-def _stored_here(data: Tracer, nest: int, weak: bool) -> list[Any]:
-    dtype, weak = _kind_here((data.dtype, weak))
-    run = Stored(cast(data, dtype) if data.dtype != dtype else data, nest, weak, place_in_code())
+def _stored_here(data: Tracer, nest: int, kinds: Kinds) -> list[Any]:
+    where = place_in_code()
+    kinds = _kinds_at(where, kinds)
+    dtype = _storage(kinds, where)
+    run = Stored(cast(data, dtype) if data.dtype != dtype else data, nest, kinds, where)
     run.data.cell.is_array = True
     return note_made([run])  # type: ignore[no-any-return]
 
@@ -285,22 +302,30 @@ def repeated(xs: Any, n: Any) -> Any:
         return None
     if one.nest or not one.is_numbers:
         return None
-    dtype, weak = _kind_here((one.data.dtype, one.weak))
-    data = FUNCTIONS[np.tile](cast(one.data, dtype), of_dim(_at_least_none(n)))
-    return note_made(type(xs)([Stored(data, 0, weak, place_in_code())]))
+    where = place_in_code()
+    kinds = _kinds_at(where, one.kinds)
+    data = FUNCTIONS[np.tile](cast(one.data, _storage(kinds, where)), of_dim(_at_least_none(n)))
+    return note_made(type(xs)([Stored(data, 0, kinds, where)]))
 
 
 def _full(xs: Any, n: Dim) -> Any:
-    x = lift(xs[0])
-    dtype, weak = _kind_here((dtype_of(x), is_weak(x)))
-    data = FUNCTIONS[np.full](of_dim(_at_least_none(n)), x, dtype=dtype)
-    return note_made(type(xs)([Stored(data, 0, weak, place_in_code())]))
+    x, where = lift(xs[0]), place_in_code()
+    kinds = _kinds_at(where, kinds_of(x))
+    data = FUNCTIONS[np.full](of_dim(_at_least_none(n)), number_of(x), dtype=_storage(kinds, where))
+    return note_made(type(xs)([Stored(data, 0, kinds, where)]))
 
 
-def _kind_here(kind: tuple[np.dtype, bool]) -> tuple[np.dtype, bool]:
-    """Return the dtype of a list that is made here, and whether its numbers are Python's."""
-    found: tuple[np.dtype, bool] = current().list_kinds.get(place_in_code(), kind)
-    return found
+def _kinds_at(where: PlaceInCode, kinds: Kinds) -> Kinds:
+    """Return the kinds of numbers in a list that is made at a place: its own, and what it gets."""
+    return united(kinds, current().list_kinds.get(where, ()))
+
+
+def _storage(kinds: Kinds, where: PlaceInCode) -> np.dtype:
+    """Return the dtype of a list's storage; begin again without one where there is none."""
+    dtype = storage(kinds)
+    if dtype is None:
+        raise Relist(where, None, "its numbers are of several kinds")
+    return dtype
 
 
 def _at_least_none(n: Dim) -> Dim:
@@ -316,11 +341,12 @@ def joined(xs: Any) -> Stored | None:
         return xs[0]
     if not xs or not all(p.is_numbers if isinstance(p, Run) else _is_plain_number(p) for p in xs):
         return None
-    kinds = [(p.data.dtype, p.weak) if isinstance(p, Stored) else (dtype_of(lift(p)),
-                                                                   is_weak(lift(p))) for p in xs]
-    dtype, weak = functools.reduce(join_kinds, kinds)
+    kinds = united(*(p.kinds if isinstance(p, Stored) else kinds_of(lift(p)) for p in xs))
+    dtype = storage(kinds)
     where = next((p.where for p in xs if isinstance(p, Run)), ())
-    return Stored(cast(array_of(xs), dtype), 0, weak, where or place_in_code())
+    return None if dtype is None else Stored(cast(array_of(
+        [number_of(p) for p in xs]), dtype), 0, kinds,
+        where or place_in_code())
 
 
 def _is_plain_number(x: Any) -> bool:
@@ -364,7 +390,10 @@ def item_of_a_growing_list(xs: list[Any], key: SymInt) -> Any:
     if len(kinds) > 1 or not all(is_number(x) and not isinstance(x, Changing) for x in xs):
         return None
     frame.indexed.append(xs)
-    return Stored(array_of(xs), 0, False, ()).item(key)
+    kinds = united(*map(kinds_of, xs))
+    if storage(kinds) is None:
+        return None
+    return Stored(array_of(xs), 0, kinds, ()).item(key)
 
 
 def _located(xs: Any, key: Any) -> tuple[Any, Any]:
@@ -406,7 +435,7 @@ def _place(xs: Any, key: Any) -> Any:
                 return place
             rest = rest - 1
             continue
-        inside = of_dim(p.count) > rest
+        inside = _has_more_than(p.count, rest, xs)
         if inside is True:
             return (place, rest if k >= 0 else -1 - rest)
         if inside is not False:
@@ -415,6 +444,17 @@ def _place(xs: Any, key: Any) -> Any:
         if not isinstance(rest, int):
             return None
     raise IndexError("list index out of range")
+
+
+def _has_more_than(count: Dim, rest: int, xs: Any) -> Any:
+    """Return whether a run has an item; of things unlike one another, a guard decides on it."""
+    found = of_dim(count) > rest
+    if isinstance(found, bool):
+        return found
+    one = joined(xs)
+    if one is not None and not is_mixed(one.kinds):
+        return None
+    return current().decide(rest - count, "<", "whether a list has so many items")
 
 
 def cut(xs: Any, key: slice) -> list[Any]:
@@ -485,16 +525,17 @@ def _put(run: Stored, k: Any, content: Any) -> None:
     is_array = isinstance(content, Tracer) and content.is_array
     if is_array is run.is_numbers:
         run.give_up("an item of another kind than the others in a list")
-    kind = run.data.dtype, run.weak
-    wider = join_kinds(kind, (dtype_of(content), is_weak(content)))
-    if wider != kind:
+    kinds = kinds_of(content)
+    if united(run.kinds, kinds) != run.kinds:
         if is_array:
             run.give_up("an array of another dtype than the others in a list")
-        raise Relist(run.where, wider, "numbers of another kind are put into it")
+        if is_mixed(run.kinds) and {k[:2] for k in kinds} <= {k[:2] for k in run.kinds}:
+            run.give_up("ints in a list of numbers of several kinds get larger")
+        raise Relist(run.where, kinds, "numbers of another kind are put into it")
     if is_array:
         _put_array(run, k, content)
     else:
-        run.data[k] = content
+        run.data[k] = number_of(content)
 
 
 def _put_array(run: Stored, k: Any, content: Tracer) -> None:
@@ -761,11 +802,26 @@ def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
 
 def _run_total(run: Run) -> Any:
     data = run.data if isinstance(run, Stored) else run.array()
+    if isinstance(run, Stored) and is_mixed(run.kinds):
+        return _mixed_total(run)
     weak = isinstance(run, Stored) and run.weak
     kind = data.dtype.kind
     dtype = np.int64 if weak and kind == "b" else data.dtype if kind in "iu" else None
     result = FUNCTIONS[np.sum](data, axis=0, dtype=dtype)
+    if weak and kind == "i":
+        size = np.absolute(FUNCTIONS[np.sum](cast(data, np.float64), axis=0))
+        require(size < LIMIT, OverflowError, TOO_LARGE)
     return result if result.ndim else scalar_of(result.value, weak=weak)
+
+
+def _mixed_total(run: Stored) -> Any:
+    """Return the sum of numbers of several kinds, which is of any of them."""
+    many = 2 ** 32
+    kinds = united(Kind(np.dtype(np.int64), True, k.bound * many) if k.dtype.kind in "bi" else
+                   k._replace(bound=UNBOUNDED) for k in run.kinds)
+    if storage(kinds) is None or not run.is_numbers:
+        run.tell_apart()
+    return Mixed(FUNCTIONS[np.sum](run.data), kinds, run.tell_apart)
 
 
 def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
@@ -778,7 +834,7 @@ def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
         if isinstance(p, Stored):
             if len(xs) > 1 and not is_nonneg(p.count - 1, current().builder.known):
                 return extreme([_one(xs, "the largest or smallest of a list")], ufunc, pair)
-            found.append(scalar_of(fold(p.data).value, weak=p.weak))
+            found.append(p.number(fold(p.data).value))
         else:
             found.append(p)
     return functools.reduce(pair, found)

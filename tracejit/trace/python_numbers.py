@@ -29,9 +29,8 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
-__all__ = ["either", "fitted", "last_before_error", "python_int", "require", "require_divisor",
-           "rounded",
-           "strong"]
+__all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "last_before_error", "python_int",
+           "require", "require_divisor", "rounded", "strong"]
 
 LIMIT = 2.0 ** 63
 """What no int64 reaches."""

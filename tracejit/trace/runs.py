@@ -22,6 +22,7 @@ from tracejit.ir.dims import Dim, dim_values, substitute
 from tracejit.trace.context import current, is_tracing
 from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.indexing import point_index, slice_span
+from tracejit.trace.mixed import Kinds, Mixed, is_mixed, unbounded, united
 from tracejit.trace.source import rewritten_source
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim, scalar_of, tracer_of
 from tracejit.trace.views import IndexStep, ReshapeStep, Step
@@ -36,12 +37,12 @@ PlaceInCode = tuple[tuple[str, int], ...]
 class Relist(Restart):
     """A list has to be made in another way: the capture begins again.
 
-    kind -- the dtype of its numbers and whether they are Python's; None: as a list without runs
+    kinds -- of which its numbers are besides; None: as a list without runs
     """
 
-    def __init__(self, where: PlaceInCode, kind: tuple[np.dtype, bool] | None, why: str) -> None:
+    def __init__(self, where: PlaceInCode, kinds: Kinds | None, why: str) -> None:
         super().__init__(where)
-        self.where, self.kind, self.why = where, kind, why
+        self.where, self.kinds, self.why = where, kinds, why
 
 
 def place_in_code() -> PlaceInCode:
@@ -119,16 +120,17 @@ class Stored(Run):
 
     data   -- the array; its first axis is that of the items
     nest   -- how many axes after the first one are lists
-    weak   -- whether the numbers are Python's own
+    kinds  -- of which kinds the numbers are
     shared -- whether it is an item of another list's storage, so that it keeps its length
     """
 
-    __slots__ = ("data", "nest", "shared", "weak")
+    __slots__ = ("data", "kinds", "nest", "shared")
 
-    def __init__(self, data: Tracer, nest: int, weak: bool, where: PlaceInCode,
+    def __init__(self, data: Tracer, nest: int, kinds: Kinds, where: PlaceInCode,
                  shared: bool = False) -> None:
         super().__init__(where)
-        self.data, self.nest, self.weak, self.shared = data, nest, weak, shared
+        self.data, self.nest, self.shared = data, nest, shared
+        self.kinds = kinds if is_mixed(kinds) else unbounded(kinds)
         if isinstance(data, Tracer) and data.is_array and not nest:  # and no guess of one
             data.cell.rows_of = where
 
@@ -142,20 +144,47 @@ class Stored(Run):
         """Return whether the items are numbers."""
         return self.data.ndim == 1
 
+    @property
+    def weak(self) -> bool:
+        """Return whether the numbers are Python's own; begin again where some are."""
+        if is_mixed(self.kinds):
+            self.tell_apart()
+        return all(k.weak for k in self.kinds)
+
+    def tell_apart(self) -> NoReturn:
+        """Begin the capture again, as something sees of which kind the numbers are."""
+        self.give_up("its numbers are of several kinds, which something tells apart")
+
+    def number(self, value: Value) -> Any:
+        """Return one of the numbers, or what is made of them."""
+        if is_mixed(self.kinds):
+            return Mixed(tracer_of(value), self.kinds, self.tell_apart)
+        return scalar_of(value, weak=self.weak)
+
     def item(self, k: Any) -> Any:
         """Return an item: a number, or a view of the storage."""
         content = self.data[k]
         if self.nest:
             return [self.like(content, self.nest - 1, shared=True)]
-        return scalar_of(content.value, weak=self.weak) if not content.is_array else content
+        return self.number(content.value) if not content.is_array else content
 
     def like(self, data: Tracer, nest: int | None = None, shared: bool = False) -> Stored:
         """Return other items of the same kind."""
-        return Stored(data, self.nest if nest is None else nest, self.weak, self.where, shared)
+        return Stored(data, self.nest if nest is None else nest, self.kinds, self.where, shared)
 
     def is_like(self, other: Stored) -> bool:
-        """Return whether a loop or branch may leave one where the other was."""
-        return (self.nest, self.weak, self.shared) == (other.nest, other.weak, other.shared)
+        """Return whether a loop or branch may leave one where the other was.
+
+        Numbers of other kinds begin the capture again: both are made as numbers of all of them.
+        """
+        if (self.nest, self.shared) != (other.nest, other.shared):
+            return False
+        kinds = united(self.kinds, other.kinds)
+        made = self if isinstance(self.data, Tracer) else other
+        for run, its in ((self, other.kinds), (other, self.kinds)):
+            if run.kinds != kinds and (made.nest or made.is_numbers):
+                raise Relist(run.where, its, "a list of numbers of another kind takes its place")
+        return self.kinds == kinds
 
     def part(self, key: slice) -> Run:
         """Return the items that a slice has: numbers are copied, arrays and lists are shared."""
