@@ -37,7 +37,7 @@ complex operands except where it says so.
 No gradient flows through {marked}.
 
 The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` and `subtract`;
-`outer`, `out=`, and `where=` together with `out=`, of all.
+`outer`, `out=`, `dtype=`, `casting=`, `order=`, and `where=` together with `out=`, of all.
 
 ## Functions of NumPy
 

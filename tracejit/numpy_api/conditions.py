@@ -22,10 +22,10 @@ from tracejit.trace.equations import (
     fit,
     lift,
     promotion_key,
-    write_out,
 )
 from tracejit.trace.known import constant_copy, known_array
 from tracejit.trace.tracer import SymInt, Tracer, of_dim, tracer_of
+from tracejit.trace.ufunc_calls import write_out
 
 __all__ = ["wrapped"]
 

@@ -19,11 +19,11 @@ from tracejit.trace.equations import (
     dims_of,
     emit,
     lift,
-    write_out,
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.layouts import lay_out
 from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.ufunc_calls import write_out
 
 __all__ = ["as_tracer"]
 
@@ -81,8 +81,7 @@ def _unary_if_real(function: Any) -> Callable[[Any], Any]:
 COMPOSITES.update({
     np.power: _power,
     np.square: lambda x: x * x,
-    np.reciprocal: lambda x: 1 / x if operand_dtype(x).kind in "fc" else np.where(
-        np.logical_or(x == 1, x == -1 if operand_dtype(x).kind == "i" else False), x, 0),
+    np.reciprocal: lambda x: 1 / x if operand_dtype(x).kind in "fc" else _whole_reciprocal(x),
     np.positive: lambda x: as_tracer(x),
     np.fabs: np.absolute,
     np.deg2rad: lambda x: x * (math.pi / 180.0),
@@ -107,6 +106,14 @@ COMPOSITES.update({
     np.floor: lambda x: _rounded(x), np.ceil: lambda x: _rounded(x),
     np.trunc: lambda x: _rounded(x), np.rint: lambda x: NotImplemented,
 })
+
+
+def _whole_reciprocal(x: Any) -> Any:
+    """Return 1 / x of ints, without its fraction; of 0 what casting infinity gives."""
+    dtype = operand_dtype(x)
+    far = np.iinfo(dtype).min if dtype in (np.int32, np.int64) else 0
+    ones = np.logical_or(x == 1, x == -1) if dtype.kind == "i" else x == 1
+    return np.where(ones, x, np.where(x == 0, dtype.type(far), dtype.type(0)))
 
 
 def _complex_sign(z: Any) -> Any:

@@ -118,6 +118,8 @@ def percentile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> A
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
+    x, xp = cast(x, np.float64), cast(xp, np.float64)
+    fp = cast(fp, np.complex128 if fp.dtype.kind == "c" else np.float64)
     n = as_operand(xp.dims[0])
     below = np.sum(xp <= np.expand_dims(x, -1), axis=-1)
     k = np.clip(below - 1, 0, n - 2)

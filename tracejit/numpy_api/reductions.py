@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,21 @@ from tracejit.numpy_api.shapes import (
 )
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import captures
-from tracejit.trace.equations import ACCUMULATIONS, REDUCTIONS, apply, as_operand, cast
+from tracejit.trace.dispatch import METHODS, captures
+from tracejit.trace.equations import (
+    ACCUMULATIONS,
+    REDUCTIONS,
+    apply,
+    as_operand,
+    cast,
+    dims_of,
+    dtype_of,
+)
 from tracejit.trace.loops import trace_loop
 from tracejit.trace.places import Slot
 from tracejit.trace.python_numbers import require
 from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.ufunc_calls import fold_dtype, mask_of, require_shape, write_reduced
 
 __all__: list[str] = []
 
@@ -32,7 +42,7 @@ _WHOLE = np.dtype(np.int64)
 def reduce(op: str, a: Any, axis: Any, keepdims: bool = False) -> Tracer:
     """Emit a reduction, keeping reduced axes as 1 if asked to."""
     a = as_tracer(a)
-    require_no_list(axis)
+    axis = _axis(axis)
     axes = normalize_axes(axis, len(a.dims))
     result = apply(op, a, axes=axes) if axes else tracer_of(a.value)
     if keepdims and axes:
@@ -48,58 +58,98 @@ def _widened(a: Tracer) -> Tracer:
     return cast(a, np.uint64 if a.dtype.kind == "u" else _WHOLE)
 
 
-def _fold(op: str) -> Any:
+def _flag(x: Any) -> bool:
+    """Return a truth value that C code of NumPy asks for, or raise its error."""
+    return bool(x if isinstance(x, (bool, np.bool_)) else operator.index(x))
+
+
+def _axis(axis: Any) -> Any:
+    """Return an axis argument of C code of NumPy, which takes no bool and no list."""
+    if isinstance(axis, (bool, np.bool_)):
+        raise TypeError("an integer is required for the axis")
+    require_no_list(axis)
+    return axis
+
+
+def _selected(a: Tracer, where: Any, otherwise: Any) -> Tracer:
+    """Return an array with something else in place of the elements that a mask leaves out."""
+    where = mask_of(where)
+    if where is True:
+        return a
+    beyond = len(dims_of(where)) > len(a.dims) or any(
+        d == 1 and e != 1 for d, e in zip(a.dims[::-1], dims_of(where)[::-1], strict=False))
+    if beyond:
+        raise refuse("where= with more elements than the array that is reduced",
+                     "Use np.broadcast_to on the array first")
+    return as_tracer(np.where(where, a, cast(otherwise, a.dtype)))
+
+
+def _folded_dtype(ufunc: Any, a: Tracer, dtype: Any, out: Any) -> Tracer:
+    """Return an array in the dtype in which NumPy adds or multiplies its elements."""
+    given = dtype if dtype is not None else fold_dtype(ufunc, a, out)
+    return _widened(a) if given is None else cast(a, given)
+
+
+def _fold(op: str, ufunc: Any) -> Any:
     """A sum or product."""
 
     def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-                 keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-        a = as_tracer(a)
-        if where is not None and where is not True:
-            a = np.where(where, a, 0 if op == "reduce_sum" else 1)
-        a = _widened(a) if dtype is None else cast(a, dtype)
-        result = reduce(op, a, axis, bool(keepdims))
-        if initial is not None:
+                 keepdims: Any = False, initial: Any = np._NoValue, where: Any = True) -> Any:
+        a = _folded_dtype(ufunc, as_tracer(a), dtype, out)
+        a = _selected(a, where, 0 if op == "reduce_sum" else 1)
+        if a.dtype == np.bool_:
+            fold = _any if op == "reduce_sum" else _all
+            result = fold(a, axis, keepdims=keepdims)
+        else:
+            result = reduce(op, a, axis, _flag(keepdims))
+        if initial is None:
+            _require_elements(a, axis, ufunc)
+        elif initial is not np._NoValue:
             initial = cast(initial, result.dtype)
-            result = result + initial if op == "reduce_sum" else result * initial
-        return _out(result, out)
+            result = ufunc(result, initial)
+        return write_reduced(ufunc, result, out)
 
     return function
 
 
-def _out(result: Any, out: Any) -> Any:
-    if out is None:
-        return result
-    out[...] = result
-    return out
+def _require_elements(a: Tracer, axis: Any, ufunc: Any) -> None:
+    """Raise NumPy's error of a fold of nothing that has no beginning."""
+    if any(current().decide(a.dims[k], "==") is True for k in normalize_axes(axis, len(a.dims))):
+        raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no "
+                         "identity")
 
 
-_sum, _prod = _fold("reduce_sum"), _fold("reduce_prod")
+_sum, _prod = _fold("reduce_sum", np.add), _fold("reduce_prod", np.multiply)
 captures(np.sum, method="sum")(_sum)
 captures(np.prod, method="prod")(_prod)
 
 
 def _extremum(op: str, combine: Any) -> Any:
     def function(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
-                 initial: Any = None, where: Any = None) -> Any:
-        a = as_tracer(a)
-        if where is not None and where is not True:
-            if initial is None:
-                raise ValueError(f"reduction operation {combine.__name__} does not have an "
-                                 "identity, so to use a where mask one has to specify 'initial'")
-            a = np.where(where, a, cast(initial, a.dtype))
+                 initial: Any = None, where: Any = True) -> Any:
+        initial = None if initial is np._NoValue else initial
+        a, axis = as_tracer(a), _axis(axis)
+        everywhere, where = where is True, mask_of(where)
+        given = fold_dtype(combine, a, out)
+        a = a if given is None else cast(a, given)
+        if not everywhere and initial is None:
+            raise ValueError(f"reduction operation {combine.__name__} does not have an identity, "
+                             "so to use a where mask one has to specify 'initial'")
+        a = _selected(a, where, initial)
         axes = normalize_axes(axis, len(a.dims))
         initial = None if initial is None else cast(initial, a.dtype)
         is_empty = any(current().decide(a.dims[k], "==") is True for k in axes)
         if is_empty and initial is not None:
             shape = tuple(1 if k in axes else as_operand(d) for k, d in enumerate(a.dims)
                           if keepdims or k not in axes)
-            return _out(broadcast_to(initial, shape).copy() if shape else initial, out)
+            return write_reduced(combine, broadcast_to(initial, shape).copy() if shape else initial,
+                                 out)
         if is_empty:
             raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
                              "no identity")
-        result = (reduce(op, a, axis, bool(keepdims)) if a.dtype.kind != "c" else
-                  _complex_extremum(a, axes, op == "reduce_max", bool(keepdims)))
-        return _out(result if initial is None else combine(result, initial), out)
+        result = (reduce(op, a, axis, _flag(keepdims)) if a.dtype.kind != "c" else
+                  _complex_extremum(a, axes, op == "reduce_max", _flag(keepdims)))
+        return write_reduced(combine, result if initial is None else combine(result, initial), out)
 
     return function
 
@@ -120,21 +170,33 @@ captures(np.max, np.amax, method="max")(_max)
 captures(np.min, np.amin, method="min")(_min)
 
 
-def _logical(op: str) -> Any:
+def _logical(op: str, ufunc: Any) -> Any:
     def function(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
-                 where: Any = None) -> Any:
+                 where: Any = True) -> Any:
         a = as_tracer(a)
         a = a if a.dtype == np.bool_ else a != 0
-        if where is not None and where is not True:
-            a = np.where(where, a, op == "reduce_and")
-        return _out(reduce(op, a, axis, bool(keepdims)), out)
+        a = _selected(a, where, op == "reduce_and")
+        return write_reduced(ufunc, reduce(op, a, axis, _flag(keepdims)), out)
 
     return function
 
 
-_all, _any = _logical("reduce_and"), _logical("reduce_or")
-captures(np.all, method="all")(_all)
-captures(np.any, method="any")(_any)
+def _method(fold: Any) -> Any:
+    """Return the method of arrays, which takes a dtype by place, before `out`."""
+
+    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
+                 keepdims: Any = False, *, where: Any = True) -> Any:
+        if dtype is not None:
+            raise refuse("x.all and x.any with a dtype cannot be captured", "Leave it out")
+        return fold(a, axis, out, keepdims, where)
+
+    return function
+
+
+_all, _any = _logical("reduce_and", np.logical_and), _logical("reduce_or", np.logical_or)
+captures(np.all)(_all)
+captures(np.any)(_any)
+METHODS["all"], METHODS["any"] = _method(_all), _method(_any)
 
 
 @captures(np.count_nonzero)
@@ -160,15 +222,21 @@ def _as_inexact(a: Any, dtype: Any = None) -> Tracer:
 
 @captures(np.mean, method="mean")
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
-         where: Any = None) -> Any:
+         where: Any = True) -> Any:
     """Return the average."""
     a = _as_inexact(a, dtype)
+    a = a if dtype is not None else _folded_dtype(np.add, a, None, out)
     count = _count(a, axis)
-    if where is not None and where is not True:
-        kept = broadcast_to(where, tuple(map(as_operand, a.dims)))
-        a, count = np.where(kept, a, a.dtype.type(0)), _sum(kept, axis, keepdims=keepdims)
-    result = _sum(a, axis, keepdims=keepdims) / count
-    return _out(result if dtype is None else cast(result, dtype), out)
+    if where is not True:
+        a = _selected(a, where, 0)
+        kept = broadcast_to(mask_of(where), tuple(map(as_operand, a.dims)))
+        count = _sum(kept, axis, keepdims=keepdims)
+    return write_reduced(np.add, _divided(_sum(a, axis, a.dtype, keepdims=keepdims), count), out)
+
+
+def _divided(total: Any, count: Any) -> Any:
+    """Return a sum divided by how many its terms are, in the dtype of the sum."""
+    return cast(total / (count if dims_of(count) else cast(count, np.float64)), total.dtype)
 
 
 @captures(np.average)
@@ -193,16 +261,19 @@ def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = Fa
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, correction: Any = None) -> Any:
     """Return the variance."""
-    if dtype is not None and np.dtype(dtype).kind in "iub":
-        raise refuse("np.var and np.std in a dtype of ints cannot be captured", "Leave dtype out")
+    own = as_tracer(a).dtype.kind
+    if dtype is not None and (own == "c" or np.dtype(dtype).kind != "f"):
+        raise refuse(f"np.var and np.std of {as_tracer(a).dtype} in the dtype {np.dtype(dtype)} "
+                     "cannot be captured", "Leave dtype out")
     a = _as_inexact(a, dtype)
     centred = a - mean(a, axis, keepdims=True)
     squares = np.real(centred * np.conj(centred)) if a.dtype.kind == "c" else centred * centred
     ddof = ddof if correction is None else correction
     freedom = _count(a, axis) - ddof
     freedom = max(freedom, 0) if isinstance(freedom, (int, float)) else np.maximum(freedom, 0)
-    result = _sum(squares, axis, keepdims=keepdims) / freedom
-    return _out(result if dtype is None else cast(result, dtype), out)
+    squares = squares if dtype is not None else _folded_dtype(np.add, squares, None, out)
+    result = _divided(_sum(squares, axis, keepdims=keepdims), freedom)
+    return write_reduced(np.add, result, out)
 
 
 def root_of_squares(squares: Any) -> Any:
@@ -215,7 +286,12 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
         keepdims: Any = False, *, correction: Any = None) -> Any:
     """Return the standard deviation."""
     result = root_of_squares(var(a, axis, dtype, None, ddof, keepdims, correction=correction))
-    return _out(result if dtype is None else cast(result, dtype), out)
+    result = result if dtype is None else cast(result, dtype)
+    fits = out is not None and require_shape(np.add, result, out)
+    if fits and not np.can_cast(result.dtype, dtype_of(out), "same_kind"):
+        raise TypeError(f"Cannot cast ufunc 'sqrt' output from {result.dtype!r} to "
+                        f"{dtype_of(out)!r} with casting rule 'same_kind'")
+    return write_reduced(np.add, result, out)
 
 
 @captures(np.ptp)
@@ -248,9 +324,10 @@ captures(np.nanmin)(_nan_fold(_min, np.inf))
 def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """Return the average of what is not NaN."""
     a = as_tracer(a)
+    a = a if a.dtype.kind in "fc" else cast(a, np.float64)
     kept = np.logical_not(np.isnan(a))
-    return _sum(np.where(kept, a, 0.0), axis, keepdims=keepdims) / _sum(
-        kept, axis, keepdims=keepdims)
+    total = _sum(np.where(kept, a, 0.0), axis, keepdims=keepdims)
+    return cast(total / _sum(kept, axis, keepdims=keepdims), total.dtype)
 
 
 @captures(np.cov)
@@ -261,6 +338,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     if y is not None:
         other: Any = np.atleast_2d(as_tracer(y))
         m = np.concatenate([m, other if rowvar else other.T])
+    m = cast(m, np.result_type(m.dtype, np.float64))
     centred = m - mean(m, axis=1, keepdims=True)
     ddof = (0 if bias else 1) if ddof is None else ddof
     return np.squeeze(centred @ np.conj(centred.T) / (as_operand(m.dims[1]) - ddof))
@@ -295,9 +373,10 @@ def polyval(p: Any, x: Any) -> Any:
 
 def _argument(op: str) -> Any:
     def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-        a = as_tracer(a)
+        a, axis, keepdims = as_tracer(a), _axis(axis), _flag(keepdims)
         if a.dtype.kind == "c":
-            flat = a.reshape(-1) if axis is None else np.moveaxis(a, axis, -1)
+            flat = a.reshape(-1) if axis is None else np.moveaxis(
+                a, normalize_axis(axis, len(a.dims)), -1)
             result = place_of_extremum(flat, op == "argmax")
             return np.expand_dims(result, normalize_axes(axis, len(a.dims))) if keepdims else result
         if axis is None:
@@ -317,18 +396,19 @@ captures(np.argmin, method="argmin")(_argument("argmin"))
 @captures(np.cumsum, method="cumsum")
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return running sums."""
-    a = as_tracer(a)
-    a = _widened(a) if dtype is None else cast(a, dtype)
+    a, axis = _folded_dtype(np.add, as_tracer(a), dtype, out), _axis(axis)
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = normalize_axis(axis, len(a.dims))
-    return _out(apply("cumsum", a, axis=axis, reverse=False), out)
+    if a.dtype == np.bool_:
+        raise refuse("np.cumsum in the dtype bool cannot be captured", "Leave dtype out")
+    return write_reduced(np.add, apply("cumsum", a, axis=axis, reverse=False), out)
 
 
 @captures(np.cumprod, method="cumprod")
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Return running products, computed by a loop, whose derivative is right at zeros too."""
-    a = _widened(as_tracer(a)) if dtype is None else cast(a, dtype)
+    a, axis = _folded_dtype(np.multiply, as_tracer(a), dtype, out), _axis(axis)
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = normalize_axis(axis, len(a.dims))
@@ -340,7 +420,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
         result[i + 1] = result[i] * moved[i]
 
     trace_loop([], [], [result], body, None, 0, n)
-    return _out(np.moveaxis(result[1:], 0, axis), out)
+    return write_reduced(np.multiply, np.moveaxis(result[1:], 0, axis), out)
 
 
 @captures(np.diff)
@@ -394,6 +474,36 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return results[0] if len(results) == 1 else tuple(results)
 
 
-REDUCTIONS.update({np.add: _sum, np.multiply: _prod, np.maximum: _max, np.minimum: _min,
-                   np.logical_and: _all, np.logical_or: _any})
+def _in_dtype(fold: Any) -> Any:
+    """Return a fold that can be told a dtype, as the method `reduce` of its ufunc can."""
+
+    def function(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+                 initial: Any = None, where: Any = True) -> Any:
+        return fold(a if dtype is None else cast(a, dtype), axis, out, keepdims, initial, where)
+
+    return function
+
+
+def _of_truths(fold: Any, ufunc: Any) -> Any:
+    """Return the method `reduce` of a logical ufunc, which computes in bools, whatever it reads."""
+
+    def function(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
+                 initial: Any = np._NoValue, where: Any = True) -> Any:
+        if dtype is not None and np.dtype(dtype) != np.bool_:
+            raise refuse(f"np.{ufunc.__name__}.reduce with this dtype cannot be captured",
+                         "Leave it out")
+        result = fold(a, axis, None, keepdims, where)
+        if initial is None:
+            _require_elements(as_tracer(a), axis, ufunc)
+        elif initial is not np._NoValue:
+            result = ufunc(result, cast(initial, np.bool_))
+        return write_reduced(ufunc, result, out)
+
+    return function
+
+
+REDUCTIONS.update({np.add: _sum, np.multiply: _prod, np.maximum: _in_dtype(_max),
+                   np.minimum: _in_dtype(_min),
+                   np.logical_and: _of_truths(_all, np.logical_and),
+                   np.logical_or: _of_truths(_any, np.logical_or)})
 ACCUMULATIONS.update({np.add: cumsum, np.multiply: cumprod})

@@ -20,17 +20,18 @@ from tracejit.trace.equations import (
     apply,
     as_operand,
     cast,
+    dtype_of,
     is_one,
     lift,
     same_dim,
     to_dim,
     to_dims,
-    write_out,
 )
 from tracejit.trace.indexing import view
 from tracejit.trace.layouts import lay_out, stretched
 from tracejit.trace.reshapes import ravelled, reshaped
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, python_dims
+from tracejit.trace.ufunc_calls import write_reduced
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
 __all__ = ["filled_in", "normalize_axes", "normalize_axis", "require_no_list"]
@@ -283,11 +284,22 @@ def _promoted(arrays: Sequence[Any]) -> list[Tracer]:
 
 
 @captures(np.concatenate)
-def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None) -> Tracer:
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,
+                casting: str = "same_kind") -> Tracer:
     """Join arrays along an axis that they have."""
-    parts = _promoted(list(arrays))
-    if dtype is not None:
-        parts = [cast(p, dtype) for p in parts]
+    given = [as_tracer(a) for a in arrays]
+    parts = _promoted(given)
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were "
+                        "provided.")
+    to = dtype if dtype is not None else dtype_of(out) if out is not None else None
+    if to is not None or casting != "same_kind":
+        to = np.dtype(to) if to is not None else parts[0].dtype
+        for x in given:
+            if not np.can_cast(x.dtype, to, casting):
+                raise TypeError(f"Cannot cast array data from {x.dtype!r} to {to!r} according to "
+                                f"the rule {casting!r}")
+        parts = [cast(p, to) for p in given]
     if axis is None:
         parts, axis = [ravel(p) for p in parts], 0
     if not parts:
@@ -305,7 +317,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = Non
         shape = tuple(d if k == axis else first[k] for k, d in enumerate(p.dims))
         fitted.append(p if shape == p.aval.shape else apply("reshape", p, shape=shape))
     result = apply("concatenate", *fitted, axis=axis)
-    return result if out is None else write_out(np.concatenate, result, out, True)
+    return write_reduced(np.concatenate, result, out)
 
 
 @captures(np.stack)

@@ -118,7 +118,8 @@ def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing]
             FUNCTIONS[function] = _of_present_values(
                 _composed(checking_keywords(fn, function), function))
         if method is not None:
-            METHODS[method] = _composed(checking_keywords(fn, functions[0]), functions[0])
+            METHODS[method] = _composed(checking_keywords(fn, functions[0], method),
+                                        functions[0])
         return fn
 
     return enter

@@ -24,7 +24,7 @@ from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, t
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "PYTHON", "REDUCTIONS", "VARIANTS", "apply",
            "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
-           "broadcast_dims", "call_ufunc", "cast", "dims_of", "dtype_of", "emit", "emit_value",
+           "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value",
            "is_one", "is_weak", "lift", "require_fits", "require_same_kind", "same_dim", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
@@ -433,50 +433,3 @@ def require_same_kind(ufunc: Any, result: Tracer, target: Tracer) -> None:
 REDUCTIONS: dict[Any, Callable[..., Any]] = {}
 """From a ufunc to what captures its `reduce`; `ACCUMULATIONS` likewise."""
 ACCUMULATIONS: dict[Any, Callable[..., Any]] = {}
-
-
-def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Capture a call of a ufunc or of one of its methods."""
-    out = kwargs.pop("out", None)
-    where = kwargs.pop("where", True)
-    dtype = kwargs.pop("dtype", None)
-    if method == "__call__" and not kwargs and (where is True or out is not None):
-        if dtype is not None:
-            inputs = [_cast_same_kind(ufunc, x, np.dtype(dtype)) for x in inputs]
-        result = apply_ufunc(ufunc, *inputs)
-        return result if out is None else write_out(ufunc, result, out, where)
-    if method == "outer" and not kwargs:
-        a, b = (lift(x) for x in inputs)
-        a = a[(..., *(None,) * len(dims_of(b)))] if dims_of(b) else a
-        return apply_ufunc(ufunc, a, b)
-    if method == "at":
-        return FUNCTIONS[np.ufunc.at](ufunc, *inputs)
-    table = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})
-    if ufunc in table and where is True:
-        if dtype is not None:
-            kwargs["dtype"] = dtype
-        kwargs.setdefault("axis", 0)
-        result = table[ufunc](*inputs, **kwargs)
-        return result if out is None else write_out(ufunc, result, out, True)
-    raise refuse(f"np.{ufunc.__name__}.{method} with these arguments cannot be captured",
-                 "Use the plain function")
-
-
-def _cast_same_kind(ufunc: Any, x: Any, dtype: np.dtype) -> Tracer:
-    """Return an operand in the dtype that a ufunc is told to compute in."""
-    own = dtype_of(lift(x))
-    if not (is_weak(x) or np.can_cast(own, dtype, casting="same_kind")):
-        raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' input from {own!r} to {dtype!r} "
-                        "with casting rule 'same_kind'")
-    return cast(x, dtype)
-
-
-def write_out(ufunc: Any, result: Any, out: Any, where: Any) -> Any:
-    """Write a result to `out=`, where `where` is true, and return `out`."""
-    target = out[0] if isinstance(out, tuple) else out
-    if not isinstance(target, Tracer):
-        raise refuse("out= is an array from outside of the captured function",
-                     "Make it an argument, or create it inside the function")
-    require_same_kind(ufunc, result, target)
-    target[...] = result if where is True else FUNCTIONS[np.where](where, result, target)
-    return target

@@ -109,7 +109,7 @@ class Traced:
     __hash__ = None  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from tracejit.trace.equations import call_ufunc
+        from tracejit.trace.ufunc_calls import call_ufunc
 
         # NumPy hands on its scalars as arrays: `np.float64(0.0) >= x`
         inputs = tuple(x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
