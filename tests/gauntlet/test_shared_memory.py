@@ -83,8 +83,19 @@ def writes_to_a_copy(x: Any, y: Any) -> Any:
     return np.sum(x * y**2)
 
 
+def writes_second_alone(x: Any, y: Any) -> Any:
+    y *= 2.0
+    return np.sum(y**2)
+
+
+def writes_first_and_reads_its_length_alone(x: Any, y: Any) -> Any:
+    x[:1] = 3.0 * x[-1:]
+    return np.sum(x**2) * len(y)
+
+
 PROGRAMS = (doubles_first, doubles_second, writes_elements, writes_to_both, writes_on_data,
-            writes_through_a_view, reads_only, writes_to_a_copy)
+            writes_through_a_view, reads_only, writes_to_a_copy, writes_second_alone,
+            writes_first_and_reads_its_length_alone)
 PURE = (reads_only, writes_to_a_copy)
 
 

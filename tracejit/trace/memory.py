@@ -170,7 +170,7 @@ class Memory:
     def settle_writes(self, read: Container[int]) -> None:
         """Note what is so of the inputs that were written to; refuse where it is not known how.
 
-        read -- the inputs that equations read
+        read -- the inputs that equations read, or that derivatives may be taken by
 
         Raises `NeedOneArray` where two arguments are one array.
         """
@@ -197,8 +197,8 @@ class Memory:
                             "one place in memory", "Pass a copy: x.copy()")
         self._note("sparse", (number,))
         for k, x in self.inputs.items():
-            if k == number or k not in read or (
-                    not is_copy and self._stand_for_one(k, number)):
+            unread = k not in read and not is_copy  # a derivative by what a copy stands for reads it
+            if k == number or unread or (not is_copy and self._stand_for_one(k, number)):
                 continue
             if not self._ask("overlap", number, k):
                 why = f"is written to, and taken to share no memory with {x.name}"
