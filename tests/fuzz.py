@@ -17,7 +17,16 @@ import time
 import traceback
 from typing import Any
 
-from program_laws import Mismatch, Program, Rejected, arguments, check_program
+from program_laws import (
+    LAYOUTS,
+    OVERLAPS,
+    Mismatch,
+    Plan,
+    Program,
+    Rejected,
+    arguments,
+    check_program,
+)
 from random_programs import random_program
 
 TIME_LIMIT = 60.0
@@ -28,23 +37,38 @@ def check_seed(task: tuple[int, argparse.Namespace]) -> tuple[int, str, str, str
     """Check the program of a seed; return the seed, the outcome, what was found, the source."""
     seed, options = task
     choose = random.Random(-seed - 1)
-    compiled = choose.random() < options.compiled
-    second = choose.random() < options.second
-    source = random_program(seed, choose.choice((6, 10, 16, 24)))
+    size = choose.choice((6, 10, 16, 24))
+    plan = choose_plan(choose, options)
+    source = random_program(seed, size, pair=bool(plan.overlap))
     signal.signal(signal.SIGPROF, _give_up)
     signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT)
     try:
-        check_program(source, compiled=compiled, verify=options.verify or choose.random() < 0.5,
-                      second=second)
+        check_program(source, plan)
         return seed, "passed", "", source
     except Rejected as e:
         return seed, "rejected", str(e), source
     except Mismatch as e:
-        return seed, "mismatch", f"{e}\n{Program(source).graph(arguments(4))}", source
+        args = arguments(4, rank=1 if plan.overlap else 2)
+        return seed, "mismatch", f"{e}\n{plan}\n{Program(source).graph(args)}", source
     except BaseException:
         return seed, "mismatch", traceback.format_exc(), source
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def choose_plan(choose: random.Random, options: argparse.Namespace) -> Plan:
+    """Choose which laws a program is checked for, and on what memory."""
+    pair = choose.random() < options.pairs
+    laid_out = not pair and choose.random() < 0.5
+    places = choose.choice(list(LAYOUTS)), choose.choice([k for k in LAYOUTS if k != "broadcast"])
+    return Plan(
+        compiled=choose.random() < options.compiled,
+        verify=options.verify or choose.random() < 0.5,
+        second=choose.random() < options.second,
+        layouts=places if laid_out else ("C", "C"),
+        overlap=choose.choice(list(OVERLAPS)) if pair else "",
+        nested=choose.choice(("jit", "vmap")) if choose.random() < options.nested else "",
+        changes=2, reload=choose.random() < options.reload, seed=choose.randrange(10**6))
 
 
 def _give_up(*_: Any) -> None:
@@ -60,6 +84,12 @@ def parse_options() -> argparse.Namespace:
                         help="all in verify mode, not half of them")
     parser.add_argument("--compiled", type=float, default=0.3, help="the share that is compiled")
     parser.add_argument("--second", type=float, default=0.2, help="the share at second order")
+    parser.add_argument("--nested", type=float, default=0.15,
+                        help="the share of which gradients are transformed again")
+    parser.add_argument("--pairs", type=float, default=0.1,
+                        help="the share whose arguments overlap")
+    parser.add_argument("--reload", type=float, default=0.1,
+                        help="the share whose text is changed and loaded again")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
     parser.add_argument("--log", help="a file to append failing programs to")
     return parser.parse_args()

@@ -11,12 +11,16 @@ from __future__ import annotations
 import functools
 import itertools
 import linecache
+import random
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from random_words import REFERENCES, STATES
 
 import tracejit
 from tracejit.ir.core import Graph
@@ -24,7 +28,8 @@ from tracejit.ir.interpreter import interpret
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.jamming import unroll_and_jam
 
-__all__ = ["Mismatch", "Program", "Rejected", "arguments", "check_program"]
+__all__ = ["LAYOUTS", "OVERLAPS", "Mismatch", "Plan", "Program", "Rejected", "arguments",
+           "check_program"]
 
 STEP = 1e-30
 """The imaginary step: so small that its square is nothing."""
@@ -39,10 +44,56 @@ SECOND_TOLERANCE = 1e-5
 """Relative error of second derivatives, whose reference is a central difference."""
 
 DOCUMENTED = ("data decides which array it is", "while another name for the array is in use",
-              "Make it as large as it will get before the loop")
+              "Make it as large as it will get before the loop", "in a branch on data",
+              "changes its structure from one iteration",
+              "is one of two things, each a list, depending on data", "shares memory with argument",
+              "asks a traced value for its numbers")
 """What the refusals say that a program may meet: see the section on mutation in docs/design.md."""
 
 _NUMBER = itertools.count()
+
+Layout = Callable[[np.ndarray], np.ndarray]
+
+LAYOUTS: dict[str, Layout] = {
+    "C": lambda b: b,
+    "F": np.asfortranarray,
+    "reversed": lambda b: b[::-1].copy()[::-1],
+    "strided": lambda b: np.repeat(b, 2, axis=0)[::2],
+    "transposed": lambda b: np.ascontiguousarray(b.T).T,
+    "columns reversed": lambda b: np.ascontiguousarray(b[..., ::-1])[..., ::-1],
+    "columns strided": lambda b: np.repeat(b, 2, axis=-1)[..., ::2],
+    "both": lambda b: np.asfortranarray(np.repeat(b[::-1], 3, axis=0))[::-3],
+    "broadcast": lambda b: np.broadcast_to(b[:1], b.shape),
+}
+"""Arrays of equal values (but for the last one) that lie in memory in different ways."""
+
+OVERLAPS: dict[str, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]] = {
+    "apart": lambda b: (b, b.copy()),
+    "one object": lambda b: (b, b),
+    "one memory": lambda b: (b[:], b[:]),
+    "reversed": lambda b: (b, b[::-1]),
+}
+"""What x and y of a pair have in common."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which laws a program is checked for, beyond those that all are, and on what memory."""
+
+    compiled: bool = False
+    verify: bool = True
+    second: bool = False
+    layouts: tuple[str, str] = ("C", "C")
+    overlap: str = ""
+    """How x and y of a pair overlap, where the program is one."""
+    nested: str = ""
+    """`jit` or `vmap`: what is done to the gradient."""
+    changes: int = 0
+    """How often the module's state is changed between calls."""
+    reload: bool = False
+    """Whether the module's text is changed and loaded again in the end."""
+    seed: int = 0
+    """By which changes of state are drawn."""
 
 
 class Rejected(Exception):
@@ -93,22 +144,82 @@ def _holomorphic_abs(x: Any) -> Any:
 class Program:
     """A program's text, its function, and its function on complex numbers."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, layouts: tuple[str, str] = ("C", "C"),
+                 overlap: str = "") -> None:
+        self.source, self.layouts, self.overlap = source, layouts, overlap
         self.file = f"<program {next(_NUMBER)}>"
-        linecache.cache[self.file] = (len(source), None, source.splitlines(True), self.file)
-        self.function = self._define(np)
-        self.complex_function = self._define(_ComplexNumPy(), abs=_holomorphic_abs)
+        self.jit = self.gradients = None
+        self.is_edited = False
+        self.together = False
+        """Whether derivatives are by memory under all its names, though a call writes nothing."""
+        self.changes: list[str] = []
+        self.names: dict[str, Any] = {"np": np, "__name__": "program"}
+        self.twins: dict[Any, dict[str, Any]] = {}
+        self._load()
 
-    @functools.cached_property
+    def _load(self) -> None:
+        """Run the text in the names of a module, and of the twins that there are."""
+        lines = self.source.splitlines(True)
+        linecache.cache[self.file] = (len(self.source), None, lines, self.file)
+        exec(compile(self.source, self.file, "exec"), self.names)
+        self.function = self.names["f"]
+        for names in self.twins.values():
+            self._load_twin(names)
+
+    def _load_twin(self, names: dict[str, Any]) -> None:
+        exec(compile(self.source, self.file, "exec"), names)
+        for name, text in REFERENCES.items():
+            if f"def {name}(" in self.source:
+                exec(self.edited(text), names)
+
+    def _twin(self, dtype: Any) -> Callable[..., Any]:
+        """Return the function in plain Python, on numbers of a dtype."""
+        if dtype not in self.twins:
+            names: dict[str, Any] = {"np": np, "__name__": "program"}
+            if dtype is not float:
+                names |= {"np": _ComplexNumPy(dtype), "abs": _holomorphic_abs}
+            self._load_twin(names)
+            for change in self.changes:
+                exec(change, names)
+            self.twins[dtype] = names
+        return self.twins[dtype]["f"]  # type: ignore[no-any-return]
+
+    @property
     def _finer(self) -> Callable[..., Any]:
         """The function on complex numbers of more digits."""
-        return self._define(_ComplexNumPy(np.clongdouble), abs=_holomorphic_abs)
+        return self._twin(np.clongdouble)
 
-    def _define(self, numpy: Any, **more: Any) -> Callable[..., Any]:
-        names = {"np": numpy, "__name__": "program", **more}
-        exec(compile(self.source, self.file, "exec"), names)
-        return names["f"]  # type: ignore[no-any-return]
+    def change_state(self, choose: random.Random) -> None:
+        """Change what the program reads of its module, here and in the references."""
+        found = [change for definition, _, changes in STATES.values()
+                 if "\n".join(definition) in self.source for change in changes]
+        if not found:
+            return
+        self.changes.append(choose.choice(found))
+        for names in (self.names, *self.twins.values()):
+            exec(self.changes[-1], names)
+
+    def reload(self) -> None:
+        """Load a text with other constants in the same module, as `importlib.reload` does."""
+        self.is_edited, self.changes = True, []
+        self.source = self.edited(self.source)
+        self._load()
+
+    def edited(self, text: str) -> str:
+        """Return a text as it is after a reload, if there was one."""
+        return re.sub(r"\b0\.", "0.1", text) if self.is_edited else text
+
+    def fresh(self, args: Any, dtype: Any = None) -> list[Any]:
+        """Return copies of the arguments as they lie in memory in this program's calls."""
+        x, y, *rest = args
+        x, y = (np.array(v, dtype) for v in (x, y))
+        if self.overlap:
+            x, y = OVERLAPS[self.overlap](x)
+        else:
+            x, y = (LAYOUTS[name](v) for name, v in zip(self.layouts, (x, y), strict=True))
+        if dtype is not None:
+            rest[0] = np.array(rest[0], dtype)[()]
+        return [x, y, *rest]
 
     def graph(self, args: Any) -> str:
         """Return the captured gradient as text, or why there is none."""
@@ -128,8 +239,8 @@ class Program:
         """Return the program's result in Python."""
         with _quiet():
             try:
-                result = self.function(*map(_copy, args))
-                twin = self.complex_function(*map(_copy, args))
+                result = self._twin(float)(*self.fresh(args))
+                twin = self._twin(complex)(*self.fresh(args))
             except Exception as e:
                 raise Rejected(f"{type(e).__name__}: {e}") from None
         if isinstance(result, (int, np.integer)):
@@ -146,7 +257,10 @@ class Program:
         sides = []
         with _quiet():
             for step in (STEP, -STEP):
-                sides.append([self._one_sided(floats, n, k, step) for k in range(len(floats))])
+                try:
+                    sides.append([self._one_sided(floats, n, k, step) for k in range(len(floats))])
+                except Exception as e:
+                    raise Rejected(f"on complex numbers, {type(e).__name__}: {e}") from None
         for up, down in zip(*sides, strict=True):
             if not np.all(np.abs(up) < LARGEST) or not _is_close(up, down, TOLERANCE):
                 raise Rejected("there is a kink here")
@@ -154,13 +268,36 @@ class Program:
 
     def _one_sided(self, floats: Any, n: int, k: int, step: float,
                    dtype: Any = complex) -> np.ndarray:
-        function = self.complex_function if dtype is complex else self._finer
+        function = self._twin(dtype)
         result = np.zeros(np.shape(floats[k]))
         for index in np.ndindex(*result.shape):
-            moved = [np.array(x, dtype) for x in floats]
-            moved[k][index] += 1j * step
-            result[index] = np.imag(function(*(m[()] for m in moved), n)) / step
+            moved = self._apart(self.fresh((*floats, n), dtype))
+            if k == 2:
+                moved[k] += 1j * step
+            else:
+                moved[k][index] += 1j * step
+            result[index] = np.imag(function(*moved)) / step
         return result
+
+    def _apart(self, args: list[Any]) -> list[Any]:
+        """Return arguments one at a time of which can be changed."""
+        if "broadcast" in self.layouts:
+            args[:2] = [x.copy() for x in args[:2]]
+        elif self.overlap and not (self._writes or self.together):
+            args[:2] = args[0].copy(), args[1].copy()
+        return args
+
+    @functools.cached_property
+    def _writes(self) -> bool:
+        """Whether a call writes to x or y."""
+        args = self.fresh(arguments(4))
+        for x in args[:2]:
+            x.flags.writeable = False
+        try:
+            self._twin(float)(*args)
+        except ValueError:
+            return True
+        return False
 
     @contextmanager
     def _unless_rounding_decides(self, args: Any, value: float,
@@ -170,9 +307,8 @@ class Program:
             yield
         except Mismatch:
             *floats, n = args
-            exact = [np.array(x, np.clongdouble)[()] for x in floats]
             with _quiet():
-                finer = [np.real(self._finer(*exact, n))]
+                finer = [np.real(self._finer(*self.fresh(args, np.clongdouble)))]
                 if derivatives is not None:
                     finer += [self._one_sided(floats, n, k, STEP, np.clongdouble)
                               for k in range(len(floats))]
@@ -185,7 +321,7 @@ class Program:
         """Return whether a number on the way to the result is too large for a float."""
         try:
             with np.errstate(over="raise"):
-                self.function(*map(_copy, args))
+                self._twin(float)(*self.fresh(args))
         except (FloatingPointError, OverflowError):
             return True
         return False
@@ -210,41 +346,103 @@ class Program:
 
     def check_value(self, args: Any, stage: str) -> None:
         """`jit` returns what Python does, and writes to its arguments what Python writes."""
-        theirs, ours = [[_copy(x) for x in args] for _ in range(2)]
-        expected = self.value(theirs)
+        theirs, ours = [self.fresh(args) for _ in range(2)]
+        expected = self.value(args)
         with _quiet():
-            self.function(*theirs)
+            self._twin(float)(*theirs)
         with self._accepting(stage):
-            actual = tracejit.jit(self.function)(*ours)
+            self.jit = self.jit or tracejit.jit(self.function)
+            actual = self.jit(*ours)
             with self._unless_rounding_decides(args, expected):
                 _require_close(actual, expected, stage, "value")
                 for name, x, e in zip("xy", ours, theirs, strict=False):
                     _require_close(x, e, stage, f"{name} afterwards")
 
-    def check_gradient(self, args: Any, stage: str, twin: Any = None) -> Any:
-        """`value_and_grad` returns the value and its complex-step derivatives."""
+    def check_gradient(self, args: Any, stage: str) -> None:
+        """`value_and_grad` returns the value and its complex-step derivatives, twice."""
         expected = self.value(args)
         with self._accepting(stage):
-            function = twin or tracejit.value_and_grad(self.function, argnums=(0, 1, 2))
-            before = [_copy(x) for x in args]
-            value, gradient = function(*args)
-            for x, b in zip(args, before, strict=True):
+            self.gradients = function = self.gradients or tracejit.value_and_grad(
+                self.function, argnums=(0, 1, 2))
+            ours = self.fresh(args)
+            value, gradient = function(*ours)
+            for x, b in zip(ours, self.fresh(args), strict=True):
                 if not np.array_equal(x, b):
                     raise Mismatch(stage, "an argument has been written to")
+            again, twice = function(*ours)
+            for x, b in zip((again, *twice), (value, *gradient), strict=True):
+                if not np.array_equal(x, b, equal_nan=True):
+                    raise Mismatch(stage, f"the second call gives\n{x}, not\n{b}")
             with self._unless_rounding_decides(args, expected):
                 _require_close(value, expected, stage, "value")
             derivatives = self.gradient(args)
+            if self.overlap and not all(map(_agree, gradient, derivatives)):
+                self.together = True  # what is not reached may write
+                derivatives = self.gradient(args)
             if any(np.any(np.isnan(g)) for g in gradient) and self._overflows(args):
                 raise Rejected("a number overflows, and zero times infinity is NaN")
             with self._unless_rounding_decides(args, expected, derivatives):
                 for name, g, e in zip("xya", gradient, derivatives, strict=True):
                     _require_close(g, e, stage, f"gradient by {name}")
-            return function
-        return None
+
+    def check_nested(self, args: Any, how: str) -> None:
+        """`jit` and `vmap` of the gradient give the gradient."""
+        n = args[-1]
+
+        def slopes(x: Any, y: Any, a: Any) -> Any:
+            return tracejit.grad(self.function, argnums=(0, 1, 2))(x, y, a, n)
+
+        calls = [self.fresh(args)[:3]]
+        if how == "vmap":
+            self.layouts = "C", "C"  # what is stacked is
+            calls.append(self.fresh(arguments(n, 1, args[1].ndim))[:3])
+        expected = []
+        for call in calls:
+            self.value((*call, n))
+            expected.append(self.gradient((*call, n)))
+        with self._accepting(how):
+            if how == "vmap":
+                found = tracejit.vmap(slopes)(*(np.stack(v) for v in zip(*calls, strict=True)))
+                actual = [[g[k] for g in found] for k in range(len(calls))]
+            else:
+                actual = [tracejit.jit(slopes)(*calls[0])]
+            for call, gradient, slope in zip(calls, actual, expected, strict=True):
+                with self._unless_rounding_decides((*call, n), self.value((*call, n)), slope):
+                    for name, g, e in zip("xya", gradient, slope, strict=True):
+                        _require_close(g, e, f"{how} of the gradient", f"gradient by {name}")
+
+    def check_changes(self, args: Any, plan: Plan, stage: str) -> None:
+        """After a change of what a program reads, calls give what Python gives."""
+        choose = random.Random(plan.seed)
+        for k in range(plan.changes):
+            self.change_state(choose)
+            if not self.changes:
+                return
+            stage_now = f"{stage}, after {self.changes}"
+            self.check_value(args, stage_now)
+            if k % 2 == 0:
+                self.check_gradient(args, stage_now)
+
+    def check_reload(self, args: Any, stage: str) -> None:
+        """A module that is loaded again has new functions; the old ones are what they were."""
+        old, plain, old_stage = self.jit, self._twin(float), f"{stage}, old function after a reload"
+        self.reload()
+        with self._accepting(old_stage), _quiet():
+            try:
+                expected = plain(*self.fresh(args))
+                actual = old(*self.fresh(args)) if old is not None else expected
+            except Exception:
+                actual = expected = 0.0  # refused, or an error in plain Python
+            if np.abs(expected) < LARGEST:
+                _require_close(actual, expected, old_stage, "value")
+        self.jit = self.gradients = None
+        self.check_value(args, f"{stage}, after a reload")
+        self.check_gradient(args, f"{stage}, gradient after a reload")
 
     def check_passes(self, args: Any) -> None:
         """Each pass keeps the graph well formed and what it computes."""
         with self._accepting("capture"):
+            args = self.fresh(args)
             traced = tracejit.value_and_grad(self.function, argnums=(0, 1, 2)).trace(*args)
             graph = traced.program.graph
             verify_graph(graph)
@@ -277,7 +475,7 @@ class Program:
         expected = sum(np.sum(g * v) for g, v in zip(derivatives, directions, strict=True))
         with self._accepting(stage):
             _, tangent = tracejit.jvp(lambda x, y, a: self.function(x, y, a, n))(
-                tuple(floats), tuple(directions))
+                tuple(self.fresh(args)[:3]), tuple(directions))
             _require_close(tangent, expected, stage, "tangent")
 
     def check_second(self, args: Any, stage: str) -> None:
@@ -291,7 +489,7 @@ class Program:
             return np.sum(gx) + np.sum(gy) + ga
 
         with self._accepting(stage):
-            actual = tracejit.grad(total, argnums=(0, 1, 2))(*args[:3])
+            actual = tracejit.grad(total, argnums=(0, 1, 2))(*self.fresh(args)[:3])
             for name, g, e in zip("xya", actual, expected, strict=True):
                 _require_close(g, e, stage, f"second derivative by {name}", SECOND_TOLERANCE)
 
@@ -308,20 +506,28 @@ class Program:
             raise Mismatch(stage, f"{type(e).__name__}: {e}") from e
 
 
-def check_program(source: str, *, compiled: bool, verify: bool, second: bool = False) -> None:
+def check_program(source: str, plan: Plan) -> None:
     """Check all laws on one program, at two sizes; `Rejected` where there is nothing to check."""
-    program = Program(source)
-    args, stage = arguments(4), "kernel" if compiled else "interpreter"
+    program = Program(source, plan.layouts, plan.overlap)
+    rank = 1 if plan.overlap else 2
+    args, small = arguments(4, rank=rank), arguments(2, rank=rank)
+    stage = "kernel" if plan.compiled else "interpreter"
+    second = plan.second and "stop_gradient" not in source and "broadcast" not in plan.layouts
     try:
         program.value(args)
-        with tracejit.config(disable_jit=not compiled, verify=verify):
+        with tracejit.config(disable_jit=not plan.compiled, verify=plan.verify):
             program.check_passes(args)
             program.check_value(args, stage)
-            function = program.check_gradient(args, f"{stage}, gradient")
-            if second:
+            program.check_gradient(args, f"{stage}, gradient")
+            if second and not plan.overlap:
                 program.check_second(args, f"{stage}, second order")
                 program.check_forward(args, f"{stage}, forward mode")
-            program.check_gradient(arguments(2), f"{stage}, gradient at another size", function)
+            program.check_gradient(small, f"{stage}, gradient at another size")
+            if plan.nested and not plan.overlap:
+                program.check_nested(args, plan.nested)
+            program.check_changes(args, plan, stage)
+            if plan.reload:
+                program.check_reload(small, stage)
     except tracejit.Refusal as e:
         if any(text in str(e) for text in DOCUMENTED):
             raise Rejected(str(e)) from None
@@ -330,10 +536,10 @@ def check_program(source: str, *, compiled: bool, verify: bool, second: bool = F
         program.forget()
 
 
-def arguments(n: int, seed: int = 0) -> tuple[Any, ...]:
-    """Return arguments of size n."""
+def arguments(n: int, seed: int = 0, rank: int = 2) -> tuple[Any, ...]:
+    """Return arguments of size n; y of rank 1 is of n numbers."""
     rng = np.random.default_rng([n, seed])
-    return (rng.uniform(-1.5, 1.5, n), rng.uniform(-1.5, 1.5, (n, 3)),
+    return (rng.uniform(-1.5, 1.5, n), rng.uniform(-1.5, 1.5, (n, 3) if rank == 2 else n),
             float(rng.uniform(-1.5, 1.5)), n)
 
 
@@ -345,10 +551,6 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _copy(x: Any) -> Any:
-    return x.copy() if isinstance(x, np.ndarray) else x
-
-
 def _is_close(a: Any, b: Any, tolerance: float) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
@@ -357,6 +559,10 @@ def _is_close(a: Any, b: Any, tolerance: float) -> bool:
     scale = max(1.0, float(np.max(np.abs(b[finite]), initial=0.0)))
     near = bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance * scale))
     return near and np.array_equal(a[~finite], b[~finite], equal_nan=True)
+
+
+def _agree(a: Any, b: Any) -> bool:
+    return _is_close(a, b, TOLERANCE)
 
 
 def _require_close(actual: Any, expected: Any, stage: str, what: str,
