@@ -418,7 +418,8 @@ class _Attempt:
             if base.is_changed or result.is_changed:
                 self.memory.rest_on_layouts(inputs)
         used = _read_values(self.trace.builder.scope.eqns, outputs)
-        told = set() if self.writes_back else set(self.inputs)  # a derivative by it reads its memory
+        # under a transform: a derivative by an argument is one by its memory
+        told = set() if self.writes_back else set(self.inputs)
         self.memory.settle_writes({k for k, v in enumerate((*self.inputs, *self.captured_inputs))
                                    if v in used or v in told})
         for why in filter(None, self.memory.facts.values()):

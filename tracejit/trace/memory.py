@@ -197,7 +197,8 @@ class Memory:
                             "one place in memory", "Pass a copy: x.copy()")
         self._note("sparse", (number,))
         for k, x in self.inputs.items():
-            unread = k not in read and not is_copy  # a derivative by what a copy stands for reads it
+            # a copy is one of a transform's arguments, and a derivative is one by its memory
+            unread = k not in read and not is_copy
             if k == number or unread or (not is_copy and self._stand_for_one(k, number)):
                 continue
             if not self._ask("overlap", number, k):
