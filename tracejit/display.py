@@ -16,6 +16,10 @@ class Readable(Protocol):
     """A report: parts by their names, as text and as HTML."""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the parts that are shown."""
+
+    @property
     def available(self) -> tuple[str, ...]:
         """Return the names of all parts."""
 
