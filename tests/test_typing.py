@@ -59,6 +59,18 @@ def test_pyright_finds_the_mistakes_of_a_user_and_nothing_else(tmp_path: Path) -
     assert sorted(lines) == WRONG, found
 
 
+def test_the_type_of_every_public_name_is_known_to_pyright(tmp_path: Path) -> None:
+    report = _pyright("--verifytypes", "tracejit", "--ignoreexternal", cwd=tmp_path)
+    symbols = report["typeCompleteness"]["symbols"]
+    homes = {f"{node.module}.{alias.name}" for node in STUB.body if isinstance(node, ast.ImportFrom)
+             for alias in node.names}
+    public = [s for s in symbols if s["name"] in homes or any(
+        s["name"].startswith(f"{home}.") for home in homes)]
+    assert homes - {"tracejit.cache"} <= {s["name"] for s in public}
+    assert [(s["name"], s["diagnostics"]) for s in public
+            if not s["isTypeKnown"] or s["isTypeAmbiguous"]] == []
+
+
 # --- the table of public names ------------------------------------------------------------------
 
 

@@ -18,6 +18,8 @@ __all__ = ["Itself", "copied", "is_compared_by_content", "is_unchanging", "same"
 class Itself:
     """Something that is equal to itself alone; it is kept alive, so that its address is."""
 
+    x: Any
+
     __slots__ = ("x",)
 
     def __init__(self, x: Any) -> None:

@@ -48,6 +48,9 @@ class Folder:
     path -- its name, for messages alone
     """
 
+    descriptor: int
+    path: Path
+
     def __init__(self, descriptor: int, path: Path) -> None:
         self.descriptor, self.path = descriptor, path
 

@@ -79,6 +79,10 @@ class InterfaceReader:
     function       -- finds the function that `where` named, or None
     """
 
+    text: dict[str, Any]
+    leaves: Sequence[Leaf]
+    guards: list[Guarded]
+
     def __init__(self, text: dict[str, Any], leaves: Sequence[Leaf], guards: list[Guarded],
                  function: Callable[[Any], Any] | None = None) -> None:
         self.text, self.leaves, self.guards = text, leaves, guards
@@ -113,12 +117,23 @@ def _kinds(text: Any) -> tuple[Kind, ...]:
 class StoredFailure:
     """What a status of a stored kernel means."""
 
+    error: str
+    message: str
+    site: StoredSite | None
+
     def __init__(self, error: str, message: str, site: StoredSite | None) -> None:
         self.error, self.message, self.site = error, message, site
 
 
 class StoredSite:
     """A user's line in a stored program; the source as it is now says which one."""
+
+    reader: InterfaceReader
+    where: Any
+    statement: int
+    name: str
+    file: str
+    line: int
 
     def __init__(self, reader: InterfaceReader, where: Any, statement: int, name: str, file: str,
                  line: int) -> None:

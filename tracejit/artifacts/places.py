@@ -32,6 +32,10 @@ class Missing(Exception):
 class PlaceWriter:
     """Writes paths: knows by which of some functions a cell can be found."""
 
+    fn: Any
+    arguments: Sequence[Any]
+    main: dict[str, Any]
+
     def __init__(self, fn: Any, guarded: Sequence[Any], arguments: Sequence[Any]) -> None:
         self.fn, self.arguments, self.main = fn, arguments, main_of(fn)
         self.cells: dict[int, list[Any]] = {}
@@ -78,6 +82,11 @@ class PlaceReader:
 
     guarded -- gives what the k-th guard holds
     """
+
+    fn: Any
+    guarded: Callable[[int], Any]
+    arguments: Sequence[Any]
+    main: dict[str, Any]
 
     def __init__(self, fn: Any, guarded: Callable[[int], Any], arguments: Sequence[Any]) -> None:
         self.fn, self.guarded, self.arguments = fn, guarded, arguments

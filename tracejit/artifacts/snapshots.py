@@ -104,6 +104,10 @@ class Snapshot:
     Raises `TypeError` for arguments of other kinds than those that it was compiled for.
     """
 
+    graph: str
+    source: str
+    __name__: str
+
     def __init__(self, specialisation: Specialisation, graph: str, source: str,
                  device: DeviceProgram | None = None) -> None:
         self._specialisation = specialisation

@@ -40,6 +40,10 @@ SILENCE = 5.0
 class Artifact:
     """One artifact in the store: its manifest, and its files when they are asked for."""
 
+    slot: str
+    folder: Folder
+    key: str
+
     def __init__(self, slot: str, folder: Folder) -> None:
         self.slot, self.folder, self.key = slot, folder, folder.path.name
         text = folder.read(MANIFEST)
@@ -75,6 +79,10 @@ class Artifact:
 
 class Store:
     """A folder of artifacts that this user alone can write to, and one of emitted source."""
+
+    home: Folder
+    folder: Folder
+    path: Any
 
     def __init__(self, home: Folder, folder: Folder) -> None:
         self.home, self.folder, self.path = home, folder, folder.path

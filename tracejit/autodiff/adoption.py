@@ -19,6 +19,9 @@ class Adopter:
     are stored, or computed again from something smaller, is then one choice.
     """
 
+    links: Mapping[Value, Eqn]
+    nests: Mapping[Eqn, Nest]
+
     def __init__(self, links: Mapping[Value, Eqn], nests: Mapping[Eqn, Nest]) -> None:
         self.links, self.nests = links, nests
         self.bound: set[Value] = set()

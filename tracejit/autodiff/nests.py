@@ -54,6 +54,9 @@ class Nest:
     late -- values that are defined outside of it, but only by itself or after it
     """
 
+    top: Eqn
+    late: frozenset[Value]
+
     def __init__(self, top: Eqn, late: frozenset[Value]) -> None:
         self.top, self.late = top, late
         self.home: dict[Value, Home] = {}

@@ -21,6 +21,9 @@ __all__ = ["Sweep"]
 class Sweep:
     """A walk over a block's equations that emits further ones by the rules of their ops."""
 
+    trace: Trace
+    builder: Any
+
     def __init__(self, trace: Trace) -> None:
         self.trace, self.builder = trace, trace.builder
 
@@ -36,6 +39,7 @@ class Sweep:
 
     def new_log(self, dtype: np.dtype) -> Value:
         """Return an empty Log."""
+        log: Value
         (log,) = self.builder.emit(find_op("log_new"), [], {"dtype": dtype})
         return log
 

@@ -34,6 +34,8 @@ class Report:
     names -- those that are shown
     """
 
+    names: tuple[str, ...]
+
     def __init__(self, title: str, parts: Mapping[str, Part], names: Sequence[str],
                  *, is_selection: bool = False) -> None:
         self.title = title

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 from tracejit.inspection.pictures.folding import way_back
 from tracejit.ir.core import Block, Eqn, Graph, Site, Value
@@ -17,6 +18,13 @@ __all__ = ["Subject", "applied_text", "inputs_text", "line_text", "names_of", "o
 
 class Subject:
     """A graph, and as far as there are any, the staged objects that it belongs to."""
+
+    compiled: Compiled | None
+    made: Compiled | DeviceCompiled | None
+    lowered: Lowered | DeviceLowered | None
+    native: Lowered | None
+    device: DeviceLowered | None
+    traced: Any
 
     def __init__(self, shown: Graph | Traced | Lowered | Compiled | DeviceLowered
                  | DeviceCompiled) -> None:

@@ -21,6 +21,8 @@ __all__ = ["Builder", "Scope", "equation_key"]
 class Scope:
     """A block being built: its inputs, its equations so far and what can be shared."""
 
+    inputs: tuple[Value, ...]
+
     __slots__ = ("eqns", "inputs", "table")
 
     def __init__(self, inputs: Sequence[Value] = ()) -> None:
@@ -40,6 +42,9 @@ class Scope:
 
 class Builder:
     """A stack of open blocks into which equations are emitted."""
+
+    scopes: list[Scope]
+    find_site: Callable[[], Site | None]
 
     def __init__(self, find_site: Callable[[], Site | None] = lambda: None) -> None:
         self.scopes = [Scope()]

@@ -22,6 +22,8 @@ COMMENT_COLUMN = 64
 class Names:
     """Distinct names for the values of a graph: sizes and inputs keep theirs, results count up."""
 
+    next: int
+
     def __init__(self) -> None:
         self.given: dict[Value, str] = {}
         self.taken: set[str] = set()

@@ -59,7 +59,14 @@ def _binary(ufunc: Any, *, reflected: bool = False) -> Any:
 class MaskedArray:
     """`x[mask]`: elements whose number depends on data, so only folds and writes understand it."""
 
-    operates_first = frozenset((np.add, np.subtract, np.multiply, np.true_divide, np.power))
+    data: Tracer
+    given: Tracer
+    mask: Tracer
+    rows: int
+    site: Any
+
+    operates_first: frozenset[Any] = frozenset(
+        (np.add, np.subtract, np.multiply, np.true_divide, np.power))
     """The operators that a traced operand on the left leaves to this one."""
 
     def __init__(self, data: Tracer, given: Tracer, mask: Tracer) -> None:
@@ -239,19 +246,29 @@ class MaskedArray:
         return (of_dim(np.sum(self.mask if not rest else self.given).value.dim),
                 *python_dims(rest))
 
-    __add__, __radd__ = _binary(np.add), _binary(np.add, reflected=True)
-    __sub__, __rsub__ = _binary(np.subtract), _binary(np.subtract, reflected=True)
-    __mul__, __rmul__ = _binary(np.multiply), _binary(np.multiply, reflected=True)
-    __truediv__ = _binary(np.true_divide)
-    __rtruediv__ = _binary(np.true_divide, reflected=True)
-    __floordiv__, __mod__ = _binary(np.floor_divide), _binary(np.remainder)
-    __pow__, __rpow__ = _binary(np.power), _binary(np.power, reflected=True)
-    __and__, __or__, __xor__ = map(_binary, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
-    __lshift__, __rshift__ = _binary(np.left_shift), _binary(np.right_shift)
-    __lt__, __le__, __gt__, __ge__ = map(
-        _binary, (np.less, np.less_equal, np.greater, np.greater_equal))
+    __add__: Any = _binary(np.add)
+    __radd__: Any = _binary(np.add, reflected=True)
+    __sub__: Any = _binary(np.subtract)
+    __rsub__: Any = _binary(np.subtract, reflected=True)
+    __mul__: Any = _binary(np.multiply)
+    __rmul__: Any = _binary(np.multiply, reflected=True)
+    __truediv__: Any = _binary(np.true_divide)
+    __rtruediv__: Any = _binary(np.true_divide, reflected=True)
+    __floordiv__: Any = _binary(np.floor_divide)
+    __mod__: Any = _binary(np.remainder)
+    __pow__: Any = _binary(np.power)
+    __rpow__: Any = _binary(np.power, reflected=True)
+    __and__: Any = _binary(np.bitwise_and)
+    __or__: Any = _binary(np.bitwise_or)
+    __xor__: Any = _binary(np.bitwise_xor)
+    __lshift__: Any = _binary(np.left_shift)
+    __rshift__: Any = _binary(np.right_shift)
+    __lt__: Any = _binary(np.less)
+    __le__: Any = _binary(np.less_equal)
+    __gt__: Any = _binary(np.greater)
+    __ge__: Any = _binary(np.greater_equal)
 
-    __matmul__ = _binary(np.matmul)
+    __matmul__: Any = _binary(np.matmul)
 
     def __eq__(self, other: object) -> Any:
         return self._map(np.equal, other)
@@ -259,7 +276,7 @@ class MaskedArray:
     def __ne__(self, other: object) -> Any:
         return self._map(np.not_equal, other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: Any = None
 
     def __abs__(self) -> Any:
         return self._map(np.absolute)

@@ -42,6 +42,11 @@ class Operation:
     Attributes: `inputs` and `outputs` (tuples of arrays), `type` and `name` (str).
     """
 
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    type: str
+    name: str
+
     def __init__(self, eqn: Eqn, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         self.inputs, self.outputs = inputs, outputs
         self.type = eqn.op.name
@@ -105,7 +110,8 @@ def no_gradient(op_type: str) -> None:
     NOT_DIFFERENTIABLE.add(op_type)
 
 
-NoGradient = NotDifferentiable = no_gradient
+NoGradient: Callable[[str], None] = no_gradient
+NotDifferentiable: Callable[[str], None] = no_gradient
 
 
 def is_marked(op: Op) -> bool:

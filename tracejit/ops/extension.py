@@ -46,6 +46,10 @@ def _body_reference(*operands: Any, regions: Any, **attributes: Any) -> Any:
 class RegisteredOp:
     """A new op type, as `register_op` returns it: call it like the function that it was made of."""
 
+    op: Op
+    fn: Callable[..., Any]
+    num_outputs: int
+
     def __init__(self, op: Op, fn: Callable[..., Any], num_outputs: int) -> None:
         self.op, self.fn, self.num_outputs = op, fn, num_outputs
         functools.update_wrapper(self, getattr(fn, "py_func", fn))

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CFunction", "make_cfunction"]
 
-DOUBLE, WORD, INT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-POINTER = ir.IntType(8).as_pointer()
+DOUBLE: Any = ir.DoubleType()
+WORD: Any = ir.IntType(64)
+INT: Any = ir.IntType(32)
+POINTER: Any = ir.IntType(8).as_pointer()
 LARGEST_ARENA = 1 << 16
 """The bytes that such a function may need on the stack."""
 

@@ -14,9 +14,11 @@ from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words
 
 __all__ = ["entry_text"]
 
-BYTE, WORD, INT = ir.IntType(8), ir.IntType(64), ir.IntType(32)
-DOUBLE = ir.DoubleType()
-POINTER = BYTE.as_pointer()
+BYTE: Any = ir.IntType(8)
+WORD: Any = ir.IntType(64)
+INT: Any = ir.IntType(32)
+DOUBLE: Any = ir.DoubleType()
+POINTER: Any = BYTE.as_pointer()
 
 STACK_ARENA = 4096
 MAX_KEPT = 1 << 28

@@ -100,6 +100,8 @@ class Function(Displayed, Generic[P, R]):
     specialisation: so a call costs no Python frame.
     """
 
+    __wrapped__: Any
+
     transform: Any
 
     def _setup(self, transform: Any) -> None:
@@ -307,6 +309,11 @@ class Function(Displayed, Generic[P, R]):
 
 class WithStates:
     """A call that reads variables, as a function of these as well, for tapes to record."""
+
+    function: Any
+    chosen: Specialisation
+    paths: Any
+    __name__: str
 
     def __init__(self, function: Function, chosen: Specialisation) -> None:
         self.function, self.chosen = function, chosen

@@ -32,6 +32,11 @@ _MARGIN, _UNSET, _ZONE = 64, 0xFF, 0xA5
 class Invocation:
     """How to call one compiled kernel."""
 
+    interface: Interface
+    addresses: tuple[int, int]
+    checked: Kernel | None
+    plan_words: int
+
     def __init__(self, interface: Interface, addresses: tuple[int, int],
                  checked: Kernel | None = None) -> None:
         self.interface, self.addresses, self.checked = interface, addresses, checked

@@ -40,6 +40,11 @@ class Specialisation:
     slow   -- what the fast entry calls where the arguments are not as expected
     """
 
+    interface: Interface
+    runner: Runner
+    specs: Sequence[ArgSpec]
+    structure: Structure
+
     def __init__(self, interface: Interface, runner: Runner, specs: Sequence[ArgSpec],
                  structure: Structure, slow: Callable[..., Any]) -> None:
         self.interface, self.runner = interface, runner

@@ -17,7 +17,7 @@ from tracejit.artifacts.code import Code, code_for_cpu
 from tracejit.configuration import config, settings
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
-from tracejit.ir.core import Graph, type_dims
+from tracejit.ir.core import Eqn, Graph, type_dims
 from tracejit.ir.dims import dim_values
 from tracejit.ir.verifier import verify_graph
 from tracejit.ir.walk import all_eqns
@@ -44,6 +44,8 @@ LOG = logging.getLogger("tracejit")
 
 class Traced(Displayed):
     """A captured program before codegen."""
+
+    shapes: list[tuple[int, ...] | int | None]
 
     def __init__(self, program: Program,
                  arguments: tuple[Sequence[ArgSpec], Structure] | None = None,
@@ -130,6 +132,9 @@ class Lowered(Displayed):
     change -- what to do to the kernel before it is rendered
     """
 
+    kernel: Kernel
+    jammed: list[Eqn]
+
     def __init__(self, traced: Traced, change: Callable[[Kernel], None] | None = None) -> None:
         from tracejit.codegen.lower import lower_graph
         from tracejit.codegen.python_source import render
@@ -181,6 +186,13 @@ _FOR_ONE_CALL: dict[str, Any] = {}
 
 class Compiled(Displayed):
     """A program in machine code."""
+
+    symbol: str
+    path: str
+    code: Any
+    times: dict[str, float]
+    interface: Any
+    invocation: Invocation
 
     def __init__(self, lowered: Lowered) -> None:
         from tracejit.codegen.compile import compile_kernel
@@ -234,7 +246,8 @@ class Compiled(Displayed):
     @property
     def llvm(self) -> str:
         """Return the optimised LLVM IR."""
-        return self.code.llvm
+        text: str = self.code.llvm
+        return text
 
     @property
     def asm(self) -> str:

@@ -26,6 +26,9 @@ __all__ = ["Watched", "require_finite"]
 class Watched:
     """A program, carried out by a runner, whose outputs have to be finite."""
 
+    runner: Runner
+    graph: Graph
+
     def __init__(self, runner: Runner, graph: Graph) -> None:
         self.runner, self.graph = runner, graph
 

@@ -113,6 +113,10 @@ class Inlined:
 class Reading(Inlined):
     """A call that reads variables, as a function of these as well."""
 
+    function: Any
+    paths: tuple[Path, ...]
+    __name__: Any | str
+
     def __init__(self, function: Any, paths: tuple[Path, ...]) -> None:
         self.function, self.paths = function, paths
         self.__name__ = getattr(function, "__name__", type(function).__name__)

@@ -25,6 +25,8 @@ __all__ = ["Kernel", "NativePullback", "with_names"]
 class Kernel:
     """A graph as a compiled function of its inputs, which returns its outputs in a tuple."""
 
+    graph: Graph
+
     name = "kernel"
 
     def __init__(self, graph: Graph) -> None:
@@ -54,6 +56,14 @@ def _nothing() -> None:
 
 class NativePullback:
     """From a call's operands and cotangents of some results to cotangents of some operands."""
+
+    fn: Any
+    plan: Any
+    given: tuple[int, ...]
+    reads: tuple[int, ...]
+    reaches: Any
+    compiled: Any
+    __name__: str
 
     name = "vjp"
 

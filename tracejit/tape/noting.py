@@ -58,6 +58,10 @@ def line_text(line: Line) -> str:
 class Event:
     """Something after which a value is no longer followed, for `GradientTape.why`."""
 
+    line: Line
+    text: str
+    uid: int
+
     __slots__ = ("line", "text", "uid")
 
     def __init__(self, uid: int, text: str, line: Line) -> None:

@@ -49,6 +49,10 @@ __all__ = ["Adjoint", "Plan", "forget", "plan_of"]
 class Pattern:
     """A kind of call apart from its sizes: its graph, and the graphs of its ways back."""
 
+    capture: Capture
+    wrt: tuple[int, ...]
+    name: str
+
     def __init__(self, capture: Capture, wrt: tuple[int, ...], name: str) -> None:
         self.capture, self.wrt, self.name = capture, wrt, name
         self.ways_back: dict[tuple[int, ...], Any] = {}
@@ -105,6 +109,12 @@ class Adjoint(Inlined):
     run     -- computes it on NumPy values
     """
 
+    reads: tuple[int, ...]
+    pattern: Pattern
+    given: tuple[int, ...]
+    __name__: str
+    price: float
+
     def __init__(self, pattern: Pattern, given: tuple[int, ...], sizes: dict[Value, int]) -> None:
         forward = pattern.capture.graph
         self.graph, read, self.reaches = pattern.way_back(given)
@@ -151,6 +161,14 @@ class Plan:
     refusal   -- why there is no way back; asking for it raises `error`
     sized     -- whether numbers among the operands decide on the sizes of results
     """
+
+    function: Any
+    template: Any
+    wrt: tuple[int, ...]
+    arity: int
+    sized: bool
+    connected: bool
+    native: bool
 
     def __init__(self, function: Any, template: Any, operands: Sequence[Any], wrt: tuple[int, ...],
                  key: Any, refusal: str | None = None) -> None:

@@ -76,29 +76,43 @@ class Operand(Recorded):
     """What tape values and variables share: all that arrays do, but writes."""
 
     __slots__ = ()
-    __array_priority__ = 1000.0
-    __hash__ = None  # type: ignore[assignment]
+    __array_priority__: float = 1000.0
+    __hash__: Any = None
 
-    __add__, __radd__ = _binary(operator.add), _binary(operator.add, reflected=True)
-    __sub__, __rsub__ = _binary(operator.sub), _binary(operator.sub, reflected=True)
-    __mul__, __rmul__ = _binary(operator.mul), _binary(operator.mul, reflected=True)
-    __truediv__ = _binary(operator.truediv)
-    __rtruediv__ = _binary(operator.truediv, reflected=True)
-    __floordiv__ = _binary(operator.floordiv)
-    __rfloordiv__ = _binary(operator.floordiv, reflected=True)
-    __mod__, __rmod__ = _binary(operator.mod), _binary(operator.mod, reflected=True)
-    __pow__, __rpow__ = _binary(operator.pow), _binary(operator.pow, reflected=True)
-    __matmul__ = _binary(operator.matmul)
-    __rmatmul__ = _binary(operator.matmul, reflected=True)
-    __and__, __rand__ = _binary(operator.and_), _binary(operator.and_, reflected=True)
-    __or__, __ror__ = _binary(operator.or_), _binary(operator.or_, reflected=True)
-    __xor__, __rxor__ = _binary(operator.xor), _binary(operator.xor, reflected=True)
-    __lshift__, __rshift__ = _binary(operator.lshift), _binary(operator.rshift)
-    __lt__, __le__ = _binary(operator.lt), _binary(operator.le)
-    __gt__, __ge__ = _binary(operator.gt), _binary(operator.ge)
-    __neg__, __pos__ = _unary(operator.neg), _unary(operator.pos)
-    __abs__, __invert__ = _unary(operator.abs), _unary(operator.invert)
-    __divmod__, __rdivmod__ = _binary(divmod), _binary(divmod, reflected=True)
+    __add__: Any = _binary(operator.add)
+    __radd__: Any = _binary(operator.add, reflected=True)
+    __sub__: Any = _binary(operator.sub)
+    __rsub__: Any = _binary(operator.sub, reflected=True)
+    __mul__: Any = _binary(operator.mul)
+    __rmul__: Any = _binary(operator.mul, reflected=True)
+    __truediv__: Any = _binary(operator.truediv)
+    __rtruediv__: Any = _binary(operator.truediv, reflected=True)
+    __floordiv__: Any = _binary(operator.floordiv)
+    __rfloordiv__: Any = _binary(operator.floordiv, reflected=True)
+    __mod__: Any = _binary(operator.mod)
+    __rmod__: Any = _binary(operator.mod, reflected=True)
+    __pow__: Any = _binary(operator.pow)
+    __rpow__: Any = _binary(operator.pow, reflected=True)
+    __matmul__: Any = _binary(operator.matmul)
+    __rmatmul__: Any = _binary(operator.matmul, reflected=True)
+    __and__: Any = _binary(operator.and_)
+    __rand__: Any = _binary(operator.and_, reflected=True)
+    __or__: Any = _binary(operator.or_)
+    __ror__: Any = _binary(operator.or_, reflected=True)
+    __xor__: Any = _binary(operator.xor)
+    __rxor__: Any = _binary(operator.xor, reflected=True)
+    __lshift__: Any = _binary(operator.lshift)
+    __rshift__: Any = _binary(operator.rshift)
+    __lt__: Any = _binary(operator.lt)
+    __le__: Any = _binary(operator.le)
+    __gt__: Any = _binary(operator.gt)
+    __ge__: Any = _binary(operator.ge)
+    __neg__: Any = _unary(operator.neg)
+    __pos__: Any = _unary(operator.pos)
+    __abs__: Any = _unary(operator.abs)
+    __invert__: Any = _unary(operator.invert)
+    __divmod__: Any = _binary(divmod)
+    __rdivmod__: Any = _binary(divmod, reflected=True)
 
     def __eq__(self, other: object) -> Any:
         if other is None or isinstance(other, str):
@@ -279,6 +293,9 @@ _attribute = functools.cache(Attribute)
 
 class TapeValue(Operand):
     """A NumPy value of which tapes know where it came from; see `tracejit.constant`."""
+
+    type_number: int
+    uid: int
 
     __slots__ = ("__weakref__", "_data", "type_number", "uid")
 

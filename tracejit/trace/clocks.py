@@ -21,6 +21,20 @@ __all__ = ["CLOCKS", "Reading"]
 class Reading:
     """What a clock said, or what was computed of such readings: text can be made of it."""
 
+    __float__: Any
+    __int__: Any
+    __index__: Any
+    __hash__: Any
+    __array__: Any
+    __lt__: Any
+    __le__: Any
+    __gt__: Any
+    __ge__: Any
+    __iter__: Any
+    clock: str
+    number: float
+    site: Any
+
     __slots__ = ("clock", "number", "site")
 
     def __init__(self, clock: str, number: float) -> None:

@@ -23,6 +23,12 @@ __all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "ba
 class Cell:
     """Storage: what an array's handles share. Writing replaces its value."""
 
+    depth: int
+    first: Value
+    is_array: bool
+    touched: bool
+    value: Value
+
     __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "is_array",
                  "layout", "origins", "rows_of", "sources", "stale", "touched", "value",
                  "viewed_by")
@@ -185,6 +191,8 @@ class Guard:
 
 class Trace:
     """One capture. Equations go to `builder`; `frames` are the regions open around them."""
+
+    builder: Builder
 
     def __init__(self) -> None:
         from tracejit.trace.memory import Memory

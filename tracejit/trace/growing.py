@@ -63,6 +63,15 @@ class Growing:
     front, back -- how many items it gets in an iteration at its two ends
     """
 
+    container: list[Any]
+    where: PlaceInCode
+    before: list[Any]
+    kept: list[Any]
+    first: list[Any]
+    first_kind: Kind | None
+    turn: Dim
+    trips: Dim
+
     def __init__(self, container: list[Any], where: PlaceInCode) -> None:
         self.container, self.where = container, where
         self.before = list(container)

@@ -87,6 +87,10 @@ ABSENT = _Absent()
 class Shape(Condition):
     """The structure of a container: its type, and its length, its keys, or a set's items."""
 
+    items: Any
+    token: Any
+    type: Any
+
     __slots__ = ("items", "token", "type")
 
     def __init__(self, type: type, items: Any) -> None:
@@ -177,6 +181,8 @@ class Content(Condition):
 
     opaque -- the types of things in it into which nothing sees
     """
+
+    parts: Any
 
     __slots__ = ("opaque", "parts")
 

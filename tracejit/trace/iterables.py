@@ -27,6 +27,12 @@ class TracedIterable:
     Where a step makes the numbers no indices, `lo` is 0 and `item` computes what the user sees.
     """
 
+    lo: Dim
+    hi: Dim
+    item: Callable[[Any], Any]
+    what: str
+    reverse: bool
+
     def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], Any], what: str,
                  reverse: bool = False) -> None:
         self.lo, self.hi, self.item, self.what, self.reverse = lo, hi, item, what, reverse

@@ -296,6 +296,10 @@ class LoopHooks(DecisionHooks):
 class Generated:
     """A generator expression as an argument, of which the function decides what becomes of it."""
 
+    iterable: Any
+    element: Callable[[Any], Any]
+    list_of: Callable[..., Any]
+
     def __init__(self, iterable: Any, element: Callable[[Any], Any],
                  list_of: Callable[..., Any]) -> None:
         self.iterable, self.element, self.list_of = iterable, element, list_of

@@ -30,6 +30,9 @@ __all__ = ["Memory", "NeedOneArray"]
 class NeedOneArray(Restart):
     """Two arguments are one array, which is written to: they are to share a cell."""
 
+    first: int
+    other: int
+
     def __init__(self, first: int, other: int) -> None:
         super().__init__()
         self.first, self.other = first, other

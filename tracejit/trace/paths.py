@@ -27,6 +27,8 @@ READING_FAILS = (LookupError, AttributeError, ValueError)
 class Holder:
     """A root for an array that belongs to no name: a constant made outside of the capture."""
 
+    content: Any
+
     __slots__ = ("content",)
 
     def __init__(self, content: Any) -> None:

@@ -80,6 +80,9 @@ def present(content: Any, *why: Any) -> Any:
 class NamePlace:
     """A local name of rewritten code, through its closure cell."""
 
+    cell: CellType
+    name: str
+
     __slots__ = ("cell", "name")
     depth: int | None = None
 
@@ -127,6 +130,10 @@ def name_places(names: tuple[str, ...], *functions: FunctionType) -> list[NamePl
 class ItemPlace:
     """An item of a list, dict or deque."""
 
+    container: Any
+    depth: int
+    item: Any
+
     __slots__ = ("container", "depth", "item")
 
     def __init__(self, container: Any, item: Any, depth: int) -> None:
@@ -160,6 +167,10 @@ class ItemPlace:
 
 class AttributePlace:
     """An attribute of an object."""
+
+    depth: int
+    name: str
+    owner: Any
 
     __slots__ = ("depth", "name", "owner")
 

@@ -13,6 +13,10 @@ __all__ = ["Grows", "NeedLeast", "NeedNames", "NeedStatic", "NotRepeatable", "Un
 class NeedStatic(Restart):
     """An integer is needed as a Python int: a size, an int argument or a loop index."""
 
+    value: Value
+    site: Site | None
+    why: str
+
     def __init__(self, value: Value, site: Site | None, why: str) -> None:
         super().__init__(value)
         self.value, self.site, self.why = value, site, why
@@ -56,6 +60,9 @@ class Unroll(Exception):
     refusal -- what to raise where only data decides how often the loop runs
     """
 
+    why: str
+    refusal: Refusal | None
+
     def __init__(self, why: str, refusal: Refusal | None = None) -> None:
         super().__init__(why)
         self.why, self.refusal = why, refusal
@@ -67,6 +74,9 @@ class Grows(Unroll):
     frame     -- of the loop
     container -- the list
     """
+
+    frame: Any
+    container: Any
 
     def __init__(self, frame: Any, container: Any, why: str) -> None:
         super().__init__(why)

@@ -48,6 +48,11 @@ class FunctionSource:
     ordinal into the line of the source as it is now.
     """
 
+    name: str
+    file: str
+    tree: ast.FunctionDef | ast.Lambda | None
+    code: CodeType
+
     def __init__(self, name: str, file: str, tree: ast.FunctionDef | ast.Lambda | None,
                  code: CodeType) -> None:
         self.name, self.file, self.tree, self.code = name, file, tree, code

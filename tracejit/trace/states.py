@@ -19,6 +19,8 @@ __all__ = ["StateTracer"]
 class StateTracer(Tracer, Changing):
     """What stands for a variable; two of one variable share its cell."""
 
+    variable: Any
+
     __slots__ = ("variable",)
 
     def __init__(self, tracer: Tracer, variable: Any) -> None:

@@ -68,33 +68,42 @@ class Traced:
     """What tracers and symbolic ints share: operators, and refusals of what cannot be captured."""
 
     __slots__ = ()
-    __array_priority__ = 1000.0
+    __array_priority__: float = 1000.0
 
-    __add__, __radd__ = _ufunc_operator(np.add), _ufunc_operator(np.add, reflected=True)
-    __sub__, __rsub__ = _ufunc_operator(np.subtract), _ufunc_operator(np.subtract, reflected=True)
-    __mul__, __rmul__ = _ufunc_operator(np.multiply), _ufunc_operator(np.multiply, reflected=True)
-    __truediv__ = _ufunc_operator(np.true_divide)
-    __rtruediv__ = _ufunc_operator(np.true_divide, reflected=True)
-    __floordiv__ = _ufunc_operator(np.floor_divide)
-    __rfloordiv__ = _ufunc_operator(np.floor_divide, reflected=True)
-    __mod__, __rmod__ = _ufunc_operator(np.remainder), _ufunc_operator(np.remainder, reflected=True)
-    __pow__, __rpow__ = _ufunc_operator(np.power), _ufunc_operator(np.power, reflected=True)
-    __and__ = _ufunc_operator(np.bitwise_and)
-    __rand__ = _ufunc_operator(np.bitwise_and, reflected=True)
-    __or__ = _ufunc_operator(np.bitwise_or)
-    __ror__ = _ufunc_operator(np.bitwise_or, reflected=True)
-    __xor__ = _ufunc_operator(np.bitwise_xor)
-    __rxor__ = _ufunc_operator(np.bitwise_xor, reflected=True)
-    __lshift__ = _ufunc_operator(np.left_shift)
-    __rlshift__ = _ufunc_operator(np.left_shift, reflected=True)
-    __rshift__ = _ufunc_operator(np.right_shift)
-    __rrshift__ = _ufunc_operator(np.right_shift, reflected=True)
-    __matmul__ = _ufunc_operator(np.matmul)
-    __rmatmul__ = _ufunc_operator(np.matmul, reflected=True)
-    __lt__, __le__ = _ufunc_operator(np.less), _ufunc_operator(np.less_equal)
-    __gt__, __ge__ = _ufunc_operator(np.greater), _ufunc_operator(np.greater_equal)
-    __neg__, __invert__ = _unary(np.negative), _unary(np.invert)
-    __pos__, __abs__ = _unary(np.positive), _unary(np.absolute)
+    __add__: Any = _ufunc_operator(np.add)
+    __radd__: Any = _ufunc_operator(np.add, reflected=True)
+    __sub__: Any = _ufunc_operator(np.subtract)
+    __rsub__: Any = _ufunc_operator(np.subtract, reflected=True)
+    __mul__: Any = _ufunc_operator(np.multiply)
+    __rmul__: Any = _ufunc_operator(np.multiply, reflected=True)
+    __truediv__: Any = _ufunc_operator(np.true_divide)
+    __rtruediv__: Any = _ufunc_operator(np.true_divide, reflected=True)
+    __floordiv__: Any = _ufunc_operator(np.floor_divide)
+    __rfloordiv__: Any = _ufunc_operator(np.floor_divide, reflected=True)
+    __mod__: Any = _ufunc_operator(np.remainder)
+    __rmod__: Any = _ufunc_operator(np.remainder, reflected=True)
+    __pow__: Any = _ufunc_operator(np.power)
+    __rpow__: Any = _ufunc_operator(np.power, reflected=True)
+    __and__: Any = _ufunc_operator(np.bitwise_and)
+    __rand__: Any = _ufunc_operator(np.bitwise_and, reflected=True)
+    __or__: Any = _ufunc_operator(np.bitwise_or)
+    __ror__: Any = _ufunc_operator(np.bitwise_or, reflected=True)
+    __xor__: Any = _ufunc_operator(np.bitwise_xor)
+    __rxor__: Any = _ufunc_operator(np.bitwise_xor, reflected=True)
+    __lshift__: Any = _ufunc_operator(np.left_shift)
+    __rlshift__: Any = _ufunc_operator(np.left_shift, reflected=True)
+    __rshift__: Any = _ufunc_operator(np.right_shift)
+    __rrshift__: Any = _ufunc_operator(np.right_shift, reflected=True)
+    __matmul__: Any = _ufunc_operator(np.matmul)
+    __rmatmul__: Any = _ufunc_operator(np.matmul, reflected=True)
+    __lt__: Any = _ufunc_operator(np.less)
+    __le__: Any = _ufunc_operator(np.less_equal)
+    __gt__: Any = _ufunc_operator(np.greater)
+    __ge__: Any = _ufunc_operator(np.greater_equal)
+    __neg__: Any = _unary(np.negative)
+    __invert__: Any = _unary(np.invert)
+    __pos__: Any = _unary(np.positive)
+    __abs__: Any = _unary(np.absolute)
 
     def __eq__(self, other: object) -> Any:
         if other is None or isinstance(other, str):
@@ -106,7 +115,7 @@ class Traced:
             return True
         return _ufunc_operator(np.not_equal)(self, other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: Any = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from tracejit.trace.ufunc_calls import call_ufunc
@@ -138,6 +147,9 @@ class Traced:
 class NamedView:
     """A view as a value of its own: of which handle, and what was read of it, in which block."""
 
+    base: Tracer
+    step: Step
+
     __slots__ = ("base", "of", "scope", "shown", "step")
 
     def __init__(self, base: Tracer, step: Step) -> None:
@@ -149,6 +161,10 @@ class NamedView:
 
 class Tracer(Traced):
     """A handle on an array or a scalar in the making."""
+
+    cell: Cell
+    steps: tuple[Step, ...]
+    weak: bool
 
     __slots__ = ("__weakref__", "cell", "steps", "view", "weak")
 
@@ -300,20 +316,29 @@ class Tracer(Traced):
         """Return the text that stands for the value where nobody looks at letters."""
         return f"<traced {self.cell.value.aval if not self.steps else self.aval}>"
 
-    __iadd__, __isub__, __imul__ = _inplace(np.add), _inplace(np.subtract), _inplace(np.multiply)
-    __itruediv__, __ifloordiv__ = _inplace(np.true_divide), _inplace(np.floor_divide)
-    __imod__, __ipow__ = _inplace(np.remainder), _inplace(np.power)
-    __iand__, __ior__ = _inplace(np.bitwise_and), _inplace(np.bitwise_or)
-    __ixor__, __imatmul__ = _inplace(np.bitwise_xor), _inplace(np.matmul)
-    __ilshift__, __irshift__ = _inplace(np.left_shift), _inplace(np.right_shift)
+    __iadd__: Any = _inplace(np.add)
+    __isub__: Any = _inplace(np.subtract)
+    __imul__: Any = _inplace(np.multiply)
+    __itruediv__: Any = _inplace(np.true_divide)
+    __ifloordiv__: Any = _inplace(np.floor_divide)
+    __imod__: Any = _inplace(np.remainder)
+    __ipow__: Any = _inplace(np.power)
+    __iand__: Any = _inplace(np.bitwise_and)
+    __ior__: Any = _inplace(np.bitwise_or)
+    __ixor__: Any = _inplace(np.bitwise_xor)
+    __imatmul__: Any = _inplace(np.matmul)
+    __ilshift__: Any = _inplace(np.left_shift)
+    __irshift__: Any = _inplace(np.right_shift)
 
 
 class SymInt(Traced):
     """A Python int that is not known yet; sums and products of them stay exact dims."""
 
+    dim: Expr
+
     __slots__ = ("dim",)
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         return hash(need_int(self.dim, "a set or the key of a dict"))
 
     def __init__(self, dim: Expr) -> None:
@@ -505,6 +530,8 @@ def _prove(difference: Dim, relation: str) -> bool | None:
 
 class CellPlace:
     """A cell's value as something that a region may change."""
+
+    cell: Cell
 
     __slots__ = ("cell",)
 

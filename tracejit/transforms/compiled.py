@@ -18,7 +18,11 @@ __all__ = ["Jit"]
 class Jit:
     """The function itself, compiled; `writes_back`: it writes to its arguments, too."""
 
-    name = "jit"
+    fn: Callable[..., Any]
+    options: Options
+    writes_back: bool
+
+    name: str = "jit"
 
     def __init__(self, fn: Callable[..., Any], options: Options, writes_back: bool = True) -> None:
         self.fn, self.options, self.writes_back = fn, options, writes_back

@@ -33,6 +33,12 @@ class Deferred:
     settings -- what users gave, such as argnums
     """
 
+    name: str
+    home: str
+    fn: Callable[..., Any]
+    settings: tuple[Any, ...]
+    options: Options
+
     def __init__(self, name: str, home: str, fn: Callable[..., Any], settings: tuple[Any, ...],
                  options: Options) -> None:
         self.name, self.home, self.fn = name, home, fn

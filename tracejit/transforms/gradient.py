@@ -29,6 +29,13 @@ __all__ = ["Gradient"]
 class Gradient:
     """The gradient of a function's (first) result, perhaps beside the result."""
 
+    fn: Callable[..., Any]
+    options: Options
+    argnums: Any
+    has_aux: bool
+    with_value: bool
+    places: list[Any]
+
     def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool, with_value: bool,
                  options: Options) -> None:
         self.fn, self.options = fn, options

@@ -89,6 +89,12 @@ def pair_of(name: str, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tu
 class Pullback:
     """`vjp`: value, and the map from cotangents of the result to cotangents of the arguments."""
 
+    fn: Callable[..., Any]
+    argnums: Any
+    has_aux: bool
+    options: Options
+    forward: Function[..., Any]
+
     name = "vjp"
 
     def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool,
@@ -223,6 +229,9 @@ class _Backward:
 
 class Tangent:
     """`jvp`: value and tangent of a function at primals, along tangents."""
+
+    fn: Callable[..., Any]
+    options: Options
 
     name = "jvp"
 

@@ -31,6 +31,11 @@ __all__ = ["Composed", "make_hessian", "make_hvp", "make_jacfwd", "make_jacrev",
 class Composed:
     """A transform made of others: `run`, a function on tracers, is captured as a whole."""
 
+    name: str
+    fn: Callable[..., Any]
+    options: Options
+    run: Callable[..., Any]
+
     def __init__(self, name: str, fn: Callable[..., Any], run: Callable[..., Any],
                  options: Options) -> None:
         self.name, self.fn, self.options = name, fn, options

@@ -83,6 +83,10 @@ class Assembly:
     loops -- the outermost loops, in order
     """
 
+    blocks: list[_Block]
+    called: dict[int, str]
+    loops: list[AsmLoop]
+
     def __init__(self, text: str, symbol: str, file: str = "") -> None:
         """Read a function; `file` is the name of the source file that the lines are of."""
         self.blocks = _blocks(instructions_of(text, symbol, file))

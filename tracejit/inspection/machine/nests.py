@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.loop_ir import Loop, Node, Store, children
@@ -118,6 +119,13 @@ def unfused(lowered: Lowered) -> list[Unfused]:
 
 class NestReader:
     """Reads the facts on the nests of a program."""
+
+    kernel: Any
+    names: Names
+    eqns: dict[str, Eqn]
+    placed: list[PlacedNest]
+    stored: set[str]
+    named: set[str]
 
     def __init__(self, lowered: Lowered) -> None:
         kernel = self.kernel = lowered.kernel

@@ -72,6 +72,9 @@ class Side:
     item or at a port of it.
     """
 
+    items: list[Node | Box]
+    edges: list[Edge]
+
     def __init__(self, items: Sequence[Node | Box], edges: Sequence[Edge], *, is_up: bool) -> None:
         self.items = list(items)
         self.is_up = is_up
@@ -119,6 +122,9 @@ class Side:
 
 class Rows:
     """The y of rows: how high each is, and the gap below it."""
+
+    heights: list[float]
+    gaps: list[float]
 
     def __init__(self, count: int) -> None:
         self.heights = [0.0] * count

@@ -61,6 +61,16 @@ class Instrumented:
     twin -- a function like the one that is measured, compiled with clocks
     """
 
+    traced: Any
+    states: list[tuple[Any, Any]]
+    cost: float
+    found: list[int]
+    lowered: Lowered
+    nodes: list[Node]
+    top: Part
+    slots: Any
+    symbols: Symbols
+
     def __init__(self, function: Function, args: Any, kwargs: Any) -> None:
         self.function = function
         prepare_ticks()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,11 @@ class Symbols:
 
     sizes -- what the sizes and integer arguments are in a call
     """
+
+    kernel: Kernel
+    sizes: Mapping[Value, int]
+    fixed: frozenset[str]
+    buffers: dict[str, Any]
 
     def __init__(self, kernel: Kernel, sizes: Mapping[Value, int]) -> None:
         self.kernel, self.sizes = kernel, sizes

@@ -35,6 +35,12 @@ class DeviceArray:
     stream       -- the stream after whose work so far its elements are there; None: they are
     """
 
+    address: int
+    device: Device
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    stream: Stream | None
+
     __slots__ = ("__weakref__", "_owner", "address", "device", "dtype", "shape", "stream")
 
     def __init__(self, device: Device, address: int, shape: tuple[int, ...], dtype: np.dtype,

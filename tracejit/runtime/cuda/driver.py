@@ -90,6 +90,11 @@ class Driver:
 class RealDevice:
     """A device, in one of its contexts."""
 
+    driver: Driver
+    api: Any
+    ordinal: int
+    capability: tuple[int, int]
+
     def __init__(self, driver: Driver, context: Any) -> None:
         self.driver, self.api, self.call = driver, driver.api, driver.call
         self.context = context

@@ -56,6 +56,12 @@ class Host:
     launches -- how many there were
     """
 
+    workspace: Workspace
+    ctx: Span
+    head: int
+    stream: int
+    launches: int
+
     def __init__(self, workspace: Workspace, ctx: Span, head: int, stream: int) -> None:
         self.workspace, self.ctx, self.head, self.stream = workspace, ctx, head, stream
         self.launches = 0

@@ -40,6 +40,10 @@ PLANS = 64
 class DeviceInvocation:
     """How to run one program on a device."""
 
+    program: DeviceProgram
+    interface: Interface
+    can_fail: bool
+
     def __init__(self, device: DeviceProgram, interface: Interface) -> None:
         self.program, self.interface = device, interface
         self.capacities: tuple[int, ...] = (256,) * len(device.logs)

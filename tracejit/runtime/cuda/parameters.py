@@ -25,6 +25,11 @@ CONTEXT_DTYPE = np.dtype(np.float64)
 class Span:
     """Elements in a row in the memory of a device."""
 
+    address: int
+    count: int
+    dtype: np.dtype
+    words: tuple[int, ...]
+
     __slots__ = ("address", "count", "dtype", "words")
 
     def __init__(self, address: int, count: int, dtype: np.dtype) -> None:
@@ -39,6 +44,10 @@ class Packing:
     slots   -- the parameters, as bytes
     address -- where the places of the parameters are, as `cuLaunchKernel` wants them
     """
+
+    kinds: tuple[tuple[np.dtype, bool], ...]
+    layout: struct.Struct
+    slots: bytearray
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         kinds = [(CONTEXT_DTYPE, True), *((p.dtype, p.is_array) for p in parameters)]

@@ -28,6 +28,9 @@ class OutOfMemory(MemoryError):
 class Resource:
     """Something of a device, by its address or handle."""
 
+    handle: Any
+    nbytes: int
+
     __slots__ = ("_release", "handle", "nbytes")
 
     def __init__(self, handle: Any, release: Callable[[Any], None], nbytes: int = 0) -> None:

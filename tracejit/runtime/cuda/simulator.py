@@ -165,6 +165,8 @@ def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: list[Any
 class Simulator:
     """Numba's simulator, in place of a driver."""
 
+    device: Simulated
+
     def __init__(self) -> None:
         self.device = Simulated()
 

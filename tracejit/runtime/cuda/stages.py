@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracejit.artifacts.code import Code, code_for_device
 from tracejit.artifacts.fingerprints import Unstorable
@@ -41,6 +41,10 @@ class DeviceLowered(Displayed):
     source -- the module, one function per kernel and `launch`
     device -- what calls need of it, as plain data
     """
+
+    kernel: Any
+    emitted: Any
+    device: Any
 
     def __init__(self, traced: Lowerable) -> None:
         require_numba_cuda()
@@ -113,6 +117,10 @@ class DeviceLowered(Displayed):
 
 class DeviceCompiled(Displayed):
     """A program that runs on a device."""
+
+    lowered: DeviceLowered
+    capability: Capability | None
+    times: dict[str, float]
 
     def __init__(self, lowered: DeviceLowered, capability: Capability | None = None) -> None:
         from tracejit.runtime.cuda.invocation import DeviceInvocation

@@ -42,6 +42,8 @@ class Layout:
     nbytes -- bytes of the block
     """
 
+    nbytes: int
+
     def __init__(self, program: DeviceProgram, plan: Planned, capacities: Sequence[int]) -> None:
         _, shapes, arena, _ = plan
         self.places: dict[str, tuple[int, int, np.dtype]] = {}
@@ -74,6 +76,11 @@ class Workspace:
 
     kernels -- per kernel its function, and room for its parameters
     """
+
+    device: Device
+    stream: Stream
+    lock: Any
+    kernels: dict[str, tuple[Any, Packing]]
 
     def __init__(self, program: DeviceProgram, device: Device, stream: Stream,
                  functions: dict[str, Any]) -> None:
