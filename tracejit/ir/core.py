@@ -20,6 +20,9 @@ __all__ = ["Atom", "Block", "Eqn", "Graph", "Literal", "Op", "Params", "Site", "
 class Literal:
     """A scalar constant with its dtype."""
 
+    aval: Aval
+    val: Any
+
     __slots__ = ("aval", "val")
 
     def __init__(self, val: Any, dtype: np.dtype | type) -> None:

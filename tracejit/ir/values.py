@@ -240,6 +240,11 @@ class Value:
     meet Logs ask `is_log` first, and a Log's is its `LogType`.
     """
 
+    aval: Aval
+    is_size: bool
+    name: str | None
+    uid: int
+
     __slots__ = ("__weakref__", "aval", "is_size", "name", "origin", "uid")
 
     def __init__(self, aval: Type, name: str | None = None, *, is_size: bool = False) -> None:

@@ -63,6 +63,7 @@ class Growing:
     front, back -- how many items it gets in an iteration at its two ends
     """
 
+    new_kinds: Kinds
     container: list[Any]
     where: PlaceInCode
     before: list[Any]

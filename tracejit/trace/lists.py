@@ -386,8 +386,8 @@ def item_of_a_growing_list(xs: list[Any], key: SymInt) -> Any:
             trace.canonical(key.dim))) or not xs or any(id(xs) in f.created for f in trace.frames[
                 frame.depth - 1:]):
         return None
-    kinds = {_is_plain_number(x) for x in xs}
-    if len(kinds) > 1 or not all(is_number(x) and not isinstance(x, Changing) for x in xs):
+    if len({_is_plain_number(x) for x in xs}) > 1 or not all(
+            is_number(x) and not isinstance(x, Changing) for x in xs):
         return None
     frame.indexed.append(xs)
     kinds = united(*map(kinds_of, xs))

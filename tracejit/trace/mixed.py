@@ -94,6 +94,9 @@ def is_mixed(kinds: Kinds) -> bool:
 class Mixed(Tracer):
     """A number of one of several kinds, which nobody may see before it is settled."""
 
+    kinds: Kinds
+    tell_apart: Callable[[], NoReturn]
+
     __slots__ = ("kinds", "tell_apart")
 
     def __init__(self, number: Tracer, kinds: Kinds, tell_apart: Callable[[], NoReturn]) -> None:
@@ -106,7 +109,7 @@ class Mixed(Tracer):
         self.tell_apart()
 
     @property
-    def weak(self) -> bool:  # type: ignore[override]
+    def weak(self) -> bool:
         """Give the list up, unless all kinds are Python's."""
         return self.tell_apart()
 

@@ -40,6 +40,10 @@ class Relist(Restart):
     kinds -- of which its numbers are besides; None: as a list without runs
     """
 
+    where: PlaceInCode
+    kinds: Kinds | None
+    why: str
+
     def __init__(self, where: PlaceInCode, kinds: Kinds | None, why: str) -> None:
         super().__init__(where)
         self.where, self.kinds, self.why = where, kinds, why
@@ -61,6 +65,8 @@ class Run:
 
     where -- where the list was made
     """
+
+    where: PlaceInCode
 
     __slots__ = ("where",)
 
@@ -123,6 +129,11 @@ class Stored(Run):
     kinds  -- of which kinds the numbers are
     shared -- whether it is an item of another list's storage, so that it keeps its length
     """
+
+    data: Tracer
+    kinds: Kinds
+    nest: int
+    shared: bool
 
     __slots__ = ("data", "kinds", "nest", "shared")
 
@@ -209,6 +220,12 @@ class Views(Run):
     at     -- the index for item k
     shape  -- the shape of each
     """
+
+    at: Callable[[Dim], Dim]
+    handle: Tracer
+    index: Value
+    shape: tuple[Dim, ...]
+    size: Dim
 
     __slots__ = ("at", "handle", "index", "items", "shape", "size")
 
