@@ -20,6 +20,7 @@ from tracejit.trace.equations import (
     dtype_of,
     emit_value,
     fit,
+    is_weak,
     lift,
     promotion_key,
 )
@@ -95,6 +96,15 @@ def _at_least(bound: Any, dtype: np.dtype, side: int) -> Any:
     return of_dim((maximum if side == 1 else minimum)(bound.dim, end, current().builder.known))
 
 
+def _common_dtype(*operands: Any) -> np.dtype:
+    """Return the dtype to which NumPy promotes operands together, Python's numbers last."""
+    given = [lift(x) for x in operands if x is not None]
+    dtype = np.result_type(*(dtype_of(x) for x in given if not is_weak(x)), np.bool_)
+    for x in filter(is_weak, given):
+        dtype = loop_dtypes(np.maximum, (dtype, promotion_key(x)))[-1]
+    return dtype
+
+
 @captures(np.clip, method="clip")
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
          max: Any = None) -> Any:
@@ -102,6 +112,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: 
     a_min, a_max = (given if given is not None else other
                     for given, other in ((a_min, min), (a_max, max)))
     result = tracer_of(as_tracer(a).value)
+    if result.dtype == np.bool_:  # as all three are promoted together
+        result = cast(result, _common_dtype(a, a_min, a_max))
     if a_min is not None:
         result = np.maximum(result, _at_least(a_min, result.dtype, 1))
     if a_max is not None:

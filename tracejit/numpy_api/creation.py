@@ -218,6 +218,14 @@ def _copy_method(a: Any, order: str = "C") -> Tracer:
     return result
 
 
+def _view_method(a: Any, dtype: Any = None, type: Any = None) -> Any:
+    if dtype is not None or type is not None:
+        raise refuse("a view of an array's bytes as another dtype cannot be captured",
+                     "Use .astype(), or .real and .imag")
+    return a[...]
+
+
+METHODS["view"] = _view_method
 METHODS["copy"] = _copy_method
 METHODS["__array_copy__"] = copy
 
@@ -269,11 +277,20 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
             result = iota(size) * step
             result = result if lo == 0 else result + as_operand(lo)
         return result if dtype is None else cast(result, dtype)
+    if _is_whole(step) and _is_whole(start) and isinstance(stop, SymInt):
+        lo, by = int(start), int(step)
+        result = cast(arange(lo, stop, by), np.float64)
+        return result if dtype is None else cast(result, dtype)
     if any(isinstance(x, Traced) for x in (start, stop, step)):
         raise refuse("np.arange with traced numbers that are no ints has a size that depends on "
                      "data", "Use np.linspace, or start + step * np.arange(n)")
     values: np.ndarray = np.arange(start, stop, step, dtype=dtype)
     return apply("iota", size=len(values)) * values.dtype.type(step) + values.dtype.type(start)
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether something is a known number without a broken part, not zero steps."""
+    return isinstance(x, (int, float)) and float(x).is_integer()
 
 
 def _is_int(x: Any) -> bool:

@@ -22,6 +22,7 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.layouts import lay_out
+from tracejit.trace.python_numbers import python_int
 from tracejit.trace.tracer import SymInt, Tracer, tracer_of
 from tracejit.trace.ufunc_calls import write_out
 
@@ -190,7 +191,9 @@ METHODS["conj"] = METHODS["conjugate"] = (
 def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to the given number of decimals."""
     a = as_tracer(a)
-    if a.dtype.kind in "iub":
+    if a.dtype == np.bool_:
+        raise refuse("np.round of bools is computed in float16", "Convert them with .astype(int)")
+    if a.dtype.kind in "iu":
         if not isinstance(decimals, int) or decimals < 0:
             raise refuse("rounding of ints to tens or hundreds cannot be captured",
                          "Write (x + 5) // 10 * 10, say")
@@ -254,6 +257,8 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 
 def as_python_number(x: Any) -> Any:
     """Return a traced scalar as the Python number that it stands for, which is weak."""
+    if isinstance(x, Tracer) and x.dtype.kind == "u":
+        return python_int(x)
     if isinstance(x, Tracer) and x.dtype.kind in "ifc":
         x = tracer_of(x.value)
         x.weak = True

@@ -30,6 +30,7 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.known import known_array
 from tracejit.trace.layouts import UNKNOWN, lay_out
+from tracejit.trace.python_numbers import strong
 from tracejit.trace.tracer import Traced, Tracer, tracer_of
 
 __all__ = ["contract"]
@@ -109,7 +110,7 @@ COMPOSITES[np.matmul] = matmul
 @captures(np.dot, method="dot")
 def dot(a: Any, b: Any) -> Any:
     """Return the sum of products over the last axis of a and the second to last of b."""
-    a, b = as_tracer(a), as_tracer(b)
+    a, b = strong(as_tracer(a)), strong(as_tracer(b))
     if not a.dims or not b.dims:
         return a * b
     left = _LETTERS[:len(a.dims)]
@@ -128,13 +129,14 @@ def _product(result: Tracer) -> Tracer:
 @captures(np.vdot)
 def vdot(a: Any, b: Any) -> Any:
     """Return the inner product, the first operand conjugated."""
-    return dot(np.conj(as_tracer(a).reshape(-1)), as_tracer(b).reshape(-1))
+    a = as_tracer(a).reshape(-1)
+    return dot(np.conj(a) if a.dtype.kind == "c" else a, as_tracer(b).reshape(-1))
 
 
 @captures(np.inner)
 def inner(a: Any, b: Any) -> Any:
     """Return sums of products over the last axes."""
-    a, b = as_tracer(a), as_tracer(b)
+    a, b = strong(as_tracer(a)), strong(as_tracer(b))
     if not a.dims or not b.dims:
         return a * b
     left = _LETTERS[:len(a.dims)]

@@ -91,6 +91,9 @@ def _or_nan(result: Any, ordered: Tracer) -> Any:
 @captures(np.quantile)
 def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the elements at fractions of the sorted order, interpolated linearly."""
+    a = as_tracer(a)
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
     fraction = as_tracer(np.asarray(q, np.float64) if isinstance(q, (list, tuple)) else q)
     inside = np.all((fraction >= 0.0) & (fraction <= 1.0))
     emit("check", [atom_of(inside)], {
@@ -98,9 +101,10 @@ def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any
     ordered, kept = _ordered(a, axis, "np.quantile")
     last = as_operand(ordered.dims[0]) - 1
     place = fraction * 1.0 * last
-    below = np.floor(place).astype(np.int64)
+    whole = np.floor(place)
+    below = whole.astype(np.int64)
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
-    t: Any = (place - below).reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
+    t: Any = (place - whole).reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
     if not t.dims:
         t.weak = is_weak(q)  # a Python number leaves float32 as it is
     step = high - low
@@ -111,13 +115,18 @@ def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any
 @captures(np.percentile)
 def percentile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Return the elements at per cents of the sorted order, interpolated linearly."""
-    return quantile(a, np.true_divide(q, 100), axis, keepdims=keepdims)
+    a = as_tracer(a)
+    hundred = a.dtype.type(100) if a.dtype.kind == "f" else 100
+    return quantile(a, np.true_divide(q, hundred), axis, keepdims=keepdims)
 
 
 @captures(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
+    if "c" in (x.dtype.kind, xp.dtype.kind):
+        raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') "
+                        "according to the rule 'safe'")
     x, xp = cast(x, np.float64), cast(xp, np.float64)
     fp = cast(fp, np.complex128 if fp.dtype.kind == "c" else np.float64)
     n = as_operand(xp.dims[0])

@@ -462,6 +462,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     if edge_order != 1 or any(isinstance(v, Tracer) and v.dims for v in varargs):
         raise refuse("np.gradient with coordinates or edge_order=2 cannot be captured",
                      "Write the differences with slices")
+    f = cast(f, np.float64) if f.dtype.kind in "iu" else f
     axes = normalize_axes(axis, len(f.dims))
     spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
     results = []
@@ -470,7 +471,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         inner = (f[(*b, slice(2, None))] - f[(*b, slice(None, -2))]) / (2.0 * h)
         first = (f[(*b, slice(1, 2))] - f[(*b, slice(0, 1))]) / h
         last = (f[(*b, slice(-1, None))] - f[(*b, slice(-2, -1))]) / h
-        results.append(np.concatenate([first, inner, last], k))
+        results.append(cast(np.concatenate([first, inner, last], k), f.dtype))
     return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -78,7 +78,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     """Return an array in another shape of the same size: a view where NumPy has one."""
     a = as_tracer(a)
     if order == "F":
-        return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape)))))
+        return transpose(reshape(transpose(a), tuple(reversed(_tuple(shape))), copy=copy))
     _require_c_order(a, order, "reshape")
     target = filled_in(a.dims, shape if shape is not None else newshape)
     return apply("reshape", a, shape=target) if copy else reshaped(a, target)
@@ -140,7 +140,7 @@ def exact_quotient(total: Dim, part: Dim) -> Dim:
 
 
 def _reshape_method(a: Tracer, *shape: Any, order: str = "C", copy: Any = None) -> Tracer:
-    return reshape(a, shape[0] if len(shape) == 1 else shape, order)
+    return reshape(a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
 METHODS["reshape"] = _reshape_method

@@ -58,6 +58,8 @@ def _length(x: Any) -> Any:
         if not x.dims:
             raise TypeError("len() of unsized object")
         return of_dim(x.dims[0])
+    if isinstance(x, SymInt):
+        raise TypeError("object of type 'int' has no len()")
     if isinstance(x, TracedIterable):
         return of_dim(x.count)
     if has_runs(x):
@@ -128,7 +130,7 @@ def _mixed_pair(ufunc: Any, x: Any, y: Any) -> Any:
 
 
 def _sum(iterable: Any, start: Any = 0) -> Any:
-    if isinstance(iterable, Tracer):
+    if isinstance(iterable, Tracer) and iterable.dims:
         dtype = iterable.dtype if iterable.dtype.kind in "iu" else None  # as adding them one by one
         return start + FUNCTIONS[np.sum](iterable, axis=0, dtype=dtype)
     found = _items(iterable)
@@ -216,8 +218,8 @@ def _round(x: Any, ndigits: Any = None) -> Any:
                      "Write (x + 5) // 10 * 10, say")
     if not isinstance(x, Tracer):
         return round(x, ndigits)
-    if x.weak and x.dtype.kind == "c":
-        raise TypeError("type complex doesn't define __round__ method")
+    if x.dtype.kind == "c" or (not x.weak and (x.is_array or x.dtype.kind == "b")):
+        raise TypeError(f"type {type_of(x).__name__} doesn't define __round__ method")
     if x.weak and x.dtype.kind == "f" and ndigits:
         return rounded(x, ndigits)
     result = FUNCTIONS[np.round](x, ndigits or 0)
@@ -276,6 +278,8 @@ def _items(x: Any) -> Any:
     if isinstance(x, (TracedIterable, Iterated)):
         found = lists.list_from(x)
         return tuple(x) if found is None else found
+    if isinstance(x, Traced) and not x.ndim:
+        return iter(x)  # which raises
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
 
 
@@ -377,6 +381,12 @@ def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
 
+def _fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
+    """Return the items of an iterable as an array."""
+    items = _list_of(list)(iterable)
+    return FUNCTIONS[np.array](items if count == -1 else items[:count], dtype=dtype)
+
+
 def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
     items = _items(xs)
     return functools.reduce(lambda a, b: call_function(fn, (a, b), {}),
@@ -431,5 +441,6 @@ BUILTINS.update({
     ascii: _text(ascii),
     functools.reduce: _reduce,
     math.prod: lambda xs, *, start=1: _reduce(operator.mul, xs, start),
+    np.fromiter: _fromiter,
     math.fsum: _fsum, operator.is_: _is, operator.is_not: _is_not,
 })

@@ -333,7 +333,8 @@ def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any,
                       kwargs: dict[str, Any]) -> Any:
     if _looks(fn):
         return replacement(*args, **kwargs)
-    result = call_watched(naming(replacement), args, kwargs, f"{fn.__name__}()")
+    call = functools.update_wrapper(naming(replacement), fn)  # refusals name it
+    result = call_watched(call, args, kwargs, f"{fn.__name__}()")
     return note_made(result) if is_iterator(result) else result
 
 

@@ -121,7 +121,8 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return result
 
 
-_OURS = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr)\b")
+_OURS = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
+"""What errors of foreign code say that met what stands for arrays and numbers in a capture."""
 
 
 _AS_OPS = "Write it with NumPy, or make it an op with tracejit.register_op"

@@ -69,6 +69,10 @@ class Hooks(LoopHooks):
         """Read a global or a name of an enclosing function."""
         return current().captured.name(self.fn, name)
 
+    def class_name(self, name: str, bound: dict[str, Any]) -> Any:
+        """Read a name that the body of a class binds, of which `bound` are those bound by now."""
+        return bound[name] if name in bound else self.outer(name)
+
     def globals(self) -> Any:
         """Return the dict of the module that the function is of."""
         return current().captured.namespace(self.fn.__globals__)

@@ -53,13 +53,13 @@ def rename(x: Tracer) -> bool:
     That is where it is an array from around the block that is open: the new one would end with it.
     """
     trace = current()
-    if isinstance(x, Changing) or (x.view is None and (x.steps or x.cell.depth != trace.depth)):
+    if isinstance(x, Changing) or (x.shown_as is None and (x.steps or x.cell.depth != trace.depth)):
         return False
     value = x.value
     (own,) = trace.builder.emit(find_op("named"), [value])
     trace.renamed[own] = value
-    if x.view is not None:
-        x.view.scope, x.view.shown = trace.builder.scope, own
+    if x.shown_as is not None:
+        x.shown_as.scope, x.shown_as.shown = trace.builder.scope, own
         return True
     _put(x.cell, value, own)
     return True

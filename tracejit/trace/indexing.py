@@ -54,6 +54,7 @@ class BasicKey:
 
 def get_item(x: Tracer, key: Any) -> Any:
     """Return `x[key]`: a scalar, a view, or a copy where the key holds arrays."""
+    _require_no_number(x, "is not subscriptable")
     parts = normalize(key)
     if any(map(is_advanced, parts)):
         return named(FUNCTIONS[ADVANCED_GET](x, parts), (x,))
@@ -65,8 +66,14 @@ def get_item(x: Tracer, key: Any) -> Any:
     if basic.shape != basic.kept or (same and current().names):
         result = view(result, ReshapeStep(basic.shape, basic.kept))
     own = Tracer(result.cell, result.steps)
-    own.view = result.view
+    own.shown_as = result.shown_as
     return own
+
+
+def _require_no_number(x: Tracer, message: str) -> None:
+    if x.weak and not x.ndim:
+        kind = {"b": "bool", "i": "int", "f": "float", "c": "complex"}[x.dtype.kind]
+        raise TypeError(f"'{kind}' object {message}")
 
 
 def _has_ellipsis(key: Any) -> bool:
@@ -76,6 +83,7 @@ def _has_ellipsis(key: Any) -> bool:
 
 def set_item(x: Tracer, key: Any, value: Any) -> None:
     """Carry out `x[key] = value`."""
+    _require_no_number(x, "does not support item assignment")
     parts = normalize(key)
     if any(map(is_advanced, parts)):
         FUNCTIONS[ADVANCED_SET](x, parts, value)
@@ -84,6 +92,9 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
     if isinstance(value, Mixed) and value.number.dtype.kind + x.dtype.kind in ("ff", "fc", "cc"):
         value = value.number  # arrays convert them alike
     if dtype_kind(value) == "c" and x.dtype.kind != "c":
+        if isinstance(value, Tracer) and value.ndim:
+            raise refuse("complex numbers lose their imaginary parts in an array of another kind",
+                         "Write np.real(x), or make the array complex")
         raise TypeError("float() argument must be a string or a real number, not 'complex'")
     basic = basic_key(x.dims, parts)
     value = as_element(value, x.dtype)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from functools import partial
 from typing import Any
 
@@ -190,6 +191,7 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
     parts = [_counted(x) for x in iterables]
     if all(p is None for p in parts):
         return zip(*iterables, strict=strict)
+    iterables = tuple(tuple(_iterate(x)) if isinstance(x, _FINITE) else x for x in iterables)
     sequences: list[Callable[[Any], Any]] = []
     size: Dim | None = None
     for part, x in zip(parts, iterables, strict=True):
@@ -208,6 +210,16 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
     assert size is not None
     return Iterated(TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences),
                                    "zip()"))
+
+
+_FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsView)
+"""What has no items by number, or guards of its own, and can be read to its end at once."""
+
+
+def _iterate(x: Any) -> Any:
+    from tracejit.trace.objects import iterate
+
+    return iterate(x)
 
 
 def _plain_item(x: Any, k: Any) -> Any:

@@ -260,6 +260,8 @@ def nested_list(x: Tracer) -> Any:
         x = x.read_value()
     if not x.ndim:
         return _plain_number(x)
+    if x.dtype == np.uint64:
+        require(np.all(x < np.uint64(1 << 63)), OverflowError, TOO_LARGE)
     x = cast(x, _PYTHON.get(x.dtype.kind, x.dtype))
     if place_in_code() in current().plain_lists or isinstance(x.dims[0], int):
         rows = [x[k] for k in range(len(x))]

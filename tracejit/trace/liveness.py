@@ -56,6 +56,8 @@ def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
             found.update((a.asname or a.name).split(".")[0] for a in n.names)
         elif isinstance(n, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and n.name:
             found.add(n.name)
+        elif isinstance(n, ast.MatchMapping) and n.rest:
+            found.add(n.rest)
         if isinstance(n, ast.Lambda):
             continue
         if isinstance(n, COMPREHENSIONS):  # only a walrus inside binds outside

@@ -131,9 +131,11 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
             return NotImplemented if found is None and isinstance(other, SymInt) else (
                 xs * need_int(to_dim(other), f"repeating a {type(xs).__name__}")
                 if found is None else found)
+        kind = type_of(other).__name__
         if is_weak(other):
-            kind = type_of(other).__name__
             raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
+        if op == "Mult" and not other.is_array:
+            raise TypeError(f"can't multiply sequence by non-int of type '{kind}'")
     if op == "Mult" and has_runs(xs) and isinstance(other, int):
         return note_made(type(xs)([p for _ in range(other) for p in copies(xs)]))
     if has_runs(xs) and isinstance(other, (list, tuple, int, float)) and not isinstance(
@@ -145,6 +147,8 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
 def inplace(op: str, a: Any, b: Any) -> Any:
     """Return what `a op= b` binds a to."""
     o = _BINARY[op]
+    if isinstance(a, list) and _is_numpys(b) and (op == "Add" or np.ndim(b)):
+        return binary(op, a, b)  # arrays take lists for arrays, before lists could take them
     if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (
             isinstance(b, Traced))):
         lists.extend(a, b)
@@ -163,6 +167,11 @@ def inplace(op: str, a: Any, b: Any) -> Any:
     if method is None and (_is_plain(a) or hasattr(type(a), o.inplace)):
         return call_watched(o.plain_inplace, (a, b), {}, f"{type(a).__name__}.{o.inplace}()")
     return binary(op, a, b)
+
+
+def _is_numpys(x: Any) -> bool:
+    """Whether something is an array or a scalar of NumPy."""
+    return isinstance(x, (np.ndarray, np.generic)) or (isinstance(x, Tracer) and not is_weak(x))
 
 
 def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, Any], Any]) -> Any:
@@ -257,6 +266,11 @@ def contains(container: Any, item: Any) -> Any:
         asked = current().captured.asked(container.__contains__, (item,), {})
         if asked is not NotImplemented:
             return asked
+    if isinstance(container, Traced):
+        if not container.ndim:
+            raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
+        equal = compare("Eq", container, item)
+        return equal if isinstance(equal, bool) else truth(np.any(equal))
     method = special_method(container, "__contains__")
     if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
         content = dict.get(container, item)
@@ -436,6 +450,8 @@ def get_item(container: Any, key: Any) -> Any:
         return method(container, key)
     if isinstance(container, Tracer):
         return container[key]
+    if isinstance(container, SymInt):
+        raise TypeError("'int' object is not subscriptable")
     current().captured.freeze(container)
     if not _is_plain(key):
         read_unseen(key)

@@ -124,6 +124,8 @@ class _Rewriter(ast.NodeTransformer):
         self.file = file
         self.free = fn.__code__.co_freevars
         self.scopes: list[set[str]] = []
+        self.class_names: set[str] = set()
+        """What the class statement binds whose body is rewritten: no function in it sees these."""
         self.assignable: set[str] = set()
         self.unsure: set[str] = set()
         self.changes: dict[ast.stmt, Changes] = {}
@@ -187,29 +189,44 @@ class _Rewriter(ast.NodeTransformer):
         node.decorator_list = [self.visit(d) for d in node.decorator_list]
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        outer, self.class_names = self.class_names, set()
         self.function(node)
+        self.class_names = outer
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         self.scopes.append(local_names(node))
-        unsure, self.unsure = self.unsure, self.unsure - self.scopes[-1]
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - self.scopes[-1], set()
         node.body = self.visit(node.body)
-        self.unsure = unsure
+        self.unsure, self.class_names = outer
         self.scopes.pop()
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        node.decorator_list = [self.visit(n) for n in node.decorator_list]
         node.bases = [self.visit(n) for n in node.bases]
-        own = stored_names(node.body)
+        node.keywords = [self.visit(n) for n in node.keywords]
+        outer, self.class_names = self.class_names, stored_names(node.body)
         for n in node.body:
-            if isinstance(n, ast.FunctionDef):
-                self.visit(n)
-            elif isinstance(n, (ast.Assign, ast.AnnAssign, ast.Expr)) and n.value is not None:
-                self.scopes.append(own)
-                n.value = self.visit(n.value)
-                self.scopes.pop()
+            self._in_class(n)
+        self.class_names = outer
         return node
+
+    def _in_class(self, s: ast.stmt) -> None:
+        """Rewrite a statement of a class's body, whose names are no cells: it runs in Python."""
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            self.visit(s)
+            return
+        for field, part in ast.iter_fields(s):
+            if isinstance(part, ast.expr) and field != "target" and not isinstance(s, ast.Delete):
+                new = self.visit(part)
+                new = place(hook("iterate", new), part) if field == "iter" else new
+                setattr(s, field, place(hook("truth", new), part) if field == "test" else new)
+            for inner in part if isinstance(part, list) else ():
+                for n in getattr(inner, "body", ()) if not isinstance(inner, ast.stmt) else [inner]:
+                    self._in_class(n)
 
     def _import(self, s: ast.Import) -> Stmts:
         """Import by hooks, so that the modules are captured state."""
@@ -413,6 +430,9 @@ class _Rewriter(ast.NodeTransformer):
             if node.id in self.unsure and isinstance(node.ctx, ast.Load) and node.id != VALUE:
                 return place(hook("read", node), node)
             return node
+        if node.id in self.class_names:
+            names = ast.Call(load("locals"), [], [])
+            return place(hook("class_name", constant(node.id), names), node)
         if any(node.id in scope for scope in self.scopes):
             if node.id in self.unsure:
                 return place(hook("read", node), node)
@@ -471,6 +491,10 @@ class _Rewriter(ast.NodeTransformer):
         """Return a function of no arguments that evaluates an expression later, if at all."""
         targets = {n.id for w in ast.walk(node) if isinstance(w, ast.NamedExpr)
                    for n in [w.target]}
+        if self.class_names & {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
+            where = line_name(self.file, node.lineno)
+            raise Refusal(f"{where}: a choice in the body of a class that reads the class's own "
+                          "names cannot be captured. Make it in a method, or before the class")
         body = self.visit(node)
         if not targets:
             return place(thunk(body), node)
@@ -522,9 +546,10 @@ class _Rewriter(ast.NodeTransformer):
             return self._plain_comprehension(node)
         iterable = self.visit(generator.iter)
         self.scopes.append(set(names))
-        unsure, self.unsure = self.unsure, self.unsure.difference(names)
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure.difference(names), set()
         element = place(_function_of(names, self.visit(node.elt)), node)
-        self.unsure = unsure
+        self.unsure, self.class_names = outer
         self.scopes.pop()
         if isinstance(generator.target, ast.Tuple):
             parts = hook("unpack", load("_tj_item"), constant(len(names)))
@@ -537,14 +562,15 @@ class _Rewriter(ast.NodeTransformer):
                    if isinstance(n, ast.Name)}
         first = self.visit(node.generators[0].iter)  # its names are those around it
         self.scopes.append(targets)
-        unsure, self.unsure = self.unsure, self.unsure - targets
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - targets, set()
         for k, g in enumerate(node.generators):
             g.iter = place(hook("iterate", self.visit(g.iter) if k else first), g.iter)
             g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
         for field in ("elt", "key", "value"):
             if hasattr(node, field):
                 setattr(node, field, self.visit(getattr(node, field)))
-        self.unsure = unsure
+        self.unsure, self.class_names = outer
         self.scopes.pop()
         return place(hook("made", node), node)
 

@@ -115,7 +115,10 @@ class Traced:
             return True
         return _ufunc_operator(np.not_equal)(self, other)
 
-    __hash__: Any = None
+    def __hash__(self) -> int:
+        raise refuse("a number that only the run knows, in a set, as a key of a dict or as an "
+                     "argument of a function with a cache",
+                     "Use lists, or a Python int argument for the key")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         from tracejit.trace.ufunc_calls import call_ufunc
@@ -141,7 +144,7 @@ class Traced:
             "Use NumPy functions and operators on it, or tracejit.register_op for foreign code")
 
     def __reduce__(self) -> NoReturn:
-        raise refuse("a traced value cannot be pickled or deep-copied", "Return it instead")
+        raise refuse("a traced value cannot be pickled", "Return it instead")
 
 
 class NamedView:
@@ -166,13 +169,13 @@ class Tracer(Traced):
     steps: tuple[Step, ...]
     weak: bool
 
-    __slots__ = ("__weakref__", "cell", "steps", "view", "weak")
+    __slots__ = ("__weakref__", "cell", "shown_as", "steps", "weak")
 
     def __init__(self, cell: Cell, steps: tuple[Step, ...] = (), *, weak: bool = False) -> None:
         self.cell = cell
         cell.handles.append(weakref.ref(self))
         self.steps = steps
-        self.view: NamedView | None = None
+        self.shown_as: NamedView | None = None
         """What it shows, where handles are told apart."""
         self.weak = weak
         """Whether it stands for a Python number, which does not promote NumPy dtypes."""
@@ -186,14 +189,14 @@ class Tracer(Traced):
             current().permuted.add(value)
         if not self.steps:
             return value
-        return self._read_named() if self.view is not None else self._read(value, self.steps)
+        return self._read_named() if self.shown_as is not None else self._read(value, self.steps)
 
     def _read(self, value: Value, steps: tuple[Step, ...]) -> Value:
         return read_view(value, steps, _emit_one)
 
     def stands_on(self, base: Tracer, step: Step) -> None:
         """Show what another handle shows through a step, as values of this handle's own."""
-        self.view = NamedView(base, step)
+        self.shown_as = NamedView(base, step)
         self._read_named()
 
     def _read_named(self) -> Value:
@@ -201,7 +204,7 @@ class Tracer(Traced):
 
         A view that is read in a region is another value there: that one ends with the region.
         """
-        view, trace = self.view, current()
+        view, trace = self.shown_as, current()
         assert view is not None
         before, scopes = trace.before_rename(view.base.value), trace.builder.scopes
         if view.of is not before or view.scope not in scopes or view.shown is None:
@@ -210,6 +213,21 @@ class Tracer(Traced):
                 shown = _emit_one(find_op("named"), (shown,), {})
             view.of, view.scope, view.shown = before, scopes[-1], shown
         return view.shown
+
+    def __hash__(self) -> int:
+        if self.is_array:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return super().__hash__()
+
+    def __copy__(self) -> Any:
+        return METHODS["copy"](self) if self.is_array else self
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
+        if self.steps:
+            return self.__copy__()
+        if id(self.cell) not in memo:  # there may be several handles on what is one object
+            memo[id(self.cell)] = self.__copy__()
+        return memo[id(self.cell)]
 
     def own(self) -> Tracer:
         """Return a copy: a cell of its own."""
@@ -340,6 +358,9 @@ class SymInt(Traced):
 
     def __hash__(self) -> int:
         return hash(need_int(self.dim, "a set or the key of a dict"))
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("'int' object is not iterable")
 
     def __init__(self, dim: Expr) -> None:
         self.dim = dim

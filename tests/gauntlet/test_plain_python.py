@@ -1,0 +1,370 @@
+"""Plain Python around the mathematics: a captured program gives what Python gives, or is refused.
+
+Each case is called by the interpreter of Python and under `jit`; results agree in type, dtype,
+shape and elements, and an error is of the type that Python raises. A refusal names a line here.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+from tracejit.errors import InternalError, IRError, Refusal
+
+X = np.array([1.0, 2.0, 3.0])
+K = 3.0
+DTYPES = ["float64", "float32", "int64", "int8", "uint8", "uint64", "bool", "complex64"]
+
+
+def outcome(fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return fn(*copy.deepcopy(args))
+    except (InternalError, IRError):
+        raise
+    except Exception as e:
+        return e
+
+
+def require_same(found: Any, expected: Any) -> None:
+    if isinstance(expected, Exception):
+        assert isinstance(found, Refusal) or type(found).__name__ == type(expected).__name__ or (
+            isinstance(found, TypeError) and isinstance(expected, TypeError)), found
+    elif isinstance(expected, str):
+        assert found == expected
+    elif type(expected) in (list, tuple):
+        assert type(found) is type(expected) and len(found) == len(expected), found
+        for x, y in zip(found, expected, strict=True):
+            require_same(x, y)
+    else:
+        x, y = np.asarray(found), np.asarray(expected)
+        assert isinstance(found, np.ndarray) == isinstance(expected, np.ndarray), found
+        assert (x.dtype, x.shape) == (y.dtype, y.shape), found
+        assert np.allclose(x, y, rtol=2e-6, atol=1e-12), found
+
+
+def check(fn: Callable[..., Any], *args: Any, may_refuse: bool = False) -> None:
+    with tracejit.config(disable_jit=True):
+        staged = tracejit.jit(fn)
+        for _ in range(2):
+            found = outcome(staged, args)
+            expected = outcome(fn, args)
+            if isinstance(found, Refusal):
+                assert may_refuse or isinstance(expected, Exception), found
+                assert __file__ in str(found), found
+            else:
+                require_same(found, expected)
+
+
+# --- the body of a class is a scope that no function in it sees -----------------------------------
+
+
+def a_name_of_the_class_hides_that_of_the_function(x: Any) -> Any:
+    a = 100.0
+
+    class C:
+        a = x * 2.0
+        b = a + 1.0
+        c = tuple([a for _ in range(2)])  # the function's
+
+        def method(self) -> Any:
+            return a  # the function's
+
+    return C.b + C.c[0] * 10.0 + C().method()
+
+
+def a_global_is_read_until_the_class_binds_it(x: Any) -> Any:
+    class C:
+        K = K * 2.0  # type: ignore[misc]
+
+        def method(self, k: Any = K) -> Any:
+            return k + K
+
+    return C().method() * x
+
+
+def decorators_see_names_of_the_class(x: Any) -> Any:
+    class C:
+        def __init__(self, v: Any) -> None:
+            self._v = v
+
+        @property
+        def v(self) -> Any:
+            return self._v * 2.0
+
+        @v.setter
+        def v(self, w: Any) -> None:
+            self._v = w + 1.0
+
+    c = C(x)
+    c.v = x * x
+    c.v += 1.0
+    return c.v
+
+
+def statements_in_a_class(x: Any) -> Any:
+    class C:
+        total = 0.0
+        for i in range(3):
+            if i:
+                total += x * i * K
+        try:
+            other = total.missing
+        except AttributeError:
+            other = total * 2.0
+
+        class Inner:
+            value = x
+
+    return C.total + C.other + C.i + C.Inner.value
+
+
+def decorated_classes(x: Any) -> Any:
+    def add(cls: Any) -> Any:
+        cls.z = x
+        return cls
+
+    @add
+    @dataclasses.dataclass
+    class C:
+        a: float = 2.0
+
+    return C.z * C().a
+
+
+def rest_of_a_mapping(x: Any) -> Any:
+    match {"k": 3.0, "a": 1, "b": 2}:
+        case {"k": v, **rest}:
+            return x * v * len(rest)
+    return x
+
+
+def choices_in_a_class(x: Any) -> Any:
+    a = 100.0
+
+    class C:
+        a = x * 2.0
+        b = a if a > 1.0 else 0.0
+
+    return C.b + a * 0.0
+
+
+def late_choices_in_a_class(x: Any) -> Any:
+    a = 100.0
+
+    class C:
+        a = x * 2.0
+        b = 0.0 or a
+
+    return C.b + a * 0.0
+
+
+SCOPES = [a_name_of_the_class_hides_that_of_the_function, a_global_is_read_until_the_class_binds_it,
+          decorators_see_names_of_the_class, statements_in_a_class, decorated_classes,
+          rest_of_a_mapping]
+
+
+@pytest.mark.parametrize("fn", SCOPES)
+def test_bodies_of_classes_are_scopes(fn: Any) -> None:
+    check(fn, 2.0)
+
+
+@pytest.mark.parametrize("fn", [choices_in_a_class, late_choices_in_a_class])
+def test_a_choice_in_the_body_of_a_class_is_right_or_refused(fn: Any) -> None:
+    check(fn, 2.0, may_refuse=True)
+
+
+# --- a list and an array -------------------------------------------------------------------------
+
+
+def added(make: Any, other: Any, x: Any) -> Any:
+    first = kept = make(x)
+    first += other(x)
+    return first, kept
+
+
+def multiplied(make: Any, other: Any, x: Any) -> Any:
+    first = kept = make(x)
+    first *= other(x)
+    return first, kept
+
+
+LISTS = {"plain": lambda x: [1.0, 2.0, 3.0], "traced": lambda x: [x[0], 2.0, x[1]],
+         "of an array": lambda x: [v * 2.0 for v in x], "tuple": lambda x: (1.0, x[1], 3.0)}
+OTHERS = {"array": lambda x: x, "expression": lambda x: x * 2.0, "outside": lambda x: X,
+          "list": lambda x: [x[0]], "tuple": lambda x: (x[0], 5.0), "number": lambda x: x[1],
+          "generator": lambda x: (v * 3.0 for v in x), "python": lambda x: 2,
+          "text": lambda x: "ab"}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("make", LISTS)
+@pytest.mark.parametrize("operation", [added, multiplied])
+def test_augmented_lists(operation: Any, make: str, other: str) -> None:
+    check(lambda x: operation(LISTS[make], OTHERS[other], x), X, may_refuse=True)
+
+
+@pytest.mark.parametrize("make", ["plain", "traced", "of an array"])
+def test_a_list_to_which_an_array_is_added_in_place_is_an_array(make: str) -> None:
+    check(lambda x: added(LISTS[make], OTHERS["array"], x)[0] * 2.0, X)
+    check(lambda x: added(LISTS[make], OTHERS["list"], x), X)
+
+
+# --- numbers are no containers --------------------------------------------------------------------
+
+NO_CONTAINERS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: sum(x), "max": lambda x: max(x), "min": lambda x: min(x),
+    "any": lambda x: any(x), "all": lambda x: all(x), "list": lambda x: list(x),
+    "tuple": lambda x: tuple(x), "len": lambda x: len(x), "sorted": lambda x: sorted(x),
+    "zip": lambda x: [*zip(x, x, strict=True)], "enumerate": lambda x: [*enumerate(x)],
+    "item": lambda x: x[0], "slice": lambda x: x[:1], "in": lambda x: 1.0 in x,
+    "call": lambda x: x(),
+    "reversed": lambda x: [*reversed(x)], "map": lambda x: [*map(abs, x)],
+    "comprehension": lambda x: [v for v in x], "star": lambda x: [*x],
+}
+
+
+@pytest.mark.parametrize("name", NO_CONTAINERS)
+@pytest.mark.parametrize("x", [2.0, 3, True, 1j, np.float64(2.0)], ids=repr)
+def test_numbers_are_no_containers(name: str, x: Any) -> None:
+    check(NO_CONTAINERS[name], x)
+
+
+@pytest.mark.parametrize("v", [2.0, 7.0, 2, None, "a"], ids=repr)
+def test_membership_in_an_array(v: Any) -> None:
+    check(lambda x: x * 2.0 if v in x else x, X)
+    check(lambda x: x * 2.0 if x[0] in x[1:] else x, X)
+
+
+HASHED: dict[str, Callable[[Any], Any]] = {
+    "set": lambda x: len({v for v in x}), "display": lambda x: len({x[0], x[1]}),
+    "key": lambda x: {x[0]: 1.0}[x[0]], "array": lambda x: {x: 1.0}, "in": lambda x: x[0] in {1.0},
+}
+
+
+@pytest.mark.parametrize("name", HASHED)
+def test_a_number_of_the_run_is_no_key(name: str) -> None:
+    check(HASHED[name], X, may_refuse=True)
+
+
+# --- what arrays and numbers are made into --------------------------------------------------------
+
+MADE: dict[str, Callable[[Any], Any]] = {
+    "item": lambda x: x[0].item(), "items": lambda x: x.tolist(), "first": lambda x: x.item(1),
+    "var": lambda x: x.var(), "std": lambda x: np.std(x), "var of one axis": lambda x: np.var(x, 0),
+    "gradient": lambda x: np.gradient(x), "vdot": lambda x: np.vdot(x, x),
+    "percentile": lambda x: np.percentile(x, 30), "quantile": lambda x: np.quantile(x, 0.3),
+    "interp": lambda x: np.interp(1.5, x, x), "clip": lambda x: np.clip(x, 0, np.int8(1)),
+    "dot by a number": lambda x: np.dot(x, 2.5), "inner by a number": lambda x: np.inner(2, x),
+    "round": lambda x: np.round(x), "round of one": lambda x: round(x[0]),
+    "round to places": lambda x: round(x, 1),
+    "in a dtype": lambda x: np.add(x, 1j, dtype=np.float32),
+    "view": lambda x: x.view() * 1, "fromiter": lambda x: np.fromiter((v for v in x), x.dtype),
+    "power": lambda x: x ** 2,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", MADE)
+def test_dtypes_of_what_is_made(name: str, dtype: str) -> None:
+    check(MADE[name], np.array([3, 1, 0, 5]).astype(dtype), may_refuse=True)
+
+
+@pytest.mark.parametrize("name", ["item", "var", "gradient", "percentile", "clip", "view"])
+def test_dtypes_that_were_found(name: str) -> None:
+    for dtype in ("float32", "uint8"):
+        check(MADE[name], np.array([3, 250, 0, 5]).astype(dtype))
+
+
+# --- copies and views -----------------------------------------------------------------------------
+
+
+def a_view_by_its_method(x: Any) -> Any:
+    y = x.view()
+    y[0] = 9.0 * x[1]
+    y *= 1.5
+    return np.sum(x) + y[2]
+
+
+def a_reshape_that_copies(x: Any) -> Any:
+    y = x.reshape(-1, copy=True)
+    y[0] = 50.0
+    return x[0] + y[0]
+
+
+def deep_copies(x: Any) -> Any:
+    d = {"a": [x, x * 2.0], "b": x, "n": x[1]}
+    e = copy.deepcopy(d)
+    e["a"][0][0] = 50.0
+    f = copy.copy(d)
+    f["c"] = 1.0
+    return x[0] + len(d) + e["b"][0] + d["n"] * e["n"] + copy.copy(x)[1]
+
+
+def fields_as_a_dict(x: Any) -> Any:
+    @dataclasses.dataclass
+    class P:
+        a: Any
+        b: Any
+
+    d = dataclasses.asdict(P(x, [x[0]]))
+    d["a"][0] = 70.0
+    return x[0] + d["a"][0] + d["b"][0]
+
+
+def zipped_with_plain_things(x: Any) -> Any:
+    total = 0.0
+    for letter, v in zip("abc", x, strict=True):
+        total += v * ord(letter)
+    for key, v in zip({"p": 1, "q": 2}, x, strict=False):
+        total += v * len(key)
+    for k, v in zip({1: 2, 3: 4}.values(), x, strict=False):
+        total += v * k
+    return total
+
+
+def ranges_of_floats(x: Any) -> Any:
+    return np.arange(1.0, len(x) + 1) * x + np.arange(0.0, 2 * len(x), 2.0)
+
+
+def a_loop_by_nditer(x: Any) -> Any:
+    for v in np.nditer(x, op_flags=["readwrite"]):  # type: ignore[call-overload]
+        v[...] = v * 2.0
+    return x
+
+
+def test_nditer_is_refused_at_its_line() -> None:
+    check(a_loop_by_nditer, X, may_refuse=True)
+
+
+COPIES = [a_view_by_its_method, a_reshape_that_copies, deep_copies, fields_as_a_dict,
+          zipped_with_plain_things, ranges_of_floats]
+
+
+@pytest.mark.parametrize("fn", COPIES)
+def test_copies_and_views(fn: Any) -> None:
+    check(fn, X)
+
+
+@pytest.mark.parametrize("fn", COPIES[:-1])
+def test_gradients_of_copies_and_views(fn: Any) -> None:
+    def difference(k: int) -> Any:
+        h = np.eye(3)[k] * 1e-6
+        return (fn(X + h) - fn(X - h)) / 2e-6
+
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(fn)(X.copy())
+    assert slope == pytest.approx([difference(k) for k in range(3)], rel=1e-6)
+
+
+def test_programs_compiled() -> None:
+    for fn, x in ((decorators_see_names_of_the_class, 2.0), (deep_copies, X),
+                  (a_view_by_its_method, X)):
+        require_same(outcome(tracejit.jit(fn), (x,)), outcome(fn, (x,)))
