@@ -182,7 +182,7 @@ class Buffers:
         for v, members in self.members.items():
             if v not in self.of and members[0] is v:
                 maker = self.elements.makers.get(v)
-                in_log = maker is not None and isinstance(maker.op.lowering, LogOp)
+                in_log = maker is not None and maker.op.lowering == LogOp("pop")
                 self._make("log" if in_log else self._kind_of(members), members, -1)
 
     def _kind_of(self, members: list[Value]) -> str:

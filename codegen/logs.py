@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import is_array
-from tracejit.codegen.loop_ir import Assign, If, Let, Node, Return, Store
+from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import product
 from tracejit.ir.lowering import LogOp, Region
@@ -134,4 +134,81 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
         self.nodes.append(Let(name, f"{base}[{top}]", self.comment(eqn)))
 
 
-LOG_OPS = {"new": _log_new, "push": _log_push, "pop": _log_pop}
+# --- Logs that hold the items of lists ----------------------------------------------------------
+
+
+def _log_of(self: _Lowerer, eqn: Eqn) -> None:
+    """Begin a Log with the elements of an array."""
+    (x,) = eqn.inputs
+    number = self.log_of.setdefault(self.log_groups[eqn.output], len(self.logs))
+    if number == len(self.logs):
+        self.logs.append(x.aval.dtype)
+    base, top, cap = _log_names(number)
+    size = self.dim(product(x.aval.shape))
+    reserve(self, number, size, eqn)
+    self.nodes.append(Assign(base, log_base(number), self.comment(eqn)))
+    self.nodes.append(Assign(top, size))
+    self.nodes.append(Assign(cap, f"log_capacity(ctx, {number})"))
+    self.copy(x, x, Buffer("log", x.aval.dtype, product(x.aval.shape), [], base),
+              "a list begins with it")
+
+
+def _part_of_log(self: _Lowerer, v: Value, place: str) -> Buffer:
+    """Return a part of a Log, as large as an array, as a buffer."""
+    name = self.fresh("part")
+    self.nodes.append(Assign(name, place))
+    return Buffer("log", v.aval.dtype, product(v.aval.shape), [], name)
+
+
+def _copy_out(self: _Lowerer, part: Buffer, v: Value) -> None:
+    k = self.fresh("k")
+    self.nodes.append(Loop(k, "0", self.dim(part.size), [
+        Store(self.buffers.of[v].name, k, f"{part.name}[{k}]")]))
+
+
+def _log_array(self: _Lowerer, eqn: Eqn) -> None:
+    """Copy all elements of a Log to an array."""
+    base, _, _ = _log_names(_number_of(self, eqn.inputs[0]))
+    _copy_out(self, _part_of_log(self, eqn.output, base), eqn.output)
+
+
+def _place_in_log(self: _Lowerer, eqn: Eqn) -> tuple[str, str]:
+    """Return a Log's memory, and which of its elements an equation begins at."""
+    base, _, _ = _log_names(_number_of(self, eqn.inputs[0]))
+    return base, self.dim(eqn.params["at"][0])
+
+
+def _log_read(self: _Lowerer, eqn: Eqn) -> None:
+    base, place = _place_in_log(self, eqn)
+    _, v = eqn.outputs
+    if is_array(v):
+        _copy_out(self, _part_of_log(self, v, f"advance({base}, {place})"), v)
+        return
+    self.names[v] = self.fresh(self.label(v))
+    self.nodes.append(Assign(self.names[v], f"{base}[{place}]", self.comment(eqn)))
+
+
+def _log_add(self: _Lowerer, eqn: Eqn) -> None:
+    base, place = _place_in_log(self, eqn)
+    x = eqn.inputs[1]
+    if not is_array(x):
+        at = self.fresh("at")
+        self.nodes.append(Assign(at, place))
+        self.nodes.append(Store(base, at, f"{base}[{at}] + {self.atom(x)}", self.comment(eqn)))
+        return
+    part, k = _part_of_log(self, x, f"advance({base}, {place})"), self.fresh("k")
+    self.nodes.append(Loop(k, "0", self.dim(part.size), [
+        Store(part.name, k, f"{part.name}[{k}] + {self.buffers.of[x].name}[{k}]")]))
+
+
+def _log_write(self: _Lowerer, eqn: Eqn) -> None:
+    base, place = _place_in_log(self, eqn)
+    x = eqn.inputs[1]
+    if is_array(x):
+        self.copy(x, x, _part_of_log(self, x, f"advance({base}, {place})"), "a list gets it")
+    else:
+        self.nodes.append(Store(base, place, self.atom(x), self.comment(eqn)))
+
+
+LOG_OPS = {"new": _log_new, "push": _log_push, "pop": _log_pop, "of": _log_of,
+           "array": _log_array, "read": _log_read, "add": _log_add, "write": _log_write}

@@ -111,8 +111,8 @@ def appends(x: Any) -> Any:
     found = []
     while x < 10.0:  # <-- here
         x = x * 2.0
-        found.append(x)
-    return found
+        found.append((x, "x"))
+    return len(found)
 
 
 def chooses_an_object(x: Any) -> Any:
@@ -214,10 +214,9 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                            "loop, "
                            "and write to parts of it"),
     "append in a while": (appends, (0.5,),
-                          "this `while` on data cannot be captured: list.append() needs "
-                          "its iterations one by one. Fill an array that is made before it, and "
-                          "give "
-                          "every name that it changes one kind of value"),
+                          "this `while` on data cannot be captured: a list that gets longer as "
+                          "data decides holds items of type tuple. Fill an array that is made "
+                          "before it, and give every name that it changes one kind of value"),
     "objects by data": (chooses_an_object, (0.5,),
                         "'chosen' is one of two things, each a Fraction, depending on data, at "
                         "{file}:{line-2}. Use it within both branches, or choose between the "

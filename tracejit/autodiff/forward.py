@@ -12,8 +12,8 @@ from typing import Any
 from tracejit.autodiff.sweep import Sweep
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Value
-from tracejit.ir.lowering import Inline, Region
-from tracejit.ir.types import Aval, Type
+from tracejit.ir.lowering import Inline, LogOp, Region
+from tracejit.ir.types import Aval, Type, is_differentiable
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
 from tracejit.ops.calls import find_gradient, is_marked
 from tracejit.trace.context import Trace, current
@@ -99,7 +99,8 @@ class ForwardSweep(Sweep):
             return
         new = copy_eqn(eqn, self.env)
         self.builder.append(new)
-        if is_marked(eqn.op) or all(t is None for t in tangents):
+        begins_log = eqn.op.lowering == LogOp("of") and is_differentiable(new.output.aval.dtype)
+        if is_marked(eqn.op) or (all(t is None for t in tangents) and not begins_log):
             return
         if eqn.op.jvp is None:
             raise LookupError(f"{describe_line(eqn.site)}: {_without_jvp(eqn.op)}")

@@ -21,7 +21,7 @@ from tracejit.autodiff.sweep import Sweep
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Block, Eqn, Params, Value
 from tracejit.ir.dims import Dim
-from tracejit.ir.lowering import Effect, Inline
+from tracejit.ir.lowering import Effect, Inline, LogOp
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type, is_differentiable, scalar
 from tracejit.ir.walk import free_values
@@ -85,6 +85,8 @@ class ReverseSweep(Sweep):
         """Return a cotangent as an array (or Log) of this type; zeros where there is none."""
         if ct is None:
             return self.zeros(t)
+        if isinstance(ct, cotangents.Unread):
+            return self.emit("log_of", [self.zeros(ct.aval)])[0]
         if isinstance(ct, Value) or not isinstance(t, Aval):
             return ct
         ct = cotangents.dense(ct)
@@ -184,7 +186,9 @@ class ReverseSweep(Sweep):
         if self.stopped:
             cts = [None if v in self.stopped else ct
                    for v, ct in zip(eqn.outputs, cts, strict=True)]
-        if all(ct is None for ct in cts):
+        if all(ct is None for ct in cts) and self._begins_log(eqn):
+            cts = [self.zeros(eqn.output.aval)]
+        if all(ct is None or isinstance(ct, cotangents.Unread) for ct in cts):
             self.reasons.setdefault(eqn, self._why_not(eqn))
             return
         operands = (*eqn.inputs, *(v for r in eqn.regions for v in free_values(r)))
@@ -204,6 +208,19 @@ class ReverseSweep(Sweep):
                    for ct in cts]
             for a, ct in zip(eqn.inputs, rule(self, eqn, cts), strict=False):
                 self.add(a, ct)
+
+    def _begins_log(self, eqn: Eqn) -> bool:
+        """Return whether the way back of a list begins here, though nothing reads the list.
+
+        A Log of cotangents has to be as long as the list's own. Of the last use, it is made where
+        it turns out to matter.
+        """
+        if eqn.op.lowering != LogOp("array") or not self.wants(eqn.inputs[0]):
+            return False
+        if eqn.params["last"]:
+            assert isinstance(eqn.output.aval, Aval)
+            self.cts[eqn.inputs[0]] = cotangents.Unread(eqn.output.aval)  # type: ignore[index]
+        return not eqn.params["last"]
 
     def _why_not(self, eqn: Eqn) -> str:
         """Return why an equation gets no backward part."""

@@ -12,6 +12,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     creation,
     gather,
     linalg,
+    list_items,
     logs,
     reductions,
     shapes,

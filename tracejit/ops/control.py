@@ -25,6 +25,7 @@ from tracejit.ir.core import Block, Eqn, Params, Value
 from tracejit.ir.dims import maximum
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import Aval
+from tracejit.ops.cotangents import Unread
 from tracejit.ops.kinds import only, structural
 
 __all__ = ["branches_jvp", "leave_out_untouched"]
@@ -113,7 +114,8 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
         replayed: list[Any] = sweep.replay(eqn, cts, maximum(params["hi"] - params["lo"], 0))
         return replayed
     free = sweep.active_free(body)
-    has = [ct is not None and sweep.wants(v) for ct, v in zip(cts, carried, strict=True)]
+    has = [not (ct is None or isinstance(ct, Unread)) and sweep.wants(v)
+           for ct, v in zip(cts, carried, strict=True)]
     while True:
         kept = [k for k, h in enumerate(has) if h]
         avals = [carried[k].aval for k in kept] + [v.aval for v in free]

@@ -14,8 +14,8 @@ from tracejit.ir.types import Aval
 from tracejit.trace.equations import apply
 from tracejit.trace.tracer import Tracer
 
-__all__ = ["Cotangent", "Masked", "Scattered", "Where", "add_cotangents", "apply_derivative",
-           "dense", "narrow", "scale", "sum_to", "unbroadcast", "zeros"]
+__all__ = ["Cotangent", "Masked", "Scattered", "Unread", "Where", "add_cotangents",
+           "apply_derivative", "dense", "narrow", "scale", "sum_to", "unbroadcast", "zeros"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,16 @@ class Scattered:
 
     aval: Aval
     add_to: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The cotangent of a Log that holds a list of which nothing is read: zeros, if they matter.
+
+    aval -- of the array of all its items
+    """
+
+    aval: Aval
 
 
 Cotangent = Tracer | Masked | Scattered | None

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lowering import LogOp
 from tracejit.ir.types import Aval, LogType
 from tracejit.ops.kinds import structural
 
-__all__: list[str] = []
+__all__ = ["Items"]
 
 
 def _new_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
@@ -33,13 +35,44 @@ def _pop_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -
     return (log, *(Aval(log.dtype, shape) for shape in params["shapes"]))
 
 
-def _push(log: Any, *values: Any) -> Any:
-    return ((log, values),)
+class Items:
+    """What a Log is to the interpreter: its elements, changed in place: a Log is used once."""
+
+    def __init__(self, x: np.ndarray) -> None:
+        self.dtype, self.elements = x.dtype, list(x.ravel())
+
+    def part(self, begin: int, end: int, shape: Any) -> Any:
+        """Return some elements as an array."""
+        if not 0 <= begin <= end <= len(self.elements):
+            raise IRError(f"elements {begin} to {end} of a Log of {len(self.elements)}")
+        found = np.empty(end - begin, self.dtype)
+        found[:] = self.elements[begin:end]
+        return found.reshape(shape)
+
+    def put(self, begin: int, x: np.ndarray) -> Items:
+        """Replace elements."""
+        if not 0 <= begin <= len(self.elements) - x.size:
+            raise IRError(f"{x.size} elements at {begin} of a Log of {len(self.elements)}")
+        self.elements[begin:begin + x.size] = x.ravel()
+        return self
+
+    def pop(self, shape: Any) -> Any:
+        """Remove elements at the end and return them as an array."""
+        begin = len(self.elements) - int(np.prod(shape, dtype=np.int64))
+        found = self.part(begin, len(self.elements), shape)
+        del self.elements[begin:]
+        return found
 
 
-def _pop(log: Any, shapes: Any) -> Any:
-    rest, values = log
-    return (rest, *values)
+def _push(log: Items, *values: Any) -> Any:
+    for x in values:
+        log.elements.extend(np.asarray(x).ravel())
+    return log
+
+
+def _pop(log: Items, shapes: Any) -> Any:
+    found = [log.pop(shape) for shape in reversed(shapes)]
+    return (log, *reversed(found))
 
 
 def _push_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
@@ -68,7 +101,8 @@ def _pop_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     return list(sweep.emit("pop", [tangents[0]], eqn.params))
 
 
-structural("log_new", lambda dtype: ((),), _new_infer, LogOp("new"), marked=True, unique=True)
+structural("log_new", lambda dtype: Items(np.empty(0, dtype)), _new_infer, LogOp("new"),
+           marked=True, unique=True)
 structural("push", _push, _push_infer, LogOp("push"), _push_vjp, _push_jvp,
            unique=True)
 structural("pop", _pop, _pop_infer, LogOp("pop"), _pop_vjp, _pop_jvp,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tracejit.errors import Refusal, TracejitError
 from tracejit.ir.builder import Scope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
-from tracejit.ir.types import Aval
+from tracejit.ir.types import Aval, LogType
 from tracejit.trace.container_aliases import (
     Held,
     containers,
@@ -21,7 +21,7 @@ from tracejit.trace.container_aliases import (
     snapshot,
     with_joined,
 )
-from tracejit.trace.context import Cell, Place, current
+from tracejit.trace.context import Cell, Place, current, refuse
 from tracejit.trace.dispatch import loop_dtypes
 from tracejit.trace.equations import (
     as_operand,
@@ -35,7 +35,7 @@ from tracejit.trace.equations import (
     promotion_key,
     same_dim,
 )
-from tracejit.trace.known import fix_ints
+from tracejit.trace.known import fix_ints, rests_on_data
 from tracejit.trace.mixed import Mixed, settled
 from tracejit.trace.places import (
     UNSET,
@@ -47,8 +47,12 @@ from tracejit.trace.places import (
     rebuild,
     same_structure,
 )
+from tracejit.trace.restarts import Grows, Unroll
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
+
+if TYPE_CHECKING:
+    from tracejit.trace.data_lists import DataLists
 
 __all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
 
@@ -112,8 +116,36 @@ class _Branch:
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
              names: Sequence[Place]) -> None:
     """Trace both branches of a condition and give names and cells what the taken one leaves."""
+    from tracejit.trace.data_lists import DataLists
+
+    lists = DataLists()
+    by_data = rests_on_data(condition)
+    while True:
+        try:
+            lists.begin()
+            _trace_if(condition, branches, names, lists, by_data)
+        except Grows as e:
+            lists.put_back()
+            if not lists.takes(e):
+                raise
+        except Unroll as e:
+            lists.put_back()
+            if any(f.kind == "loop" for f in current().frames):
+                raise
+            raise e.refusal or refuse(e.why, "Fill an array that is made before the branch"
+                                      ) from None
+        except BaseException:
+            lists.put_back()
+            raise
+        else:
+            lists.finish()
+            return
+
+
+def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
+              lists: DataLists, by_data: bool) -> None:
     try:
-        traced = [_trace_branch(fn, names) for fn in branches]
+        traced = [_trace_branch(fn, names, lists, by_data) for fn in branches]
     except Refusal:
         fix_ints(condition, "a branch, which cannot be captured as one on data,")
         raise
@@ -149,12 +181,14 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
         raise BranchRaised
 
 
-def _trace_branch(fn: Callable[[], Any], names: Sequence[Place]) -> _Branch:
+def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: DataLists,
+                  by_data: bool) -> _Branch:
     trace = current()
     before = [(p, p.get()) for p in names]
     raised = False
     try:
         with trace.region("if") as (frame, scope):
+            lists.frame, frame.by_data = frame, by_data
             try:
                 fn()
             except BranchRaised:
@@ -226,7 +260,7 @@ class _Merger:
 
     def _live(self, k: int, make: Callable[[], Atom], aval: Aval) -> Atom:
         """What a branch that raised yields never matters."""
-        if not self.branches[k].raised:
+        if isinstance(aval, LogType) or not self.branches[k].raised:
             return make()
         if not aval.shape:
             return emit_value("full", [atom_of(aval.dtype.type(0))], {"shape": ()})

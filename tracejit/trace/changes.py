@@ -16,7 +16,7 @@ from typing import Any
 
 from tracejit.errors import TracejitError
 from tracejit.trace.container_aliases import is_joined, refuse_joined_change
-from tracejit.trace.context import Frame, current, refuse, refuse_outside
+from tracejit.trace.context import current, refuse, refuse_outside
 from tracejit.trace.dependencies import note_unseen
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
@@ -39,14 +39,19 @@ def note_made(x: Any) -> Any:
     return x
 
 
-def known_container(x: Any, what: str | None = None) -> int:
+def known_container(x: Any, what: str | None = None, by_data: bool = False) -> int:
     """Return in how many regions a container was made; refuse `what` changes one from outside.
 
-    A list that grows in a loop of the graph has no size; the loop can only be unrolled.
+    A list that grows in a loop of the graph has no size: the loop or branch carries its storage
+    (`Grows`), or can only be unrolled.
+
+    by_data -- whether a region inside, where data decides, changes how many items it has
     """
     frames = current().frames
     for frame in reversed(frames):
         if id(x) in frame.created:
+            if by_data and id(x) in frame.growing:
+                raise Grows(frame, x, f"{what} needs its iterations one by one", by_data=True)
             return frame.depth
         if frame.kind == "probe":
             if isinstance(x, (list, deque, bytearray, dict, set)):
@@ -55,10 +60,14 @@ def known_container(x: Any, what: str | None = None) -> int:
                 raise NotRepeatable
         elif frame.kind == "loop" and what is not None:
             why = f"{what} needs its iterations one by one"
-            raise Grows(frame, x, why) if frame.grows and type(x) is list else Unroll(why)
+            by_data = by_data or frame.by_data
+            raise Grows(frame, x, why, by_data) if type(x) is list and (
+                by_data or frame.grows) else Unroll(why)
         elif frame.kind == "if" and what is not None:
             refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
-            if _is_in_loop(x, frame):  # of which each iteration may know the branch
+            if type(x) is list and (by_data or _is_on_data(x)):
+                raise Grows(frame, x, f"{what} in a branch", by_data=True, refusal=refusal)
+            if any(f.kind == "loop" for f in frames):  # of which each iteration may know the branch
                 raise Unroll(f"{what} in a branch needs its iterations one by one", refusal)
             raise refusal
         elif frame.kind == "map" and what is not None:
@@ -67,12 +76,12 @@ def known_container(x: Any, what: str | None = None) -> int:
     return 0
 
 
-def _is_in_loop(x: Any, branch: Frame) -> bool:
-    """Return whether there is a loop around a branch, but not around a container."""
-    for frame in reversed(current().frames[:branch.depth - 1]):
+def _is_on_data(x: Any) -> bool:
+    """Return whether data decides on one of the branches around, but not around a container."""
+    for frame in reversed(current().frames):
         if id(x) in frame.created or frame.kind not in ("loop", "if"):
             return False
-        if frame.kind == "loop":
+        if frame.by_data:
             return True
     return False
 

@@ -36,7 +36,7 @@ class Cell:
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
         self.depth = depth
-        self.is_array = bool(value.aval.shape)
+        self.is_array = not value.is_log and bool(value.aval.shape)
         """Whether it is NumPy's array, which may have no axes, and not a scalar."""
         self.layout: Any = None
         """The rule by which NumPy's array lies in memory; None if its first value tells."""
@@ -173,6 +173,12 @@ class Frame:
     """Whether it is no `while`, if it is a loop."""
     grows: bool = False
     """Whether it is a loop that may carry the storage of a list that gets longer in it."""
+    growing: set[int] = field(default_factory=set)
+    """The lists of which it carries the storage, as they get longer by as much each time."""
+    by_data: bool = False
+    """Whether data decides if it runs, of a branch, or how often, of a loop."""
+    index: Value | None = None
+    """The number of the iteration, if it is a loop."""
     indexed: list[Any] = field(default_factory=list)
     """The lists that are indexed by a number of such a loop, in case they get longer in it."""
     swallowed: Exception | None = None
@@ -233,6 +239,10 @@ class Trace:
         """Where lists are made item by item, and why."""
         self.list_kinds: dict[Any, Any] = {}
         """Where lists of numbers are made that hold others later: dtype, whether Python's."""
+        self.log_changes = 0
+        """How often a list was changed that gets longer as data decides (`data_lists.py`)."""
+        self.walked: list[Any] = []
+        """The lists over which loops are running."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.guards: list[Guard] = []

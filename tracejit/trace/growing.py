@@ -111,6 +111,7 @@ class Growing:
     def enter(self, frame: Frame, turn: Dim, trips: Dim) -> None:
         """Let the list be what iteration number `turn` of `trips` begins with."""
         frame.created[id(self.container)] = self.container
+        frame.growing.add(id(self.container))
         self.turn, self.trips = turn, trips
         self.run = None
         if self.storage is not None and self.kind is not None:

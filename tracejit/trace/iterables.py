@@ -37,6 +37,8 @@ class TracedIterable:
     def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], Any], what: str,
                  reverse: bool = False) -> None:
         self.lo, self.hi, self.item, self.what, self.reverse = lo, hi, item, what, reverse
+        self.walks: tuple[Any, ...] = ()
+        """The lists that it runs over."""
         self.snapshots: int | None = None
         """How many states a loop over it keeps for its way back, in place of every iteration's."""
 
@@ -161,7 +163,9 @@ def counted(x: Any) -> TracedIterable | None:
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
     if has_runs(x) and len(x) == 1:
         run = x[0]
-        return TracedIterable(0, run.count, run.item, "a list")
+        items = TracedIterable(0, run.count, run.walk(), "a list")
+        items.walks = (x,)
+        return items
     return None
 
 
@@ -182,7 +186,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
     numbered = TracedIterable(items.lo, items.hi,
                               lambda i: (items.turn(i) + start, items.item(i)),
                               "enumerate()", items.reverse)
-    numbered.snapshots = items.snapshots
+    numbered.snapshots, numbered.walks = items.snapshots, items.walks
     return Iterated(numbered)
 
 
@@ -208,8 +212,9 @@ def make_zip(*iterables: Any, strict: bool = False) -> Any:
             raise ValueError("zip() has arguments of different lengths")
         size = part_count if size is None else _shorter(size, part_count)
     assert size is not None
-    return Iterated(TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences),
-                                   "zip()"))
+    zipped = TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
+    zipped.walks = tuple(x for part in parts if part is not None for x in part.walks)
+    return Iterated(zipped)
 
 
 _FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsView)
@@ -276,5 +281,7 @@ def make_reversed(x: Any) -> Any:
         return reversed(x)
     if items.what.endswith(")"):
         raise TypeError(f"'{items.what[:-2]}' object is not reversible")
-    return Iterated(TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse))
+    backwards = TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse)
+    backwards.walks = items.walks
+    return Iterated(backwards)
 

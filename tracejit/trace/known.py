@@ -22,7 +22,7 @@ from tracejit.trace.guards import Elements, Guarded
 from tracejit.trace.paths import Leaf
 from tracejit.trace.tracer import Traced, Tracer, need_int, tracer_of
 
-__all__ = ["constant_copy", "fix_ints", "known_array"]
+__all__ = ["constant_copy", "fix_ints", "known_array", "rests_on_data"]
 
 
 def known_array(x: Any, why: str) -> np.ndarray | None:
@@ -53,6 +53,16 @@ def fix_ints(x: Tracer, why: str) -> None:
         for v in search.ints:
             if v in current().actual and not v.is_size:
                 need_int(v.dim, why)
+
+
+def rests_on_data(x: Tracer) -> bool:
+    """Return whether more comes into a value than ints that each iteration or call may know."""
+    search = _Search()
+    if not search.is_known(atom_of(x)):
+        return True
+    trace = current()
+    known = {f.index for f in trace.frames if f.kind == "loop" and not f.by_data}
+    return any(not v.is_size and v not in trace.actual and v not in known for v in search.ints)
 
 
 def constant_copy(x: np.ndarray) -> Tracer:

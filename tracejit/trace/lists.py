@@ -21,6 +21,7 @@ from tracejit.trace.branches import as_condition
 from tracejit.trace.changes import known_container, note_made
 from tracejit.trace.container_aliases import refuse_joined_change
 from tracejit.trace.context import current
+from tracejit.trace.data_lists import Grown, plain_items
 from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import (
     cast,
@@ -339,6 +340,7 @@ def _at_least_none(n: Dim) -> Dim:
 
 def joined(xs: Any) -> Stored | None:
     """Return one run for all items of a list, where they are numbers."""
+    xs = plain_items(xs)
     if len(xs) == 1 and isinstance(xs[0], Stored):
         return xs[0]
     if not xs or not all(p.is_numbers if isinstance(p, Run) else _is_plain_number(p) for p in xs):
@@ -502,6 +504,9 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
     if place is None:
         give_up(xs, "writing to an item of a list of different things")
     run, k = xs[place[0]], place[1]
+    if isinstance(run, Grown):
+        run.put(k, content)
+        return None
     if not isinstance(run, Stored) or run.nest:
         run.give_up("binding an item of a list of arrays or lists to another one")
     _writing(xs)
@@ -601,6 +606,9 @@ def refuse_unknown_identity(a: Any, b: Any) -> None:
 
 def _change(xs: list[Any], parts: list[Any], what: str) -> None:
     """Give a list other items, more or fewer."""
+    if xs and isinstance(xs[0], Grown):
+        xs[0].replace(parts)
+        return
     for p in xs:
         if isinstance(p, Stored) and p.shared:
             p.give_up(what)
@@ -636,6 +644,9 @@ def _items_to_add(content: Any) -> list[Any]:
 
 
 def _append(xs: list[Any], x: Any) -> None:
+    if xs and isinstance(xs[0], Grown):
+        xs[0].push(x)
+        return
     _change(xs, [*xs, x], "list.append()")
 
 
@@ -651,6 +662,8 @@ def _insert(xs: list[Any], k: Any, x: Any) -> None:
 
 
 def _pop(xs: list[Any], k: Any = -1) -> Any:
+    if xs and isinstance(xs[0], Grown) and isinstance(k, int) and k == -1:
+        return xs[0].pop()
     if not isinstance(k, int):
         give_up(xs, "list.pop()")
     if k not in (0, -1) and len(xs) == 1:
@@ -789,7 +802,7 @@ def unpacked(xs: Any, count: int) -> tuple[Any, ...]:
 def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
     """Return `sum(xs, start)`."""
     result = start
-    for p in xs:
+    for p in plain_items(xs):
         if not isinstance(p, Run):
             result = add(result, p)
             continue
@@ -830,6 +843,7 @@ def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
     """Return `max(xs)`, or `min(xs)`."""
     fold = FUNCTIONS[np.max if ufunc is np.maximum else np.min]
     found = []
+    xs = plain_items(xs)
     for p in xs:
         if isinstance(p, Run) and not (p.is_numbers and isinstance(p, Stored)):
             p.give_up("the largest or smallest of arrays or lists")

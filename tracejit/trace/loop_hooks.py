@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FunctionType, MethodType
 from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.trace import loops
 from tracejit.trace.branches import BranchRaised, trace_if
-from tracejit.trace.calls import captured_function
+from tracejit.trace.calls import call_function, captured_function
 from tracejit.trace.changes import note_made
 from tracejit.trace.context import current, refuse
 from tracejit.trace.decisions import DecisionHooks
@@ -35,6 +36,18 @@ def _refused_while(e: Unroll) -> Refusal:
         "value")
 
 
+@contextmanager
+def _walking(*lists: Any) -> Iterator[None]:
+    """Note that a loop runs over lists: how long they are may not change as data decides."""
+    walked = current().walked
+    before = len(walked)
+    walked += lists
+    try:
+        yield
+    finally:
+        del walked[before:]
+
+
 class LoopHooks(DecisionHooks):
     """Loops over traced ranges and arrays are loops of the graph, all others Python's own."""
 
@@ -58,7 +71,7 @@ class LoopHooks(DecisionHooks):
             del guards[before:]
             try:
                 loops.trace_loop(places, rebound, self._contents(written, rebound, body),
-                                 lambda i: body(), lambda i: condition(), flags=flags)
+                                 lambda i: body(), lambda i: truth(condition()), flags=flags)
                 return
             except (Unroll, Refusal) as e:
                 if isinstance(e, Unroll) and loops.is_of_open_loop(e):
@@ -74,8 +87,11 @@ class LoopHooks(DecisionHooks):
         places = name_places(carried, body, condition)
         try:
             loops.trace_loop(places, rebound, self._contents(written, rebound, body),
-                             lambda i: body(), lambda i: condition(), flags=flags)
+                             lambda i: body(), lambda i: truth(condition()), flags=flags,
+                             by_data=True)
         except Unroll as e:
+            if loops.is_of_open_loop(e):
+                raise
             raise _refused_while(e) from None
 
     def _probe(self, condition: FunctionType) -> set[str]:
@@ -124,8 +140,10 @@ class LoopHooks(DecisionHooks):
         try:
             loops.trace_loop([*places, ended], [*rebound, ended.name],
                              self._contents(written, rebound, body), turn,
-                             lambda _: self.not_(ended.get()), flags=flags)
+                             lambda _: self.not_(ended.get()), flags=flags, by_data=True)
         except Unroll as e:
+            if loops.is_of_open_loop(e):
+                raise
             raise _refused_while(e) from None
 
     def _look_ahead(self, condition: FunctionType, body: FunctionType,
@@ -158,7 +176,8 @@ class LoopHooks(DecisionHooks):
              stop: FunctionType | None) -> None:
         """Run a `for`, or trace it where it runs over numbers or an array."""
         if has_runs(iterable) and len(iterable) > 1:
-            self._for_parts(list(iterable), body, changes, stop)
+            with _walking(iterable):
+                self._for_parts(list(iterable), body, changes, stop)
             return
         items = counted(iterable)
         if items is None and isinstance(iterable, range) and len(iterable) > 1:
@@ -166,6 +185,11 @@ class LoopHooks(DecisionHooks):
         if items is None:
             self._run(iterate(iterable), body, stop, changes[0])
             return
+        with _walking(*items.walks):
+            self._for_items(iterable, items, body, changes, stop)
+
+    def _for_items(self, iterable: Any, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
         try:
             traced = self._is_traced(items, body, changes, stop)
         except Widens as e:
@@ -260,8 +284,9 @@ class LoopHooks(DecisionHooks):
         def goes_on(k: Any) -> Any:
             return self.and_(self.not_(stop()), lambda: k < of_dim(count))
 
+        is_short = isinstance(count, int) and count <= MANY_ITEMS
         loops.trace_loop(name_places(carried, body, stop), rebound, contents, run, goes_on,
-                         flags=flags, snapshots=items.snapshots)
+                         flags=flags, snapshots=items.snapshots, by_data=not is_short)
 
     def _contents(self, written: Sequence[str], rebound: Sequence[str],
                   body: FunctionType) -> list[Any]:
@@ -272,8 +297,11 @@ class LoopHooks(DecisionHooks):
 
     # --- comprehensions -------------------------------------------------------------------------
 
-    def list_of(self, iterable: Any, element: Callable[[Any], Any]) -> Any:
-        """Evaluate `[element(a) for a in iterable]`."""
+    def list_of(self, iterable: Any, element: Callable[[Any], Any],
+                test: Callable[[Any], Any] | None = None) -> Any:
+        """Evaluate `[element(a) for a in iterable if test(a)]`."""
+        if test is not None:
+            return self._filtered(iterable, element, test)
         if has_runs(iterable) and len(iterable) > 1:
             parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
             return note_made([x for part in parts for x in part])
@@ -284,9 +312,28 @@ class LoopHooks(DecisionHooks):
             return list_of(items, element)
         return note_made([element(x) for x in iterate(iterable if items is None else items)])
 
-    def generated(self, iterable: Any, element: Callable[[Any], Any]) -> Generated:
-        """Return `element(a) for a in iterable`, a generator for whatever function takes it."""
-        return Generated(iterable, element, self.list_of)
+    def _filtered(self, iterable: Any, element: Callable[[Any], Any],
+                  test: Callable[[Any], Any]) -> list[Any]:
+        """Evaluate a comprehension as the loop that appends what passes a test."""
+        result: list[Any] = note_made([])
+
+        def append(x: Any) -> None:
+            call_function(result.append, (element(x),), {})
+
+        def body(x: Any) -> None:
+            passes = truth(test(x))
+            if passes is True:
+                append(x)
+            elif passes is not False:
+                trace_if(passes, [lambda: append(x), lambda: None], [])
+
+        self.for_(iterable, body, ((), (), (), ()), None)
+        return result
+
+    def generated(self, iterable: Any, element: Callable[[Any], Any],
+                  test: Callable[[Any], Any] | None = None) -> Generated:
+        """Return `element(a) for a in iterable if test(a)`, for whatever function takes it."""
+        return Generated(iterable, element, test, self)
 
     def iterate(self, iterable: Any) -> Any:
         """Return what a comprehension runs over, or a `*` unpacks."""
@@ -301,13 +348,13 @@ class Generated:
     list_of: Callable[..., Any]
 
     def __init__(self, iterable: Any, element: Callable[[Any], Any],
-                 list_of: Callable[..., Any]) -> None:
-        self.iterable, self.element, self.list_of = iterable, element, list_of
+                 test: Callable[[Any], Any] | None, hooks: LoopHooks) -> None:
+        self.iterable, self.element, self.test, self.hooks = iterable, element, test, hooks
 
     def argument_of(self, fn: Any) -> Any:
         """Return a list for what takes all items at once, a generator for users' functions."""
         if isinstance(fn, (FunctionType, MethodType)) and captured_function(
                 getattr(fn, "__func__", fn)) is not None:
-            element = self.element
-            return (element(x) for x in iterate(self.iterable))
-        return self.list_of(self.iterable, self.element)
+            element, test, truth = self.element, self.test, self.hooks.truth
+            return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
+        return self.hooks.list_of(self.iterable, self.element, self.test)

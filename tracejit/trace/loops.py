@@ -24,6 +24,7 @@ from tracejit.trace.branches import BranchRaised
 from tracejit.trace.changes import known_container
 from tracejit.trace.container_aliases import Turns, containers, with_joined
 from tracejit.trace.context import Cell, Frame, Place, current, refuse
+from tracejit.trace.data_lists import DataLists
 from tracejit.trace.equations import (
     atom_of,
     emit,
@@ -72,7 +73,7 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
                written: Sequence[Tracer], body: Callable[[Any], Any],
                condition: Callable[[Any], Any] | None, lo: Dim = 0, hi: Dim = 0,
                reverse: bool = False, flags: Sequence[str] = (),
-               snapshots: int | None = None) -> None:
+               snapshots: int | None = None, by_data: bool = False) -> None:
     """Emit a loop and give every place that it changes what the last iteration leaves.
 
     places    -- what the body may change and what matters afterwards
@@ -82,6 +83,7 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
     condition -- called with the index: the loop runs while it holds; None: i runs over lo..hi-1
     snapshots -- how many states to keep for the way back, in place of what each iteration needs
     flags     -- the names that end the loop when they are set, so that they are False in the body
+    by_data   -- whether data decides how often it runs
 
     Raises `Unroll` where only Python can run it.
     """
@@ -92,7 +94,7 @@ def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
     params: Params = {} if snapshots is None else {"snapshots": snapshots}
     if condition is None:
         params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
-    tracer = _LoopTracer(carried, body, condition, lo, hi, flags, reverse)
+    tracer = _LoopTracer(carried, body, condition, lo, hi, flags, reverse, by_data)
     try:
         _settle(tracer, params)
     except Exception as e:
@@ -144,7 +146,7 @@ class _LoopTracer:
     """One loop being traced; `begun` and `ended` are contents around the last traced body."""
 
     def __init__(self, carried: list[_Carried], body: Any, condition: Any, lo: Dim, hi: Dim,
-                 flags: Sequence[str], reverse: bool) -> None:
+                 flags: Sequence[str], reverse: bool, by_data: bool) -> None:
         self.carried, self.flags = carried, flags
         self.given = tuple(carried)
         self.body, self.condition = body, condition
@@ -152,6 +154,7 @@ class _LoopTracer:
         self.demoted: set[tuple[_Carried, int]] = set()
         self.reverse = reverse
         self.growing: list[Growing] = []
+        self.by_data, self.lists = by_data, DataLists()
         self.where = place_in_code()
         trips = hi - lo
         self.may_grow = condition is None and self.where not in current().plain_lists and not (
@@ -167,6 +170,7 @@ class _LoopTracer:
             g.prepare(self.lo, self.hi)
         self.read: set[Cell] = set()
         try:
+            self.lists.begin()
             regions = []
             if self.condition is not None:
                 block = self._trace(self._run_condition)
@@ -184,11 +188,16 @@ class _LoopTracer:
         except Grows as e:
             if e.frame is not self.frame:
                 raise
+            if self.lists.takes(e):
+                self.growing = [g for g in self.growing if g.container is not e.container]
+                self._forget(self.lists.outdated)
+                return None
             self.growing.append(Growing(e.container, self.where))
             return None
         finally:
             for container, items in lists:
                 container[:] = items
+            self.lists.put_back()
             for place, content in before:
                 place.set(content)
 
@@ -212,6 +221,7 @@ class _LoopTracer:
         """Give every place the content that an iteration begins with."""
         self.frame = frame
         frame.grows, frame.counted = self.may_grow, self.condition is None
+        frame.by_data, frame.index, self.lists.frame = self.by_data, self.inputs[0], frame
         turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
         for g in self.growing:
             g.enter(frame, turn, self.hi - self.lo)
@@ -239,9 +249,12 @@ class _LoopTracer:
     def _run_condition(self, frame: Frame) -> list[Any] | None:
         known = {c.place.key for c in self.carried}
         before = [c.place.get() for c in self.carried]
+        changes = current().log_changes
         result = self.condition(SymInt(self.inputs[0].dim))
-        if frame.written.keys() - known or any(
-                c.place.get() is not x for c, x in zip(self.carried, before, strict=True)):
+        written = {key for key, (p, _) in frame.written.items() if not _is_log(p)}
+        if current().log_changes != changes or written - known or any(
+                c.place.get() is not x and not _is_log(c.place)
+                for c, x in zip(self.carried, before, strict=True)):
             raise refuse("the condition of this `while` changes something in some iterations only",
                          "Change it in the body")
         if isinstance(result, (bool, np.bool_)):
@@ -288,7 +301,9 @@ class _LoopTracer:
 
     def _forget_storage(self) -> None:
         """Carry no storage of lists that was made for another kind of items."""
-        old = {g.outdated for g in self.growing if g.outdated is not None}
+        self._forget({g.outdated for g in self.growing if g.outdated is not None})
+
+    def _forget(self, old: set[Cell | None]) -> None:
         self.carried = [c for c in self.carried
                         if not (isinstance(c.place, CellPlace) and c.place.cell in old)]
 
@@ -381,6 +396,11 @@ class _LoopTracer:
         return [s for s in starts if s is not None]
 
 
+def _is_log(place: Place) -> bool:
+    """Return whether a place is one that reading a list in a Log changes, too."""
+    return isinstance(place, CellPlace) and place.cell.value.is_log
+
+
 def _changed_and_bound(name: str, x: Any) -> Refusal:
     kind = type(x).__name__
     return refuse(f"{name!r} is bound to one {kind} after another in this loop, and what it holds "
@@ -420,6 +440,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
     bound = _bound(tracer)
     settle_aliases(tracer, bound, trips)
     arrays = [x for b in bound for x in (b.start, b.now)]
+    tracer.lists.finish()
     for g in tracer.growing:
         known_container(g.container, "list.append()")
         g.container[:] = g.finished()

@@ -69,18 +69,22 @@ class Unroll(Exception):
 
 
 class Grows(Unroll):
-    """A list from around a counted loop gets more items in it: the loop may carry its storage.
+    """A list from around a loop or branch gets more items in it: that may carry its storage.
 
-    frame     -- of the loop
+    frame     -- of the loop or branch
     container -- the list
+    by_data   -- whether data decides how many items it gets
+    kinds     -- of which its numbers are, as far as that is known
     """
 
     frame: Any
     container: Any
 
-    def __init__(self, frame: Any, container: Any, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, frame: Any, container: Any, why: str, by_data: bool = False,
+                 kinds: Any = frozenset(), refusal: Refusal | None = None) -> None:
+        super().__init__(why, refusal)
         self.frame, self.container = frame, container
+        self.by_data, self.kinds = by_data, kinds
 
 
 class Widens(Refusal):

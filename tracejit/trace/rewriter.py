@@ -541,21 +541,23 @@ class _Rewriter(ast.NodeTransformer):
         """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
         (generator, *more) = node.generators
         names = _names_of_target(generator.target)
-        if more or generator.ifs or generator.is_async or names is None or (
-                _walrus_targets([node])) or _makes_closures(node.elt):
+        if more or generator.is_async or names is None or (
+                _walrus_targets([node])) or any(map(_makes_closures, [node.elt, *generator.ifs])):
             return self._plain_comprehension(node)
         iterable = self.visit(generator.iter)
+        tests = generator.ifs
+        if len(tests) > 1:
+            tests = [place(ast.BoolOp(ast.And(), tests), node)]
+        parts = [node.elt, *tests]
         self.scopes.append(set(names))
         outer = self.unsure, self.class_names
         self.unsure, self.class_names = self.unsure.difference(names), set()
-        element = place(_function_of(names, self.visit(node.elt)), node)
+        functions = [place(_function_of(names, self.visit(part)), node) for part in parts]
         self.unsure, self.class_names = outer
         self.scopes.pop()
         if isinstance(generator.target, ast.Tuple):
-            parts = hook("unpack", load("_tj_item"), constant(len(names)))
-            call = ast.Call(element, [ast.Starred(parts, ast.Load())], [])
-            element = place(_function_of(["_tj_item"], call), node)
-        return place(hook(name, iterable, element), node)
+            functions = [place(_of_items(f, len(names)), node) for f in functions]
+        return place(hook(name, iterable, *functions), node)
 
     def _plain_comprehension(self, node: Any) -> Any:
         targets = {n.id for g in node.generators for n in ast.walk(g.target)
@@ -601,6 +603,12 @@ class _Rewriter(ast.NodeTransformer):
         spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
         return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
                      part)
+
+
+def _of_items(function: Any, count: int) -> Any:
+    """Return a function of one item as one that is called with the things in it."""
+    parts = hook("unpack", load("_tj_item"), constant(count))
+    return _function_of(["_tj_item"], ast.Call(function, [ast.Starred(parts, ast.Load())], []))
 
 
 def _names_of_target(target: ast.expr) -> list[str] | None:

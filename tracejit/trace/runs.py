@@ -82,6 +82,10 @@ class Run:
         """Return an item; `IndexError` where there is none, at run time if need be."""
         raise NotImplementedError
 
+    def walk(self) -> Callable[[Any], Any]:
+        """Return what gives a loop over the list its items."""
+        return self.item
+
     def part(self, key: slice) -> Run:
         """Return the items that a slice of the list has."""
         raise NotImplementedError

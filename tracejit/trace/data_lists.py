@@ -1,0 +1,360 @@
+"""Lists that get longer or shorter as data decides: their items are in a Log while that goes on.
+
+Around the outermost loop or branch in which data decides how many items a list has, the list is a
+run of a kind of its own, `Grown`: a Log with the items, and their number, both in cells, so that
+loops carry and branches merge them like arrays that are written to. Afterwards the items are an
+array, of which that number is the size.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim, product
+from tracejit.trace.changes import known_container
+from tracejit.trace.container_aliases import refuse_joined_change
+from tracejit.trace.context import Cell, Frame, current, refuse
+from tracejit.trace.dispatch import Changing
+from tracejit.trace.equations import (
+    as_operand,
+    atom_of,
+    cast,
+    dims_of,
+    emit,
+    emit_value,
+    lift,
+)
+from tracejit.trace.indexing import point_index, slice_span
+from tracejit.trace.mixed import (
+    Kinds,
+    Mixed,
+    is_mixed,
+    kinds_of,
+    number_of,
+    of_one_kind,
+    storage,
+    unbounded,
+    united,
+)
+from tracejit.trace.places import is_number
+from tracejit.trace.restarts import Grows, Unroll
+from tracejit.trace.runs import PlaceInCode, Run, Stored, array_of, has_runs, place_in_code
+from tracejit.trace.tracer import CellPlace, Tracer, scalar_of, tracer_of
+
+__all__ = ["DataLists", "Grown", "plain_items"]
+
+def _kinds_of(x: Any) -> Kinds:
+    """Return the kinds of an item, or of those of a run; `Unroll` where they are no numbers."""
+    if isinstance(x, Stored) and not x.nest and x.is_numbers:
+        return x.kinds
+    if isinstance(x, Grown):
+        return x.raw
+    if isinstance(x, Mixed):
+        return x.kinds
+    if not is_number(x) or isinstance(x, Changing) or dims_of(lift(x)) or (
+            isinstance(x, Tracer) and x.is_array):
+        what = "arrays" if is_number(x) else f"items of type {type(x).__name__}"
+        raise Unroll(f"a list that gets longer as data decides holds {what}")
+    return kinds_of(x)
+
+
+def _plain(kinds: Kinds) -> Kinds:
+    """Return kinds without how large the numbers are, where nothing depends on that."""
+    return kinds if is_mixed(kinds) else unbounded(kinds)
+
+
+def _refused_walk() -> Refusal:
+    return refuse("the length of a list changes, as data decides, while a loop is running over it",
+                  "Run over its indices with `while k < len(items)`, or over a copy: list(items)")
+
+
+def _set(cell: Cell, value: Value) -> None:
+    current().record(CellPlace(cell), cell.depth)
+    cell.value = value
+
+
+class Grown(Run):
+    """Items that are in a Log.
+
+    lists     -- the lists of the region around which it is one
+    container -- the list in the capture
+    raw       -- the kinds of its numbers, with how large they are; none while it has no item
+    kinds     -- those that matter
+    """
+
+    __slots__ = ("changes", "container", "kinds", "lists", "log", "raw", "size")
+
+    def __init__(self, lists: DataLists, container: list[Any], raw: Kinds,
+                 where: PlaceInCode) -> None:
+        super().__init__(where)
+        self.lists, self.container, self.raw, self.kinds = lists, container, raw, _plain(raw)
+        self.changes = 0
+        """How often its length was changed."""
+        depth = current().depth
+        self.log: Cell | None = None
+        self.size: Cell | None = None
+        if raw:
+            data = _joined_array(list(container), self.dtype)
+            self.log = Cell(emit_value("log_of", [data.value]), depth)
+            self.size = Cell(_as_value(data.dims[0]), depth)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype of the Log."""
+        dtype = storage(self.kinds)
+        if dtype is None:
+            raise Unroll("a list that gets longer as data decides holds numbers of different kinds")
+        return dtype
+
+    # --- what runs do ---------------------------------------------------------------------------
+
+    @property
+    def count(self) -> Dim:
+        """Return how many items there are."""
+        if self.size is None:
+            return 0
+        trace = current()
+        value = self.size.value
+        if value not in trace.builder.ranges:
+            trace.builder.assume(value, 0, None)
+        return trace.canonical(value.dim)
+
+    @property
+    def is_numbers(self) -> bool:
+        """Return whether the items are numbers."""
+        return True
+
+    def item(self, k: Any) -> Any:
+        """Return an item."""
+        if self.log is None:
+            raise IndexError("list index out of range")
+        return self._number(self._read(point_index(k, self.count, 0), ()))
+
+    def _number(self, value: Value) -> Any:
+        if is_mixed(self.kinds):
+            return Mixed(tracer_of(value), self.kinds, self._tell_apart)
+        return scalar_of(value, weak=all(k.weak for k in self.kinds))
+
+    def _tell_apart(self) -> NoReturn:
+        self.give_up("telling the kinds of numbers apart in a list")
+
+    def walk(self) -> Callable[[Any], Any]:
+        """Return what gives a loop over the list its items; refuse one that changes its length."""
+        before = self.changes
+
+        def item(k: Any) -> Any:
+            if self.changes != before:
+                raise _refused_walk()
+            return self.item(k)
+
+        return item
+
+    def part(self, key: slice) -> Run:
+        """Return the items that a slice has."""
+        span = slice_span(key, self.count)
+        if span.step != 1:
+            return self.stored().part(key)
+        return self._stored(self._array(span.start, span.size))
+
+    def copied(self) -> Run:
+        """Return the items for another list."""
+        return self.stored()
+
+    def array(self) -> Tracer:
+        """Return an array of the items, with memory of its own."""
+        return self._array(0, self.count)
+
+    def stored(self) -> Stored:
+        """Return the items as they are now, as a run that has them in an array."""
+        return self._stored(self.array())
+
+    def _stored(self, data: Tracer) -> Stored:
+        return Stored(data, 0, self.kinds or of_one_kind(np.dtype(np.float64), True), self.where)
+
+    def _array(self, begin: Dim, size: Dim) -> Tracer:
+        value = (emit_value("empty", [], {"shape": (0,), "dtype": np.dtype(np.float64)})
+                 if self.log is None else self._read(begin, (size,)))
+        result = tracer_of(value)
+        result.cell.is_array = True
+        return result
+
+    def _read(self, begin: Dim, shape: tuple[Dim, ...]) -> Value:
+        assert self.log is not None
+        log, value = emit("log_read", [self.log.value], {"at": (begin,), "shape": shape})
+        _set(self.log, log)
+        return value
+
+    def give_up(self, why: str) -> NoReturn:
+        """Refuse what there is no code for: no list of the capture would have these items."""
+        raise refuse(f"{why} that gets longer or shorter as data decides cannot be captured",
+                     "Make an array of it first, after the loop or branch: np.array(items)")
+
+    # --- changes --------------------------------------------------------------------------------
+
+    def push(self, x: Any) -> None:
+        """Append a number, or those of a run."""
+        self._accept(x)
+        assert self.log is not None
+        x = x.data if isinstance(x, Stored) else lift(number_of(x))
+        (log,) = emit("push", [self.log.value, atom_of(x, self.dtype)])
+        self._changed(log, self.count + product(dims_of(x)))
+
+    def _accept(self, *items: Any) -> None:
+        """Begin again with other storage where items are of kinds that this one is not for."""
+        raw = united(self.raw, *map(_kinds_of, items))
+        if _plain(raw) != self.kinds:
+            raise Grows(self.lists.frame, self.container, "a list gets another kind of number",
+                        by_data=True, kinds=raw)
+
+    def pop(self) -> Any:
+        """Remove the last item and return it."""
+        self._require_item()
+        assert self.log is not None
+        log, value = emit("pop", [self.log.value], {"shapes": ((),)})
+        self._changed(log, self.count - 1)
+        return self._number(value)
+
+    def _require_item(self) -> None:
+        if self.size is None:
+            raise IndexError("pop from empty list")
+        inside = as_operand(self.count) > 0
+        if isinstance(inside, Tracer):
+            emit("check", [inside.value], {"error": "IndexError", "message": "pop from empty list"})
+        elif not inside:
+            raise IndexError("pop from empty list")
+
+    def put(self, k: Any, x: Any) -> None:
+        """Replace an item by a number."""
+        if self.log is None:
+            raise IndexError("list assignment index out of range")
+        self._accept(x)
+        at = point_index(k, self.count, 0)
+        x = atom_of(lift(number_of(x)), self.dtype)
+        (log,) = emit("log_write", [self.log.value, x], {"at": (at,)})
+        self._changed(log, self.count)
+
+    def replace(self, parts: list[Any]) -> None:
+        """Let the list have other items."""
+        if parts and parts[0] is self:
+            for x in plain_items(parts[1:]):
+                self.push(x)
+            return
+        parts = plain_items(parts)
+        self._accept(*(p for p in parts if not (isinstance(p, Stored) and p.count == 0)))
+        if self.log is None:
+            return
+        data = _joined_array(parts, self.dtype)
+        emit("log_array", [self.log.value], {"shape": (self.count,), "last": False})
+        self._changed(emit_value("log_of", [data.value]), data.dims[0])
+
+    def _changed(self, log: Value, size: Dim) -> None:
+        assert self.log is not None
+        assert self.size is not None
+        current().log_changes += 1
+        self.changes += size != self.count
+        _set(self.log, log)
+        _set(self.size, _as_value(size))
+
+    def finished(self) -> list[Any]:
+        """Return what the list has afterwards."""
+        if self.log is None:
+            return list(self.lists.before[id(self.container)])
+        data = tracer_of(emit_value("log_array", [self.log.value],
+                                    {"shape": (self.count,), "last": True}))
+        data.cell.is_array = True
+        return [self._stored(data)]
+
+
+def _as_value(d: Dim) -> Value:
+    atom = atom_of(as_operand(d), np.dtype(np.int64))
+    return atom if isinstance(atom, Value) else emit_value("full", [atom], {"shape": ()})
+
+
+def _joined_array(items: list[Any], dtype: np.dtype) -> Tracer:
+    if not items:
+        return tracer_of(emit_value("empty", [], {"shape": (0,), "dtype": dtype}))
+    return cast(array_of([number_of(x) for x in items]), dtype)
+
+
+def plain_items(xs: Any) -> Any:
+    """Return a list with its items in arrays, of one that has them in Logs."""
+    if has_runs(xs) and any(isinstance(p, Grown) for p in xs):
+        return [p.stored() if isinstance(p, Grown) else p for p in xs]
+    return xs
+
+
+_LIST_ITERATOR = type(iter([]))
+
+
+class DataLists:
+    """The lists that have their items in Logs around one loop or branch."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[int, Kinds] = {}
+        self.containers: dict[int, list[Any]] = {}
+        self.before: dict[int, list[Any]] = {}
+        """What the lists had, by their ids."""
+        self.runs: dict[int, Grown] = {}
+        self.outdated: set[Cell | None] = set()
+        """The cells of runs that were for another kind of items."""
+        self.frame: Frame | None = None
+        """The region, while it is traced."""
+
+    def takes(self, e: Grows) -> bool:
+        """Return whether it is a list of this region that has to be one of these."""
+        if e.frame is not self.frame or not e.by_data:
+            return False
+        key = id(e.container)
+        self.containers[key] = e.container
+        self.kinds[key] = united(self.kinds.get(key, ()), e.kinds)
+        self._check(e.container, e)
+        run = self.runs.pop(key, None)
+        if run is not None:
+            self.outdated |= {run.log, run.size}
+        return True
+
+    def _check(self, container: list[Any], e: Grows) -> None:
+        """Refuse what cannot be in a Log before anything is traced for it."""
+        try:
+            for x in self.before.get(id(container), container):
+                _kinds_of(x)
+        except Unroll as found:
+            if e.refusal is not None and not any(f.kind == "loop" for f in current().frames):
+                raise e.refusal from None
+            raise Unroll(found.why, e.refusal) from None
+
+    def begin(self) -> None:
+        """Put the items into Logs."""
+        for key, container in self.containers.items():
+            if key not in self.runs:
+                self.before[key] = list(container)
+                self.runs[key] = self._begin(container, self.kinds[key])
+            container[:] = [self.runs[key]]
+
+    def _begin(self, container: list[Any], kinds: Kinds) -> Grown:
+        trace = current()
+        trace.captured.refuse_change(container)
+        refuse_joined_change(container)
+        known_container(container, "a list's growth as data decides", by_data=True)
+        if any(x is container for x in trace.walked) or (container and any(
+                type(x) is _LIST_ITERATOR for x in gc.get_referrers(container))):
+            raise _refused_walk()
+        where = place_in_code()
+        asked = trace.list_kinds.get(where, ())
+        return Grown(self, container, united(asked, kinds, *map(_kinds_of, container)), where)
+
+    def put_back(self) -> None:
+        """Let the lists have what they had."""
+        for key, items in self.before.items():
+            self.containers[key][:] = items
+
+    def finish(self) -> None:
+        """Let the lists have their items in arrays."""
+        for key, container in self.containers.items():
+            container[:] = self.runs[key].finished()
