@@ -108,6 +108,8 @@ def settings() -> Settings:
 def config(**changes: Unpack[Changes]) -> Iterator[Settings]:
     """Change settings within a `with` block.
 
+    changes -- settings by name, see "Settings"; the others stay as they are
+
     >>> import tracejit
     >>> with tracejit.config(disable_jit=True):
     ...     print(float(tracejit.grad(lambda x: x * x)(3.0)))

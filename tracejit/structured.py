@@ -23,7 +23,10 @@ T = TypeVar("T")
 def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *operands: Any) -> T:
     """Return `true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
 
-    pred -- a bool, or a number of which the truth is taken
+    pred     -- a bool, or a number of shape () of which the truth is taken
+    true_fun, false_fun -- functions of the operands; their results are of one structure, and of the
+                same shapes and dtypes
+    operands -- arrays, numbers, or nests of them
 
     >>> import tracejit
     >>> tracejit.cond(2.0 > 1.0, lambda x: x + 1.0, lambda x: x - 1.0, 5.0)
@@ -39,7 +42,9 @@ def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *op
 def while_loop(cond_fun: Callable[[T], Any], body_fun: Callable[[T], Any], init_val: T) -> T:
     """Return what `body_fun` makes of a value, again and again while `cond_fun` of it holds.
 
-    init_val -- an array, a number, or a nest of them; body_fun returns one of the same structure
+    cond_fun -- a function of the value that returns a bool, or a number of shape ()
+    body_fun -- a function of the value that returns one of the same structure, shapes and dtypes
+    init_val -- the first value: an array, a number, or a nest of them
 
     It has gradients in both modes, like a `while` statement.
 
@@ -56,6 +61,11 @@ def while_loop(cond_fun: Callable[[T], Any], body_fun: Callable[[T], Any], init_
 def fori_loop(lower: int, upper: int, body_fun: Callable[[int, T], Any], init_val: T) -> T:
     """Return what `body_fun(i, value)` makes of a value for i = lower, ..., upper - 1.
 
+    lower, upper -- integers of shape ()
+    body_fun     -- a function of an index and a value that returns a value of the same structure,
+                    shapes and dtypes
+    init_val     -- the first value: an array, a number, or a nest of them
+
     >>> import tracejit
     >>> tracejit.fori_loop(0, 5, lambda i, x: x + i, 0)
     10
@@ -70,6 +80,8 @@ def scan(f: Callable[[T, Any], Any], init: T, xs: Any = None, length: int | None
          reverse: bool = False) -> tuple[T, Any]:
     """Run `carry, y = f(carry, x)` over the first axis of arrays; return the carry and stacked ys.
 
+    f       -- a function of a carry and an item that returns (carry, y); the carry keeps its
+               structure, shapes and dtypes
     init    -- the first carry: an array, a number, or a nest of them
     xs      -- an array or a nest of arrays with first axes of one size, or None
     length  -- how many iterations, where xs is None
@@ -134,6 +146,7 @@ def _stacked(results: list[Any]) -> Any:
 def map(f: Callable[[Any], Any], xs: Any) -> Any:
     """Return `f(x)` for every x along the first axis of arrays, stacked.
 
+    f  -- a function of one item: an array's row, an element, or a nest of them
     xs -- an array or a nest of arrays with first axes of one size
 
     The elements are independent of one another: f may read what is around it, not write to it.

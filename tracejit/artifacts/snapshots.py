@@ -165,6 +165,12 @@ def load(path: str | Path) -> Snapshot:
     source nor Numba. Raises `SnapshotError`, a `ValueError`, where the file is damaged, was made by
     other versions or for another processor, or where others than this user and root could have
     written it.
+
+    >>> import os, tempfile, tracejit
+    >>> cube = tracejit.jit(lambda x: x * x * x).trace(2.0).lower().compile()
+    >>> path = os.path.join(tempfile.mkdtemp(), "cube.tj")
+    >>> tracejit.load(cube.save(path))(2.0)
+    8.0
     """
     with keeping_signals():
         return _load(Path(path))

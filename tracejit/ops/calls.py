@@ -72,6 +72,8 @@ def _check_name(op_type: Any, what: str) -> None:
 class RegisterGradient:
     """A decorator that registers the gradient function of an op type.
 
+    op_type -- the name that `register_op` was given
+
     The function is called as `fn(op, *grads)` with one gradient per output of `op` (an
     `Operation`), and returns one gradient per input: an array of the input's shape and dtype, or
     None for no gradient.
@@ -101,10 +103,18 @@ class RegisterGradient:
 def no_gradient(op_type: str) -> None:
     """Say that an op type is not differentiable: its inputs get no gradient through it.
 
+    op_type -- the name that `register_op` was given
+
     Do not use it for an op whose gradient exists but is not written yet: asking for that one's
     gradient is a `LookupError`, which is what you want.
 
     Raises `TypeError` if the op type is no string, `KeyError` if it has a gradient already.
+
+    >>> import numpy as np, tracejit
+    >>> rounded = tracejit.register_op("Rounded", lambda x: np.round(x))
+    >>> tracejit.no_gradient("Rounded")
+    >>> float(tracejit.grad(lambda x: x * rounded(x))(2.6))
+    3.0
     """
     _check_name(op_type, "no_gradient")
     NOT_DIFFERENTIABLE.add(op_type)

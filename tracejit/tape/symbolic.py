@@ -155,6 +155,8 @@ _SUMS: dict[AggregationMethod, Callable[[list[Any]], Any] | None] = {
 class Graph:
     """A program that is built line by line, as in TensorFlow 1, for `gradients` to add to.
 
+    name -- what the printed program is called
+
     >>> import tracejit
     >>> with tracejit.Graph() as graph:
     ...     a = tracejit.constant(0.0)

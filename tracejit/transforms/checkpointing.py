@@ -85,7 +85,16 @@ def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
 
 
 def recompute_grad(f: Callable[P, T]) -> Callable[P, T]:
-    """Return a function of which nothing is stored but what it reads: `checkpoint(f)`."""
+    """Return a function of which nothing is stored but what it reads: `checkpoint(f)`.
+
+    f -- a function of arrays, numbers and nests of them
+
+    Raises `TypeError` where `f` cannot be called.
+
+    >>> import tracejit
+    >>> float(tracejit.grad(tracejit.recompute_grad(lambda x: x * x))(3.0))
+    6.0
+    """
     if not callable(f):
         raise TypeError(f"recompute_grad takes a function, not {f!r}")
     return _checkpointed(f)

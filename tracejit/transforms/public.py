@@ -60,8 +60,13 @@ def jit(fn: None = ..., *, fp: Fp = ..., target: Target = ...
 def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: str = "cpu") -> Any:
     """Compile a function; arrays that it writes to are written to as in NumPy.
 
-    fn -- a function of arrays, numbers and nests of them
-    fp -- "strict" turns off vectorised math and reordered sums
+    fn      -- a function of arrays of any shape (floats, complex numbers, integers, bools), of
+               numbers, and of nests of them; anything else, a text say, is fixed for a compilation
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
 
     >>> import numpy as np, tracejit
     >>> @tracejit.jit
@@ -107,14 +112,19 @@ def grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool =
          fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the gradient of a function with a scalar result.
 
-    fn      -- a function that returns a real scalar (or, with `has_aux`, a pair with more)
-    argnums -- position or name of the argument to differentiate by, or a tuple of them
+    fn      -- a function that returns a real scalar, a float of shape (): a number or an array's
+               element (or, with `has_aux`, a pair with more)
+    argnums -- position or name of the argument to differentiate by, or a tuple of them: floats or
+               complex numbers, arrays of them of any shape, or nests of those
     has_aux -- whether the function returns (value, auxiliary data); so does its gradient then
-    fp      -- "strict" turns off vectorised math and reordered sums
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
     The gradient has the structure, shapes and dtypes of the argument (with a tuple of argnums, a
     tuple of them); an argument that the result does not depend on has zeros.
 
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
     Raises `TypeError` where the result is no real scalar or an argument is not floating.
 
     >>> import numpy as np, tracejit
@@ -159,6 +169,18 @@ def value_and_grad(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[T
 def value_and_grad(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
                    fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes value and gradient in one pass; see `grad`.
+
+    fn      -- a function that returns a real scalar, a float of shape () (or, with `has_aux`, a
+               pair with more)
+    argnums -- position or name of the argument to differentiate by, or a tuple of them
+    has_aux -- whether the function returns (value, auxiliary data); the result is then
+               ((value, auxiliary data), gradient)
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
+    Raises `TypeError` where the result is no real scalar or an argument is not floating.
 
     >>> import tracejit
     >>> value, slope = tracejit.value_and_grad(lambda x: x * x * x)(2.0)
@@ -211,10 +233,22 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
         has_aux: bool = False, fp: str = "default", target: str = "cpu", **kwargs: Any) -> Any:
     """Return value and pullback: the map from cotangents of the result to those of the arguments.
 
-    `vjp(f)` is a function of f's arguments that returns (value, pullback), or (value, pullback,
-    aux) with `has_aux`; `vjp(f, x, y)` calls it at once. The pullback returns one cotangent for an
-    int or name in `argnums`, else a tuple of them, by default for all positional arguments.
+    fn      -- a function of floating arrays of any shape, numbers, and nests of them, with a result
+               of the same kind
+    primals, kwargs -- arguments of fn; without any, a function of them is returned
+    argnums -- position or name of the argument to differentiate by, or a tuple of them; by default
+               all positional arguments
+    has_aux -- whether the function returns (value, auxiliary data)
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
+    `vjp(f)` is a function of f's arguments that returns (value, pullback), or (value, pullback,
+    aux) with `has_aux`; `vjp(f, x, y)` calls it at once. The pullback takes a cotangent of the
+    value's structure, shapes and dtypes, and returns one cotangent for an int or name in `argnums`,
+    else a tuple of them, of the arguments' shapes and dtypes.
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
     Raises `TypeError` or `ValueError` from the pullback where a cotangent does not fit the result.
 
     >>> import numpy as np, tracejit
@@ -263,9 +297,17 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
         fp: str = "default", target: str = "cpu") -> Any:
     """Return value and tangent of a function: its derivative along a direction.
 
-    `jvp(f)` is a function of (primals, tangents), two tuples; `jvp(f, primals, tangents)` calls it
-    at once.
+    fn       -- a function of floating arrays of any shape, numbers, and nests of them
+    primals  -- a tuple of its arguments: where to differentiate
+    tangents -- a tuple of directions, of the arguments' structures, shapes and dtypes
+    fp       -- "default", or "strict", which turns off vectorised math and reordered sums
+    target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
+    `jvp(f)` is a function of (primals, tangents), two tuples; `jvp(f, primals, tangents)` calls it
+    at once. The tangent has the structure, shapes and dtypes of the value.
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
     Raises `TypeError` or `ValueError` where tangents do not fit primals.
 
     >>> import numpy as np, tracejit
@@ -318,10 +360,13 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any =
                 those, for each; arguments by name are mapped over axis 0
     out_axes -- along which axis of the results the elements are stacked: an int, None for what does
                 not differ between elements, or a nest of those
-    fp       -- "strict" turns off vectorised math and reordered sums
+    fp       -- "default", or "strict", which turns off vectorised math and reordered sums
+    target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
     The function may have loops and branches; each element takes its own way through them.
 
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
     Raises `ValueError` for axes that are not there or of different sizes.
 
     >>> import numpy as np, tracejit
@@ -367,12 +412,15 @@ def jacrev(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
     fn      -- a function with floating results: an array, a number, or a nest of them
     argnums -- position or name of the argument to differentiate by, or a tuple of them
     has_aux -- whether the function returns (result, auxiliary data); so does its Jacobian then
-    fp      -- "strict" turns off vectorised math and reordered sums
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
 
     For a result of shape s and an argument of shape t it has shape s + t. Where results or
     arguments are nests, it is a nest of results of nests of arguments. Prefer `jacfwd` where the
     arguments have fewer elements than the results.
 
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
     Raises `TypeError` where results or chosen arguments are no real floats.
 
     >>> import numpy as np, tracejit
@@ -416,7 +464,19 @@ def jacfwd(fn: None = ..., argnums: Argnums = ..., *, has_aux: Literal[True],
 
 def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool = False, *,
            fp: str = "default", target: str = "cpu") -> Any:
-    """Return the function that computes the Jacobian, in forward mode; see `jacrev`.
+    """Return the function that computes the Jacobian, in forward mode: one sweep per argument.
+
+    fn      -- a function with floating results: an array, a number, or a nest of them
+    argnums -- position or name of the argument to differentiate by, or a tuple of them
+    has_aux -- whether the function returns (result, auxiliary data); so does its Jacobian then
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+
+    Its shapes are those of `jacrev`, for which it computes a column per element of the arguments.
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
+    Raises `TypeError` where results or chosen arguments are no real floats.
 
     >>> import numpy as np, tracejit
     >>> tracejit.jacfwd(lambda t: np.array([np.cos(t), np.sin(t)]))(0.0)
@@ -457,8 +517,19 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: boo
             fp: str = "default", target: str = "cpu") -> Any:
     """Return the function that computes the Hessian of a function with a scalar result.
 
+    fn      -- a function that returns a real scalar, a float of shape () (or, with `has_aux`, a
+               pair with more)
+    argnums -- position or name of the argument to differentiate by, or a tuple of them
+    has_aux -- whether the function returns (value, auxiliary data); so does its Hessian then
+    fp      -- "default", or "strict", which turns off vectorised math and reordered sums
+    target  -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+
     It is forward over reverse mode, `jacfwd(grad(fn))`: for an argument of shape t it has shape
-    t + t; for a tuple of argnums it is a tuple of tuples. See `grad` for the arguments.
+    t + t; for a tuple of argnums it is a tuple of tuples.
+
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
+    Raises `TypeError` where the result is no real scalar or an argument is not floating.
 
     >>> import numpy as np, tracejit
     >>> tracejit.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
@@ -489,11 +560,19 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
         fp: str = "default", target: str = "cpu") -> Any:
     """Return the Hessian of a function with a scalar result times a direction.
 
+    fn       -- a function that returns a real scalar, a float of shape ()
+    primals  -- a tuple of its arguments: where to differentiate
+    tangents -- a tuple of directions, of the arguments' structures, shapes and dtypes
+    fp       -- "default", or "strict", which turns off vectorised math and reordered sums
+    target   -- "cpu", or "cuda": kernels for an NVIDIA GPU, of which results are `DeviceArray`s
+
     `hvp(f)` is a function of (primals, tangents), two tuples with one item per argument;
     `hvp(f, primals, tangents)` calls it at once. The product has the structure of the argument, or
     is a tuple where there are several. It costs a small multiple of the function, whatever the
     number of elements.
 
+    Raises `Refusal`, when called, for a construct that cannot be captured: the message names the
+    line and what to write in its place.
     Raises `TypeError` or `ValueError` where tangents do not fit primals.
 
     >>> import numpy as np, tracejit

@@ -29,7 +29,7 @@ def profile(function: Any, /, *args: Any, seconds: float = 0.5, **kwargs: Any) -
     """Measure where the time of a call goes: loop nest by loop nest, with GB/s and GFLOP/s.
 
     function -- a transformed function: `tracejit.grad(f)`, `tracejit.jit(f)`, ...
-    args     -- the arguments of the call, as are kwargs; what it writes to is copied before, and
+    args, kwargs -- the arguments of the call; arrays that it writes to are copied before, and
                 variables that it assigns to are given back their values
     seconds  -- about how long to measure; it takes three compilations besides
 
