@@ -16,7 +16,7 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import lists
 from tracejit.trace.branches import as_condition
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced, type_of
-from tracejit.trace.changes import is_iterator, note_made, read_unseen
+from tracejit.trace.changes import is_iterator, note_made, note_new, read_unseen
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.equations import apply_operator, cast, is_weak
@@ -139,7 +139,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     items = tuple(found)
     if any(special_method(x, "__add__") for x in (start, *items)):
         return functools.reduce(functools.partial(binary, "Add"), items, start)
-    return builtins.sum(items, start)
+    return note_new(builtins.sum(items, start), (start, *items))
 
 
 def _fsum(iterable: Any) -> Any:

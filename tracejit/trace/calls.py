@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import copy
 import functools
 import os
 import time
@@ -17,7 +18,16 @@ import numpy as np
 
 from tracejit.trace import lists
 from tracejit.trace.captured import is_followed
-from tracejit.trace.changes import call_watched, is_iterator, note_made, read_unseen, unseen
+from tracejit.trace.changes import (
+    CONTAINERS,
+    call_watched,
+    is_iterator,
+    note_all_new,
+    note_made,
+    note_new,
+    read_unseen,
+    unseen,
+)
 from tracejit.trace.clocks import CLOCKS
 from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
@@ -199,7 +209,12 @@ def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
         if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
             return new(*args, **kwargs)
         settle([*args, kwargs])
-        return call_watched(new, args, kwargs, f"{fn.__name__}()")
+        result = call_watched(new, args, kwargs, f"{fn.__name__}()")
+    if fn is copy.copy:
+        note_new(result, args)
+    elif fn is copy.deepcopy:
+        note_all_new(result, args)
+    return result
 
 
 @contextmanager
@@ -395,8 +410,21 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         if not isinstance(owner, (list, dict, collections.deque)):
             settle([*args, kwargs])
         result = call_watched(fn, args, kwargs, what, fn if owner is None else owner)
-    makes = isinstance(fn, type) or getattr(fn, "__name__", "") in ("copy", "iter", "sorted")
-    return note_made(result) if makes and not any(result is x for x in args) else result
+    name = getattr(fn, "__name__", "")
+    if isinstance(fn, type) or name in ("copy", "iter", "sorted"):
+        return result if any(result is x for x in args) else note_made(result)
+    owner = getattr(fn, "__self__", None)
+    if name in _MAKERS and (owner is builtins or owner is dict or type(owner) in _OWNERS):
+        note_new(result, (owner, *args, *kwargs.values()))
+    return result
+
+
+_OWNERS = frozenset((*CONTAINERS, str))
+_MAKERS = frozenset((
+    "fromkeys", "union", "intersection", "difference", "symmetric_difference", "split", "rsplit",
+    "splitlines", "sum", "__add__", "__mul__", "__rmul__", "__or__", "__and__", "__sub__",
+    "__xor__"))
+"""Functions and methods of Python whose results are new, by their names."""
 
 
 def _called_back(x: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -23,11 +23,12 @@ from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
 from tracejit.trace.restarts import Grows, NotRepeatable, Unroll
 from tracejit.trace.tracer import Traced
 
-__all__ = ["advance", "before_change", "call_watched", "is_iterator", "known_container",
-           "note_made", "read_unseen", "unseen"]
+__all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
+           "known_container", "note_all_new", "note_made", "note_new", "read_unseen", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
-_CONTAINERS = (*_SEQUENCES, dict, set)
+CONTAINERS = (*_SEQUENCES, dict, set)
+"""Python's types of what can change its items; operators of theirs make new ones."""
 _CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, Traced)
 
 
@@ -37,6 +38,26 @@ def note_made(x: Any) -> Any:
     if frames:
         frames[-1].created[id(x)] = x
     return x
+
+
+def note_new(x: Any, others: Iterable[Any]) -> Any:
+    """Note that Python made a container of others, if it is one and none of them."""
+    if type(x) in CONTAINERS and not any(x is y for y in others):
+        note_made(x)
+    return x
+
+
+def note_all_new(x: Any, others: Iterable[Any]) -> None:
+    """Note that Python made a container of others, and all containers in it."""
+    frames = current().frames
+    if not frames or id(x) in frames[-1].created:
+        return
+    note_new(x, others)
+    for item in x.values() if isinstance(x, dict) else x if isinstance(x, _NESTS) else ():
+        note_all_new(item, others)
+
+
+_NESTS = (list, deque, tuple)
 
 
 def known_container(x: Any, what: str | None = None, by_data: bool = False) -> int:
@@ -190,7 +211,7 @@ def before_change(x: Any, key: Any) -> None:
     trace.captured.refuse_change(x)
     refuse_joined_change(x)
     depth = known_container(x)
-    place: Any = (ItemPlace if isinstance(x, _CONTAINERS) else AttributePlace)(x, key, depth)
+    place: Any = (ItemPlace if isinstance(x, CONTAINERS) else AttributePlace)(x, key, depth)
     trace.record(place, depth)
 
 

@@ -22,11 +22,13 @@ from tracejit.trace import lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function, holds_traced, type_of
 from tracejit.trace.changes import (
+    CONTAINERS,
     advance,
     before_change,
     call_watched,
     is_iterator,
     note_made,
+    note_new,
     read_unseen,
 )
 from tracejit.trace.context import current, refuse
@@ -179,8 +181,11 @@ def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, 
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
         if _is_plain(a) and _is_plain(b) and not isinstance(a, dict):
-            return plain(a, b)
-        return call_natively(plain, (a, b), {})
+            result = plain(a, b)
+        else:
+            result = call_natively(plain, (a, b), {})
+        made = type(a) in CONTAINERS or type(b) in CONTAINERS
+        return note_new(result, (a, b)) if made else result
     attempts = [(left, a, b)]
     if right is not None and type(a) is not type(b) and not (isinstance(a, (Tracer, np.ndarray))
                                                               and np.ndim(a)):
@@ -457,6 +462,8 @@ def get_item(container: Any, key: Any) -> Any:
         read_unseen(key)
     if type(container).__module__ in ("builtins", "collections", "numpy"):
         content = container[key]
+        if isinstance(key, slice) and type(container) in CONTAINERS:
+            return note_made(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
     return present(content, KeyError, repr(key))
