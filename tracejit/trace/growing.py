@@ -7,7 +7,7 @@ places. What the first items and the new ones are, a trial finds out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracejit.ir.core import Span, Value
@@ -72,10 +72,14 @@ class Growing:
     first_kind: Kind | None
     turn: Dim
     trips: Dim
+    all_trips: Dim
+    index: Value
+    index_at: Callable[[Dim], Dim]
 
-    def __init__(self, container: list[Any], where: PlaceInCode) -> None:
+    def __init__(self, container: list[Any], where: PlaceInCode,
+                 before: list[Any] | None = None) -> None:
         self.container, self.where = container, where
-        self.before = list(container)
+        self.before = list(container) if before is None else before
         self.front: Dim = 0
         self.back: Dim = 0
         self.kind: Kind | None = None
@@ -95,11 +99,11 @@ class Growing:
 
     def prepare(self, lo: Dim, hi: Dim) -> None:
         """Make the storage, once it is known what it is for."""
+        self.all_trips = trips = maximum(hi - lo, 0, current().builder.known)
         if self.kind is None or self.storage is not None:
             return
         shape, kinds = self.kind
         dtype = storage(kinds)
-        trips = maximum(hi - lo, 0, current().builder.known)
         count = len(self.first) + (self.front + self.back) * trips
         self.storage = tracer_of(emit_value(
             "empty", [], {"shape": (count, *shape), "dtype": dtype}))

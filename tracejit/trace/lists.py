@@ -31,7 +31,9 @@ from tracejit.trace.equations import (
     lift,
     to_dim,
 )
+from tracejit.trace.filling import Alike, Slots, at_least_none, located, refuse_unless_filled
 from tracejit.trace.growing import MANY_ITEMS
+from tracejit.trace.indexing import point_index
 from tracejit.trace.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.loops import is_of_open_loop, trace_loop
 from tracejit.trace.mixed import (
@@ -292,6 +294,9 @@ def repeated(xs: Any, n: Any) -> Any:
     n = to_dim(n)
     if place_in_code() in current().plain_lists:
         return None
+    if len(xs) == 1 and xs[0] is None:
+        return note_made(type(xs)(
+            Alike(None, 0, place_in_code()).of_size(at_least_none(n, "how long a list is"))))
     if len(xs) == 1 and _is_plain_number(xs[0]):
         return _full(xs, n)
     one = joined(xs)
@@ -403,11 +408,13 @@ def item_of_a_growing_list(xs: list[Any], key: SymInt) -> Any:
 def _located(xs: Any, key: Any) -> tuple[Any, Any]:
     """Return the run that has an item, and which of it; or the item and None."""
     place = _place(xs, key)
+    place = _settled_place(xs, place)
     if isinstance(place, int):
         return xs[place], None
     if place is None:
         one = joined(xs)
         if one is None:
+            refuse_unless_filled(xs)
             give_up(xs, "an item of a list of different things")
         return one, _index(key)
     return xs[place[0]], place[1]
@@ -430,7 +437,7 @@ def _place(xs: Any, key: Any) -> Any:
         return (0, k)
     known_parts = xs if isinstance(k, SymInt) or k >= 0 else xs[::-1]
     if not isinstance(k, int):
-        return None
+        return located(xs, k) if any(isinstance(p, Slots) for p in xs) else None
     rest = k if k >= 0 else -k - 1
     for j, p in enumerate(known_parts):
         place = j if k >= 0 else len(xs) - 1 - j
@@ -448,6 +455,14 @@ def _place(xs: Any, key: Any) -> Any:
         if not isinstance(rest, int):
             return None
     raise IndexError("list index out of range")
+
+
+def _settled_place(xs: Any, place: Any) -> Any:
+    """Return the place of a single item as an int; the run will tell whether there is one."""
+    if isinstance(place, tuple) and not isinstance(xs[place[0]], Run):
+        point_index(place[1], 1, 0)
+        return place[0]
+    return place
 
 
 def _has_more_than(count: Dim, rest: int, xs: Any) -> Any:
@@ -479,18 +494,28 @@ def cut(xs: Any, key: slice) -> list[Any]:
 
 
 def _trimmed(parts: list[Any], start: int, stop: int | None) -> list[Any] | None:
-    """Return the parts between two ends that only cut off single items; None if others."""
+    """Return the parts between two ends, where it is known what they cut off; else None."""
     if start < 0 or (stop is not None and stop >= 0):
         return None
-    for _ in range(start):
-        if not parts or isinstance(parts[0], Run):
-            return None
-        del parts[0]
-    for _ in range(-stop if stop is not None else 0):
-        if not parts or isinstance(parts[-1], Run):
-            return None
-        del parts[-1]
+    for end, many in ((0, start), (-1, -stop if stop is not None else 0)):
+        while many:
+            if not parts or (taken := _without(parts[end], end, many)) is None:
+                return None
+            rest, many = taken
+            parts[end:end + 1 or None] = rest
     return parts
+
+
+def _without(part: Any, end: int, many: int) -> tuple[list[Any], int] | None:
+    """Return a part of a list without items at an end, and how many are still to be left out."""
+    if not isinstance(part, Run):
+        return [], many - 1
+    ranges, size = current().builder.known, part.count
+    if isinstance(size, int) and size <= many:
+        return [], many - size
+    if not is_nonneg(size - many, ranges):
+        return None
+    return [part.part(slice(many, None) if end == 0 else slice(None, -many))], 0
 
 
 def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
@@ -499,6 +524,7 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
         _assign_slice(xs, key, content)
         return None
     place = _place(xs, key)
+    place = _settled_place(xs, place)
     if isinstance(place, int):
         return place
     if place is None:
@@ -506,6 +532,10 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
     run, k = xs[place[0]], place[1]
     if isinstance(run, Grown):
         run.put(k, content)
+        return None
+    if isinstance(run, Slots):
+        new = run.bound(k, content)
+        _change(xs, [*xs[:place[0]], *new, *xs[place[0] + 1:]], "filling a place of a list")
         return None
     if not isinstance(run, Stored) or run.nest:
         run.give_up("binding an item of a list of arrays or lists to another one")

@@ -30,6 +30,7 @@ from tracejit.trace.equations import (
     emit,
     lift,
 )
+from tracejit.trace.filling import growing_of
 from tracejit.trace.growing import MANY_ITEMS, Growing
 from tracejit.trace.guesses import (
     CellGuess,
@@ -192,7 +193,7 @@ class _LoopTracer:
                 self.growing = [g for g in self.growing if g.container is not e.container]
                 self._forget(self.lists.outdated)
                 return None
-            self.growing.append(Growing(e.container, self.where))
+            self.growing.append(growing_of(e.container, self.where))
             return None
         finally:
             for container, items in lists:
@@ -223,7 +224,9 @@ class _LoopTracer:
         frame.grows, frame.counted = self.may_grow, self.condition is None
         frame.by_data, frame.index, self.lists.frame = self.by_data, self.inputs[0], frame
         turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
+        at = (lambda k: self.hi - 1 - k) if self.reverse else (lambda k: self.lo + k)
         for g in self.growing:
+            g.index, g.index_at = self.inputs[0], at
             g.enter(frame, turn, self.hi - self.lo)
         values = iter(self.inputs[1:])
         self.begun: list[list[Begun | None]] = []

@@ -35,6 +35,7 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import INDEXED, SETTERS
 from tracejit.trace.equations import is_weak, lift, to_dim
+from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.paths import class_entry
 from tracejit.trace.places import (
     UNSET,
@@ -138,6 +139,10 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
             raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
         if op == "Mult" and not other.is_array:
             raise TypeError(f"can't multiply sequence by non-int of type '{kind}'")
+    if op == "Mult" and type(other) is int and other > MANY_ITEMS and (
+            type(xs) is list and len(xs) == 1 and xs[0] is None):
+        found = lists.repeated(xs, other)
+        return NotImplemented if found is None else found
     if op == "Mult" and has_runs(xs) and isinstance(other, int):
         return note_made(type(xs)([p for _ in range(other) for p in copies(xs)]))
     if has_runs(xs) and isinstance(other, (list, tuple, int, float)) and not isinstance(
