@@ -368,3 +368,78 @@ def test_programs_compiled() -> None:
     for fn, x in ((decorators_see_names_of_the_class, 2.0), (deep_copies, X),
                   (a_view_by_its_method, X)):
         require_same(outcome(tracejit.jit(fn), (x,)), outcome(fn, (x,)))
+
+
+# --- arrays of no axes ----------------------------------------------------------------------------
+
+NO_AXES = {"where": "np.where(x[0] > 0.0, x[0], 0.0)", "select": "np.select([x[0] > 0.0], [x[0]])",
+           "tensordot": "np.tensordot(x, x, 1)", "asarray": "np.asarray(x[0])",
+           "squeeze": "x[:1].squeeze()", "ellipsis": "x[0, ...]", "sum": "np.sum(x)",
+           "zeros": "np.zeros(()) + 0.0 * x[0]",
+           "piecewise": "np.piecewise(x[0], [x[0] > 0.0], [1.0, 2.0])"}
+USES = {
+    "two names": "s = r; s += 1.0; return r * s",
+    "by ellipsis": "s = r; r[...] = 5.0; return r * s",
+    "in a loop": "s = r\nfor i in range(20): s += x[i % 3]\nreturn r * s",
+    "in a list": "l = [r]; l[0] += 1.0; return r * l[0]",
+    "a choice": "s = r if x[1] > 0.0 else 0.0\ns += 1.0\nreturn r * s",
+    "carried": "s = 0.0\nfor v in x: s = np.where(v > 1.5, s + v, s)\nreturn s * r",
+    "a function": "def add(v): v += 1.0\nadd(r); return r * x[1]",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("made", NO_AXES)
+def test_arrays_of_no_axes(made: str, use: str, tmp_path: Any) -> None:
+    if made in ("sum", "zeros") and use == "by ellipsis":
+        return  # a number in NumPy, an error there
+    text = "".join(f"    {line}\n" for line in f"r = {NO_AXES[made]}\n{USES[use]}".splitlines())
+    file = tmp_path / "program.py"
+    file.write_text(f"def f(x):\n{text}")
+    space: dict[str, Any] = {"np": np}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    with tracejit.config(disable_jit=True):
+        found = outcome(tracejit.jit(space["f"]), (X,))
+    if not isinstance(found, Refusal):
+        assert found == pytest.approx(space["f"](X.copy())), found
+    else:
+        assert use == "a choice", found
+
+
+# --- what classes give by `__getattr__`, until an object has it -----------------------------------
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_an_attribute_of_an_object_hides_what_getattr_gives(first: bool) -> None:
+    class C:
+        def __getattr__(self, name: str) -> Any:
+            return 5.0
+
+    c = C()
+    f = lambda x: x * c.k  # type: ignore[attr-defined] # noqa: E731
+    with tracejit.config(disable_jit=True):
+        staged = tracejit.jit(f)
+        for value in ((3.0, None, 4.0, None) if first else (None, 3.0, None, 4.0)):
+            vars(c).clear()
+            if value is not None:
+                c.k = value
+            assert staged(2.0) == f(2.0)
+            C.__getattr__ = lambda self, name: 7.0  # type: ignore[method-assign]
+            assert staged(2.0) == f(2.0)
+
+
+def test_errors_of_code_that_is_not_captured_are_the_users(monkeypatch: Any) -> None:
+    import struct
+
+    with tracejit.config(disable_jit=True), pytest.raises(struct.error):
+        tracejit.jit(lambda x: x * struct.unpack("d", b"short")[0])(2.0)
+
+
+def test_byte_orders_in_the_interpreter() -> None:
+    def add(x: Any) -> Any:
+        x += 1.0
+        return np.sum(x)
+
+    with tracejit.config(disable_jit=True):
+        x = X.astype(">f8")
+        assert tracejit.jit(add)(x) == 9.0 and x[0] == 2.0

@@ -165,6 +165,8 @@ def _checked(v: Value, result: Any, env: Env) -> Any:
         return result
     shape = tuple(evaluate(d, lambda w: int(env[w])) for d in v.aval.shape)
     result = np.asarray(result)
+    if not result.dtype.isnative:
+        result = result.astype(result.dtype.newbyteorder("="))
     if result.dtype != v.aval.dtype or result.shape != shape:
         raise IRError(f"{v} has a value of dtype {result.dtype} and shape {result.shape}")
     return result[()] if result.ndim == 0 else result

@@ -23,6 +23,8 @@ INNER = tuple(os.path.abspath(os.path.join(PACKAGE, part)) + os.sep for part in 
 PYTHONS = (ArithmeticError, ImportError, LookupError, AttributeError, MemoryError, NameError,
            OSError, RuntimeError, StopIteration, SyntaxError, TypeError, ValueError)
 """What captured code raises as Python and NumPy would, in the hooks that carry it out."""
+CALL_OF_USERS = "return fn(*args, **kwargs)"
+"""The line at which a capture calls what it does not capture: what that raises is the user's."""
 NAMES = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr|Slot|MaybeUnset|Poison)\b")
 
 
@@ -50,6 +52,8 @@ def _is_ours(error: Exception) -> bool:
         return isinstance(error, (TypeError, AttributeError, ValueError)) and bool(
             NAMES.search(str(error)))
     line = linecache.getline(file, traceback.tb_lineno).strip()
+    if line == CALL_OF_USERS:
+        return bool(NAMES.search(str(error)))
     if line.startswith("raise") and not isinstance(error, CompileError):
         return False
     if file.startswith(INNER) and not file.endswith("interpreter.py"):

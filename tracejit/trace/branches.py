@@ -351,10 +351,13 @@ class _Merger:
             lambda: self._live(0, lambda: leaf_atom(fit(x, shapes[0]), dtype), aval),
             lambda: self._live(1, lambda: leaf_atom(fit(y, shapes[0]), dtype), aval)])
         sources = _cells(x, y)
+        arrays = [isinstance(c, Tracer) and c.is_array for c in (x, y)]
+        if not all(arrays):  # an array without axes or a number, which `+=` writes to or replaces
+            sources = [c if is_array else None for c, is_array in zip(sources, arrays, strict=True)]
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
-            if all(isinstance(c, Tracer) and c.is_array for c in (x, y)):
+            if any(arrays):
                 result.cell.is_array = True
             if isinstance(result, Tracer) and result.is_array:
                 self._join(result.cell, sources)

@@ -59,6 +59,10 @@ BUILTINS: dict[Any, Callable[..., Any]] = {}
 """The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
 
 
+_ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np.roll))
+"""What gives arrays of no axes, where other functions of NumPy give numbers."""
+
+
 def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function from captured code."""
     asked = current().captured.asked(fn, args, kwargs)
@@ -88,7 +92,10 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if traced and (capture is not None or isinstance(fn, np.ufunc)):
         args = tuple([list(x) if isinstance(x, _LIKE_LISTS) else x for x in args])
     if capture is not None and (traced or fn in CREATES):
-        return naming(capture)(*args, **kwargs)
+        result = naming(capture)(*args, **kwargs)
+        if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:
+            result.cell.is_array = True  # one of no axes, which `+=` writes to
+        return result
     if isinstance(fn, np.ufunc):
         if fn not in UFUNCS and not is_known_ufunc(fn):
             unseen(f"the ufunc {fn.__name__}, made of a Python function,")

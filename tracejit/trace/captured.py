@@ -403,6 +403,12 @@ class Captures:
         else:
             self.entry(owner, name)
 
+    def shows_no_own(self, owner: Any, name: str) -> None:
+        """Guard that an object has nothing of a name, which would hide what its class gives."""
+        path = self.path_of(owner)
+        if path is not None and hasattr(owner, "__dict__"):
+            self.absent(path.step("attr", "__dict__").step("item", name))
+
     def _of_class(self, owner: Any, name: str, content: Any) -> Any:
         """Return an attribute of an object that was made here: its class is from outside."""
         entry = self.entry(owner, name)

@@ -359,6 +359,7 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     if found is None and name not in own:
         method = special_method(owner, "__getattr__")
         if method is not None:
+            captured.shows_no_own(owner, name)
             return method(owner, name)
     content = captured.attribute(owner, name)
     if default and isinstance(content, MaybeUnset):
