@@ -20,7 +20,7 @@ from cuda.bindings import driver as bindings
 from tracejit.codegen.cuda.program import DeviceProgram
 from tracejit.runtime.cuda import devices, driver, simulator
 from tracejit.runtime.cuda.driver import Driver
-from tracejit.runtime.cuda.parameters import Span
+from tracejit.runtime.cuda.parameters import DeviceSpan
 from tracejit.runtime.emitted import define
 
 __all__ = ["FakeDriver", "faked"]
@@ -216,7 +216,7 @@ class FakeDriver:
             thread = threading.get_ident() if stream == 2 else 0
             self.contexts.setdefault(arguments[0].address, set()).add((stream, thread))
         self._give(stream, lambda: simulator.run_kernel(kernel, blocks, threads, arguments),
-                   [x.address for x in arguments if isinstance(x, Span) and x.count])
+                   [x.address for x in arguments if isinstance(x, DeviceSpan) and x.count])
 
     # --- streams and graphs -----------------------------------------------------------------------
 
@@ -307,7 +307,7 @@ def unpacked(places: np.ndarray, kinds: list[tuple[np.dtype, bool]]) -> list[Any
             assert meminfo == parent == 0
             assert count == extent
             assert itemsize == stride == dtype.itemsize
-            found.append(Span(address, count, dtype))
+            found.append(DeviceSpan(address, count, dtype))
         else:
             raw = (ctypes.c_uint8 * dtype.itemsize).from_address(next(rest))
             found.append(np.frombuffer(bytes(raw), dtype)[0])

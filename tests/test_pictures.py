@@ -31,7 +31,13 @@ import tracejit
 from benchmarks.workloads.lstm import WORKLOAD
 from tracejit.inspection.pictures.diagram import Box, Diagram, Edge, Node, diagram_of, nodes_of
 from tracejit.inspection.pictures.dot import graph_dot
-from tracejit.inspection.pictures.layout import Cell, Wire, arrange, rows_by_longest_path, settle
+from tracejit.inspection.pictures.layout import (
+    LayoutCell,
+    Wire,
+    arrange,
+    rows_by_longest_path,
+    settle,
+)
 from tracejit.inspection.pictures.mirror import place
 from tracejit.inspection.pictures.picture import graph_svg
 from tracejit.inspection.pictures.placing import Placement, Rect, Stroke
@@ -488,7 +494,7 @@ def test_cells_stand_apart_and_wires_run_down(dag: tuple) -> None:
     widths, links = dag
     rows = rows_by_longest_path(len(widths), [(a, b) for a, b, _, _ in links])
     assert all(rows[a] < rows[b] for a, b, _, _ in links)
-    cells = [Cell(w, 20.0, row) for w, row in zip(widths, rows, strict=True)]
+    cells = [LayoutCell(w, 20.0, row) for w, row in zip(widths, rows, strict=True)]
     wires = [Wire(*link) for link in links]
     ways = arrange(cells, wires)
     for a, b in combinations(cells, 2):
@@ -527,7 +533,8 @@ def crossings(place_in: Callable[[int], float], links: list[tuple[int, int]]) ->
 
 def test_what_can_be_drawn_without_crossings_is() -> None:
     links = [(k, 12 - k) for k in range(6)]
-    cells = [Cell(30.0, 20.0, 0) for _ in range(6)] + [Cell(30.0, 20.0, 1) for _ in range(7)]
+    cells = [LayoutCell(30.0, 20.0, 0) for _ in range(6)]
+    cells += [LayoutCell(30.0, 20.0, 1) for _ in range(7)]
     arrange(cells, [Wire(a, b) for a, b in links])
     assert crossings(lambda k: cells[k].x, links) == 0
     assert all(abs(cells[a].x - cells[b].x) < 2.0 for a, b in links)

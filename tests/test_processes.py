@@ -87,9 +87,9 @@ def test_what_belongs_to_a_process_says_so() -> None:
         y = np.sum(x * x)
     assert tape.gradient(y, x) is not None
     from tracejit.runtime.function import make_function
-    from tracejit.tape.native import Kernel
+    from tracejit.tape.native import NativeKernel
 
-    function = make_function(Kernel(tape.graph(y, x)))
+    function = make_function(NativeKernel(tape.graph(y, x)))
     with pytest.raises(TypeError, match="belongs to this process"):
         pickle.dumps(function)
 

@@ -18,7 +18,7 @@ from test_golden import NAMES, traced_of
 
 import tracejit
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.elements import Code, Line, Paragraph, Row, Section, Table
+from tracejit.inspection.elements import CodeBlock, Line, Paragraph, Section, Table, TableRow
 from tracejit.inspection.html import render_html
 from tracejit.inspection.text import render_text
 from tracejit.ir.core import Graph
@@ -271,9 +271,9 @@ def test_the_code_beside_a_line_is_that_lines() -> None:
 
 
 def test_text_and_html_escape_and_align() -> None:
-    table = Table(("a", "n"), (Row(("x<y\n&z", "1")), Row(("q", "23"), "backward", anchor="q")),
-                  frozenset("a"), frozenset("n"))
-    code = Code((Line("if a < b:", 9), Line("    pass", 10, "added")), "code")
+    rows = TableRow(("x<y\n&z", "1")), TableRow(("q", "23"), "backward", anchor="q")
+    table = Table(("a", "n"), rows, frozenset("a"), frozenset("n"))
+    code = CodeBlock((Line("if a < b:", 9), Line("    pass", 10, "added")), "code")
     section = Section("T", "t", [table, code, Paragraph("end & more")], "s")
     assert render_text([section]).split("\n") == [
         "", "T  (s)", "------", "  a     n", "  x<y   1", "  &z", "< q    23", "code",

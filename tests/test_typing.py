@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import tracejit
-from tracejit.configuration import Changes, Settings
+from tracejit.configuration import SettingChanges, Settings
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "typed_program.py"
@@ -101,7 +101,8 @@ def test_all_public_names_can_be_imported_at_once() -> None:
 
 def test_the_settings_that_config_takes_are_those_there_are() -> None:
     hints = typing.get_type_hints(Settings)
-    assert typing.get_type_hints(Changes) == {f.name: hints[f.name] for f in fields(Settings)}
+    known = {f.name: hints[f.name] for f in fields(Settings)}
+    assert typing.get_type_hints(SettingChanges) == known
 
 
 # --- editors ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.loading import reasons, require_environment
 from tracejit.artifacts.places import Missing
 from tracejit.artifacts.slots import is_named
-from tracejit.artifacts.store import Artifact, Store, find_store
+from tracejit.artifacts.store import Artifact, ArtifactStore, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
@@ -74,7 +74,7 @@ def _ago(seconds: float) -> str:
     return "now"
 
 
-def _store() -> Store | None:
+def _store() -> ArtifactStore | None:
     return find_store()
 
 

@@ -53,7 +53,7 @@ class Settings:
         return self.disable_jit or self.debug_nans
 
 
-class Changes(TypedDict, total=False):
+class SettingChanges(TypedDict, total=False):
     """The settings that a call of `config` gives, for type checkers."""
 
     debug: int
@@ -105,7 +105,7 @@ def settings() -> Settings:
 
 
 @contextmanager
-def config(**changes: Unpack[Changes]) -> Iterator[Settings]:
+def config(**changes: Unpack[SettingChanges]) -> Iterator[Settings]:
     """Change settings within a `with` block.
 
     changes -- settings by name, see "Settings"; the others stay as they are

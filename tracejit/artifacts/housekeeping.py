@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tracejit.artifacts.files import TEMPORARY, Folder
 from tracejit.artifacts.slots import LENGTH, MANIFEST, MOST, is_named, uses
-from tracejit.artifacts.store import Store
+from tracejit.artifacts.store import ArtifactStore
 from tracejit.configuration import settings
 
 __all__ = ["clear", "contents", "prune", "sources", "tidy"]
@@ -25,7 +25,7 @@ Content = tuple[int, int, int]
 """What a slot holds: the time of its folder in nanoseconds, how many artifacts, their bytes."""
 
 
-def contents(store: Store) -> dict[str, Content]:
+def contents(store: ArtifactStore) -> dict[str, Content]:
     """Return what each slot holds. A slot that is as it was is not looked through again."""
     known, found, looked, now = _known(store), {}, 0, time.time_ns()
     settled: dict[str, Content] = {}
@@ -48,7 +48,7 @@ def contents(store: Store) -> dict[str, Content]:
     return found
 
 
-def _known(store: Store) -> dict[str, Content]:
+def _known(store: ArtifactStore) -> dict[str, Content]:
     try:
         known = json.loads(store.folder.read(SIZES))
         return {str(k): (int(t), int(count), int(size)) for k, (t, count, size) in
@@ -57,7 +57,7 @@ def _known(store: Store) -> dict[str, Content]:
         return {}
 
 
-def prune(store: Store, *, spare: float = 0.0) -> int:
+def prune(store: ArtifactStore, *, spare: float = 0.0) -> int:
     """Remove what is too much, and what killed processes have left; return how many artifacts.
 
     Emitted source goes first, which serves to be looked at, then what was not used for longest.
@@ -84,7 +84,7 @@ def prune(store: Store, *, spare: float = 0.0) -> int:
 _PUT: dict[Path, int] = {}
 
 
-def tidy(store: Store) -> None:
+def tidy(store: ArtifactStore) -> None:
     """Remove what is too much; to be called when something was put into the store.
 
     The whole store is looked at for about every 16th file, over all processes.
@@ -94,7 +94,7 @@ def tidy(store: Store) -> None:
         prune(store, spare=SPARE)
 
 
-def sources(store: Store) -> list[tuple[float, int, str]]:
+def sources(store: ArtifactStore) -> list[tuple[float, int, str]]:
     """Return when emitted source was last used, its bytes and its name, the oldest first."""
     try:
         folder = store.home.folder("emitted")
@@ -104,7 +104,7 @@ def sources(store: Store) -> list[tuple[float, int, str]]:
     return sorted((state.st_mtime, state.st_size, name) for state, name in states)
 
 
-def _remove_oldest(store: Store, excess: int) -> int:
+def _remove_oldest(store: ArtifactStore, excess: int) -> int:
     found, removed = [], 0
     for slot in store.slots() if excess > 0 else ():
         with suppress(OSError):
@@ -119,7 +119,7 @@ def _remove_oldest(store: Store, excess: int) -> int:
     return removed
 
 
-def clear(store: Store) -> int:
+def clear(store: ArtifactStore) -> int:
     """Remove all artifacts and all emitted source; return how many artifacts there were."""
     count = sum(count for _, count, _ in contents(store).values())
     for name in [e.name for e in store.folder.entries()]:
@@ -129,7 +129,7 @@ def clear(store: Store) -> int:
     return count
 
 
-def _part(store: Store, name: str) -> Folder:
+def _part(store: ArtifactStore, name: str) -> Folder:
     if name == "emitted":
         return store.home.folder(name)
     return store.inner(name) if name else store.folder

@@ -131,7 +131,7 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     require_environment(m["environment"])
     if m["function"] != fingerprint(call.function.transform.fn):
         raise Missing(f"the code or a default of {m['request']['function']} has changed")
-    reader = _Reader(m, call)
+    reader = _ManifestReader(m, call)
     for name, known in m["functions"]:
         if fingerprint(find_named(name, reader.places.main)) != known:
             raise Missing(f"the code of {name} has changed")
@@ -173,7 +173,7 @@ def _require_rules(rules: dict[str, str | None]) -> None:
             raise Missing(f"the registered gradient of op type {name!r} has changed")
 
 
-class _Reader:
+class _ManifestReader:
     """Reads what a program depends on, and its interface, from a manifest."""
 
     def __init__(self, manifest: dict[str, Any], call: Request) -> None:

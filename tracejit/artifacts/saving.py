@@ -75,13 +75,13 @@ def artifact_of(call: Request, compiled: Keepable,
         "request": request, "function": fingerprint(fn), **code,
         "rules": {name: None if rule is None else fingerprint(rule)
                   for name, rule in dependencies.rules.items()},
-        **_Writer(fn, interface, call.leaves, dependencies).parts(),
+        **_ManifestWriter(fn, interface, call.leaves, dependencies).parts(),
     }
     return manifest, {**files, "graph.txt": str(compiled.graph).encode(),
                       "why.txt": compiled.why().encode()}
 
 
-class _Writer:
+class _ManifestWriter:
     """Writes what a program reads from outside, and its interface."""
 
     def __init__(self, fn: Any, interface: Interface, leaves: Sequence[Any],

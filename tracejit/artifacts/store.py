@@ -28,7 +28,7 @@ from tracejit.artifacts.slots import MANIFEST, MOST, holds, is_named, uses
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
 
-__all__ = ["Artifact", "Store", "find_store", "shared_object"]
+__all__ = ["Artifact", "ArtifactStore", "find_store", "shared_object"]
 
 LOG = logging.getLogger("tracejit")
 PATIENCE = 60.0
@@ -77,7 +77,7 @@ class Artifact:
 
 
 
-class Store:
+class ArtifactStore:
     """A folder of artifacts that this user alone can write to, and one of emitted source."""
 
     home: Folder
@@ -244,14 +244,14 @@ def _warn_once(text: str) -> None:
         LOG.warning("%s", text)
 
 
-def find_store() -> Store | None:
+def find_store() -> ArtifactStore | None:
     """Return the store, or None where it is switched off or not this user's alone."""
     if not settings().cache or settings().cache_size <= 0:
         return None
     path = cache_directory()
     try:
         home = Folder.reach(path, make=True)
-        return Store(home, home.folder("artifacts", make=True))
+        return ArtifactStore(home, home.folder("artifacts", make=True))
     except OSError as e:
         _warn_once(f"compiled programs are not kept: {e.strerror} ({path / 'artifacts'})")
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tracejit.autodiff.nests import Nest, region_kind
+from tracejit.autodiff.nests import ForwardNest, region_kind
 from tracejit.ir.builder import equation_key
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.walk import Env, block_uses, copy_param, read_atom
@@ -20,9 +20,9 @@ class Adopter:
     """
 
     links: Mapping[Value, Eqn]
-    nests: Mapping[Eqn, Nest]
+    nests: Mapping[Eqn, ForwardNest]
 
-    def __init__(self, links: Mapping[Value, Eqn], nests: Mapping[Eqn, Nest]) -> None:
+    def __init__(self, links: Mapping[Value, Eqn], nests: Mapping[Eqn, ForwardNest]) -> None:
         self.links, self.nests = links, nests
         self.bound: set[Value] = set()
 
@@ -43,7 +43,7 @@ class Adopter:
         return Eqn(eqn.op, eqn.inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of,
                    eqn.group)
 
-    def _strip_block(self, region: Block, source: Block, nest: Nest, bound: set[Value],
+    def _strip_block(self, region: Block, source: Block, nest: ForwardNest, bound: set[Value],
                      env: Env) -> Block:
         """Move what can be moved; `bound` are the values that only the way back has."""
         known = {equation_key(e.op, e.inputs, e.params): e.outputs for e in source.eqns

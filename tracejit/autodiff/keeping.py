@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tracejit.autodiff.nests import Nest, region_kind
-from tracejit.autodiff.plans import Plan, Store, is_repeatable
+from tracejit.autodiff.nests import ForwardNest, region_kind
+from tracejit.autodiff.plans import ResidualPlan, ResidualStore, is_repeatable
 from tracejit.ir.core import Eqn, Site, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.types import LogType
@@ -67,7 +67,7 @@ class Kept:
         return "\n".join(lines)
 
 
-def describe_plan(plan: Plan, readers: Mapping[Value, Sequence[Eqn]]) -> Kept:
+def describe_plan(plan: ResidualPlan, readers: Mapping[Value, Sequence[Eqn]]) -> Kept:
     """Return what a plan stores, how many bytes, why and for whom; and what it computes again.
 
     readers -- the equations of the way back that read each value
@@ -82,7 +82,7 @@ def describe_plan(plan: Plan, readers: Mapping[Value, Sequence[Eqn]]) -> Kept:
     return Kept(what, nest.top.site, tuple(stored), tuple(ahead), tuple(dict.fromkeys(again)))
 
 
-def _name(nest: Nest, v: Value) -> str:
+def _name(nest: ForwardNest, v: Value) -> str:
     maker = nest.maker.get(v)
     return v.name or "a carried value" if maker is None else _applied(maker)
 
@@ -91,17 +91,17 @@ def _applied(eqn: Eqn) -> str:
     return f"{eqn.op.name} ({'somewhere' if eqn.site is None else eqn.site})"
 
 
-def _site(nest: Nest, v: Value) -> Site | None:
+def _site(nest: ForwardNest, v: Value) -> Site | None:
     maker = nest.maker.get(v)
     return nest.home[v].path[-1][0].site if maker is None else maker.site
 
 
-def _bytes(store: Store, v: Value) -> Dim:
+def _bytes(store: ResidualStore, v: Value) -> Dim:
     shape = v.aval.shape if isinstance(store.type, LogType) else store.type.shape
     return product(shape) * v.aval.dtype.itemsize
 
 
-def _why(nest: Nest, v: Value) -> str:
+def _why(nest: ForwardNest, v: Value) -> str:
     maker = nest.maker.get(v)
     if maker is None:
         return "the loop overwrites it"

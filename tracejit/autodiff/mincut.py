@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["Node", "choose_stored"]
+__all__ = ["CutNode", "choose_stored"]
 
 INFINITE = float("inf")
 
@@ -21,7 +21,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Node(Generic[K]):
+class CutNode(Generic[K]):
     """A value: what storing it costs, what computing it again costs, and from what."""
 
     store: float
@@ -29,7 +29,7 @@ class Node(Generic[K]):
     operands: tuple[K, ...]
 
 
-def choose_stored(nodes: Mapping[K, Node[K]], needed: Iterable[K]) -> set[K]:
+def choose_stored(nodes: Mapping[K, CutNode[K]], needed: Iterable[K]) -> set[K]:
     """Return the nodes to store; the other needed ones can be computed again from those.
 
     Operands that are no nodes are there anyway. Of cuts of one cost the one nearest to what is

@@ -10,7 +10,7 @@ from tracejit.ir.dims import Dim, dim_values, maximum
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import Type
 
-__all__ = ["Home", "Nest", "region_kind", "trip_count"]
+__all__ = ["Home", "ForwardNest", "region_kind", "trip_count"]
 
 
 def region_kind(eqn: Eqn) -> str:
@@ -48,7 +48,7 @@ class Home:
         return loop.regions[-1].inputs[0]
 
 
-class Nest:
+class ForwardNest:
     """One forward equation with regions, and where everything inside it is defined.
 
     late -- values that are defined outside of it, but only by itself or after it

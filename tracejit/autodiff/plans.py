@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tracejit.autodiff.mincut import INFINITE, Node, choose_stored
-from tracejit.autodiff.nests import Home, Nest, region_kind, trip_count
+from tracejit.autodiff.mincut import INFINITE, CutNode, choose_stored
+from tracejit.autodiff.nests import ForwardNest, Home, region_kind, trip_count
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.lowering import Argument, Contract, Reduce, Running
 from tracejit.ir.types import Aval, LogType, Type
 
-__all__ = ["Plan", "Store", "is_repeatable", "make_plan"]
+__all__ = ["ResidualPlan", "ResidualStore", "is_repeatable", "make_plan"]
 
 UNKNOWN_SIZE = 100.0
 """What a symbolic size, or the trip count of one loop, counts in the weighing of costs."""
@@ -34,7 +34,7 @@ LOAD_COST = 2.0
 
 
 @dataclass(eq=False, slots=True)
-class Store:
+class ResidualStore:
     """Storage for residuals: a stack of one value, or a Log of several of one region and dtype."""
 
     type: Type
@@ -50,27 +50,27 @@ class Store:
 
 
 @dataclass(slots=True)
-class Plan:
+class ResidualPlan:
     """For one nest: what is stored, and what is computed again in which region."""
 
-    nest: Nest
+    nest: ForwardNest
     stored: set[Value] = field(default_factory=set)
     recomputed: set[Value] = field(default_factory=set)
     ahead: dict[Value, Value] = field(default_factory=dict)
     """What an iteration hands to the next, which has it on the stack of the carried value."""
-    stores: list[Store] = field(default_factory=list)
-    handles: dict[Store, Value] = field(default_factory=dict)
+    stores: list[ResidualStore] = field(default_factory=list)
+    handles: dict[ResidualStore, Value] = field(default_factory=dict)
 
-    def inside(self, eqn: Eqn) -> list[Store]:
+    def inside(self, eqn: Eqn) -> list[ResidualStore]:
         """Return the stores whose values are defined inside an equation."""
         return [s for s in self.stores if any(e is eqn for e, _ in s.home.path)]
 
-    def at(self, block: Block) -> list[Store]:
+    def at(self, block: Block) -> list[ResidualStore]:
         """Return the stores whose values are defined in a region itself."""
         return [s for s in self.stores if s.home.block is block]
 
 
-def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
+def make_plan(nest: ForwardNest, ghosts: Iterable[Value]) -> ResidualPlan:
     """Choose what to store of a nest so that `ghosts` can be had on the way back."""
     needed = {v for v in ghosts if not nest.is_loop_index(v)}
     while True:
@@ -81,7 +81,7 @@ def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
         if dims <= needed:
             break
         needed |= dims  # what is popped from a Log needs its shape
-    plan = Plan(nest, stored)
+    plan = ResidualPlan(nest, stored)
     for v in sorted(stored, key=lambda v: v.uid):  # decisions that cost nothing to repeat exactly
         if v.aval.dtype.kind in "biu" and v in nest.maker and _is_exact(nest, v, stored - {v}):
             plan.stored.discard(v)
@@ -91,7 +91,7 @@ def make_plan(nest: Nest, ghosts: Iterable[Value]) -> Plan:
     return plan
 
 
-def _recomputed(nest: Nest, given: set[Value], needed: set[Value]) -> set[Value]:
+def _recomputed(nest: ForwardNest, given: set[Value], needed: set[Value]) -> set[Value]:
     """Return what has to be computed again where some values are given."""
     found: set[Value] = set()
     pending = list(needed)
@@ -105,7 +105,7 @@ def _recomputed(nest: Nest, given: set[Value], needed: set[Value]) -> set[Value]
     return found
 
 
-def _read_ahead(plan: Plan, needed: set[Value]) -> None:
+def _read_ahead(plan: ResidualPlan, needed: set[Value]) -> None:
     """Take what an iteration yields from the stack of what the next one began with."""
     nest = plan.nest
     for block, home in nest.homes.items():
@@ -125,8 +125,8 @@ def _read_ahead(plan: Plan, needed: set[Value]) -> None:
                 plan.recomputed = rest
 
 
-def _nodes(nest: Nest, needed: Sequence[Value]) -> dict[Value, Node[Value]]:
-    nodes: dict[Value, Node[Value]] = {}
+def _nodes(nest: ForwardNest, needed: Sequence[Value]) -> dict[Value, CutNode[Value]]:
+    nodes: dict[Value, CutNode[Value]] = {}
     pending = list(needed)
     while pending:
         v = pending.pop()
@@ -141,12 +141,12 @@ def _nodes(nest: Nest, needed: Sequence[Value]) -> dict[Value, Node[Value]]:
             work = UNKNOWN_SIZE ** len(nest.home[v].loops) * _work(maker)
             recompute = _recompute_weight(nest, v) * maker.op.cost * work
         store = INFINITE if v.is_log else weight * v.aval.dtype.itemsize / 8
-        nodes[v] = Node(store, recompute, operands if recompute < INFINITE else ())
+        nodes[v] = CutNode(store, recompute, operands if recompute < INFINITE else ())
         pending += nodes[v].operands
     return nodes
 
 
-def _recompute_weight(nest: Nest, v: Value) -> float:
+def _recompute_weight(nest: ForwardNest, v: Value) -> float:
     loops = nest.home[v].loops
     serial = bool(loops) and region_kind(loops[-1]) == "while" and v.aval.shape == ()
     return SERIAL_WEIGHT if serial else RECOMPUTE_WEIGHT
@@ -184,7 +184,7 @@ def is_repeatable(eqn: Eqn) -> bool:
     return not (decides and any(a.aval.dtype.kind in "fc" for a in eqn.inputs))
 
 
-def _is_exact(nest: Nest, v: Value, stored: set[Value]) -> bool:
+def _is_exact(nest: ForwardNest, v: Value, stored: set[Value]) -> bool:
     """Whether a value can be computed again bit for bit from what is stored."""
     if not nest.contains(v) or nest.is_loop_index(v) or v in stored:
         return True
@@ -194,7 +194,7 @@ def _is_exact(nest: Nest, v: Value, stored: set[Value]) -> bool:
     return all(_is_exact(nest, w, stored) for w in maker.uses())
 
 
-def _make_stores(plan: Plan) -> None:
+def _make_stores(plan: ResidualPlan) -> None:
     logs: dict[tuple[Block, np.dtype], list[Value]] = {}
     for v in sorted(plan.stored, key=lambda v: v.uid):
         home = plan.nest.home[v]
@@ -204,8 +204,8 @@ def _make_stores(plan: Plan) -> None:
             if has_last:
                 trips[-1] = trips[-1] + 1
             shape = (*trips, *v.aval.shape)
-            plan.stores.append(Store(Aval(v.aval.dtype, shape), home, (v,), has_last))
+            plan.stores.append(ResidualStore(Aval(v.aval.dtype, shape), home, (v,), has_last))
         else:
             logs.setdefault((home.block, v.aval.dtype), []).append(v)
     for (block, dtype), values in logs.items():
-        plan.stores.append(Store(LogType(dtype), plan.nest.homes[block], tuple(values)))
+        plan.stores.append(ResidualStore(LogType(dtype), plan.nest.homes[block], tuple(values)))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tracejit.autodiff.adoption import Adopter
 from tracejit.autodiff.keeping import describe_plan
-from tracejit.autodiff.nests import Nest, region_kind
-from tracejit.autodiff.plans import Plan, Store, make_plan
+from tracejit.autodiff.nests import ForwardNest, region_kind
+from tracejit.autodiff.plans import ResidualPlan, ResidualStore, make_plan
 from tracejit.autodiff.storing import ForwardRewriter, place_of
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value
@@ -37,7 +37,7 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     backward = Block((), tuple(map(adopter.strip, backward.eqns)), backward.outputs)
     reads = set(block_uses(backward))
     eqns: list[Eqn] = []
-    plans: dict[Eqn, Plan] = {}
+    plans: dict[Eqn, ResidualPlan] = {}
     for eqn in forward:
         nest = nests.get(eqn)
         ghosts = {v for v in reads if nest is not None and nest.contains(v)}
@@ -58,18 +58,18 @@ def resolve_block(block: Block, forward_count: int, links: Mapping[Value, Eqn]) 
     return prune_block(Block(block.inputs, tuple(eqns), outputs))
 
 
-def _nests_of(eqns: Sequence[Eqn]) -> dict[Eqn, Nest]:
+def _nests_of(eqns: Sequence[Eqn]) -> dict[Eqn, ForwardNest]:
     """Return those of some equations that have regions, as nests, in order."""
     late: set[Value] = set()
-    found: dict[Eqn, Nest] = {}
+    found: dict[Eqn, ForwardNest] = {}
     for eqn in reversed(eqns):
         late.update(eqn.outputs)
         if region_kind(eqn):
-            found[eqn] = Nest(eqn, frozenset(late))
+            found[eqn] = ForwardNest(eqn, frozenset(late))
     return dict(reversed(found.items()))
 
 
-def _readers(backward: Block, plans: Iterable[Plan]) -> dict[Value, list[Eqn]]:
+def _readers(backward: Block, plans: Iterable[ResidualPlan]) -> dict[Value, list[Eqn]]:
     """Return which equations of the way back read each value."""
     found: dict[Value, list[Eqn]] = {}
     again = [plan.nest.maker[v] for plan in plans
@@ -86,7 +86,7 @@ def _readers(backward: Block, plans: Iterable[Plan]) -> dict[Value, list[Eqn]]:
 class _BackwardRewriter:
     """Fetch or compute again, at the head of each backward region, what it reads of its forward."""
 
-    def __init__(self, links: Mapping[Value, Eqn], plans: Mapping[Eqn, Plan]) -> None:
+    def __init__(self, links: Mapping[Value, Eqn], plans: Mapping[Eqn, ResidualPlan]) -> None:
         self.links = links
         self.plans = plans
 
@@ -129,7 +129,7 @@ class _BackwardRewriter:
             regions.append(Block(inputs, eqns, tuple(read_atom(inner, a) for a in region.outputs)))
         return copy_eqn(eqn, env, tuple(regions))
 
-    def _rewrite_block(self, region: Block, source: Block, plan: Plan, logs: list[Value],
+    def _rewrite_block(self, region: Block, source: Block, plan: ResidualPlan, logs: list[Value],
                        outer: Env, is_loop: bool) -> Block:
         env = dict(outer)
         inputs = [_fresh(v, env) for v in region.inputs]
@@ -145,12 +145,12 @@ class _BackwardRewriter:
         outputs += [read_atom(env, v) for v in logs]
         return Block(tuple(inputs), tuple(eqns), tuple(outputs))
 
-    def _fetch(self, source: Block, plan: Plan, env: Env, again: list[Eqn]) -> list[Eqn]:
+    def _fetch(self, source: Block, plan: ResidualPlan, env: Env, again: list[Eqn]) -> list[Eqn]:
         """Fetch what is stored; of what is computed again, take what the sizes of that need."""
         builder = Builder()
         here = plan.at(source)
 
-        def unknown(store: Store) -> set[Value]:
+        def unknown(store: ResidualStore) -> set[Value]:
             return {w for v in store.values for w in plan.nest.inner_dims(v.aval) if w not in env}
 
         for store in here:

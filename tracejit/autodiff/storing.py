@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracejit.autodiff.nests import region_kind, trip_count
-from tracejit.autodiff.plans import Plan, Store
+from tracejit.autodiff.plans import ResidualPlan, ResidualStore
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value
 from tracejit.ir.dims import Dim
@@ -18,13 +18,13 @@ __all__ = ["ForwardRewriter", "place_of"]
 class ForwardRewriter:
     """Thread the stores through the loops and fill them."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ResidualPlan) -> None:
         self.plan = plan
 
     def rewrite_top(self, eqn: Eqn) -> list[Eqn]:
         """Return the equations that take the place of the nest."""
         builder = Builder()
-        handles: dict[Store, Value] = {}
+        handles: dict[ResidualStore, Value] = {}
         for store in self.plan.stores:
             if isinstance(store.type, LogType):
                 continue
@@ -40,7 +40,7 @@ class ForwardRewriter:
         return builder.scope.eqns
 
     def rewrite(self, builder: Builder, eqn: Eqn,
-                handles: dict[Store, Value]) -> dict[Store, Value]:
+                handles: dict[ResidualStore, Value]) -> dict[ResidualStore, Value]:
         """Emit an equation that takes and returns the handles of the stores inside it."""
         inside = self.plan.inside(eqn)
         if not inside:
@@ -81,7 +81,7 @@ class ForwardRewriter:
                              site=eqn.site)[0] for v in eqn.outputs]
 
     def _save_last(self, builder: Builder, loop: Eqn,
-                   handles: dict[Store, Value]) -> dict[Store, Value]:
+                   handles: dict[ResidualStore, Value]) -> dict[ResidualStore, Value]:
         """Store what carried values are after the last iteration, where the way back reads that."""
         handles = dict(handles)
         for store in self.plan.stores:
@@ -94,8 +94,8 @@ class ForwardRewriter:
                                                  site=loop.site)
         return handles
 
-    def _rewrite_block(self, region: Block,
-                       handles: dict[Store, Value]) -> tuple[Block, dict[Store, Value]]:
+    def _rewrite_block(self, region: Block, handles: dict[ResidualStore, Value]
+                       ) -> tuple[Block, dict[ResidualStore, Value]]:
         builder = Builder()
         here = self.plan.at(region)
         stacks = {s.values[0]: s for s in here if not s.is_log}
@@ -162,7 +162,7 @@ def _filling(block: Block, index: Value, parts: Sequence[Value], eqn: Eqn) -> Bl
     return Block(block.inputs, tuple(builder.scope.eqns), tuple(outputs))
 
 
-def place_of(store: Store, ahead: int = 0) -> tuple[Dim | Span, ...]:
+def place_of(store: ResidualStore, ahead: int = 0) -> tuple[Dim | Span, ...]:
     """Return where a stack keeps the value of the present iteration, or of the next one."""
     places: list[Dim] = []
     for loop in store.home.loops:

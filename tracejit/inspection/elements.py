@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Code", "Element", "Line", "Paragraph", "Picture", "Role", "Row", "Section", "Table",
-           "code_of", "count_text", "table_of"]
+__all__ = ["CodeBlock", "Element", "Line", "Paragraph", "Picture", "Role", "Section", "Table",
+           "TableRow", "code_of", "count_text", "table_of"]
 
 Role = str
 """What a row or line is a part of: one of "", "forward", "backward", "pruned", "added", "removed".
@@ -26,7 +26,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table.
 
     cells  -- a text per column
@@ -50,7 +50,7 @@ class Table:
     """
 
     columns: tuple[str, ...]
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     code: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     linked: str = ""
@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeBlock:
     """Lines of code under a caption."""
 
     lines: Sequence[Line]
@@ -97,11 +97,12 @@ class Section:
     is_open: bool = False
 
 
-Element = Paragraph | Table | Code | Picture | Section
+Element = Paragraph | Table | CodeBlock | Picture | Section
 
 
-def table_of(columns: tuple[str, ...], rows: Sequence[Row], limit: int, code: Sequence[str] = (),
-             numbers: Sequence[str] = (), linked: str = "") -> list[Element]:
+def table_of(columns: tuple[str, ...], rows: Sequence[TableRow], limit: int,
+             code: Sequence[str] = (), numbers: Sequence[str] = (), linked: str = ""
+             ) -> list[Element]:
     """Return a table of the first `limit` rows, and a remark where that leaves out some."""
     table = Table(columns, tuple(rows[:limit]), frozenset(code), frozenset(numbers), linked)
     return [table, *_left_out(len(rows), limit, "row")]
@@ -109,7 +110,7 @@ def table_of(columns: tuple[str, ...], rows: Sequence[Row], limit: int, code: Se
 
 def code_of(lines: Sequence[Line], limit: int) -> list[Element]:
     """Return the first `limit` lines of code, and a remark where that leaves out some."""
-    return [Code(tuple(lines[:limit])), *_left_out(len(lines), limit, "line")]
+    return [CodeBlock(tuple(lines[:limit])), *_left_out(len(lines), limit, "line")]
 
 
 def _left_out(count: int, limit: int, what: str) -> list[Element]:

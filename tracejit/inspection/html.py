@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from tracejit.inspection.elements import (
-    Code,
+    CodeBlock,
     Element,
     Line,
     Paragraph,
     Picture,
     Role,
-    Row,
     Section,
     Table,
+    TableRow,
 )
 
 __all__ = ["PAGE", "render_html"]
@@ -71,7 +71,7 @@ def render_html(elements: Sequence[Element], key: str) -> str:
     """Return elements as a piece of HTML; `key` begins its anchors, unique in a document."""
     style = STYLE.strip().replace("\n", "").replace("&", SCOPE)
     anchors = set(_anchors(elements))
-    body = "\n".join(_Writer(key, anchors).elements(elements))
+    body = "\n".join(_HtmlWriter(key, anchors).elements(elements))
     return f'<div class="tracejit"><style>{style}</style>\n{body}\n</div>'
 
 
@@ -83,7 +83,7 @@ def _anchors(elements: Sequence[Element]) -> Iterator[str]:
             yield from (row.anchor for row in element.rows if row.anchor)
 
 
-class _Writer:
+class _HtmlWriter:
     """Writes elements; links that lead nowhere are left out.
 
     key     -- what anchors begin with in the document
@@ -99,7 +99,7 @@ class _Writer:
                 yield from self.section(element)
             elif isinstance(element, Table):
                 yield from self.table(element)
-            elif isinstance(element, Code):
+            elif isinstance(element, CodeBlock):
                 if element.caption:
                     yield f"<p>{escape(element.caption)}</p>"
                 lines = "\n".join(map(_line, _numbered(element.lines)))
@@ -133,7 +133,7 @@ class _Writer:
             yield f"<tr class=\"{role}\">{cells}</tr>" if role else f"<tr>{cells}</tr>"
         yield "</tbody></table></div>"
 
-    def cell(self, table: Table, row: Row, k: int) -> str:
+    def cell(self, table: Table, row: TableRow, k: int) -> str:
         text, name = "  " * row.depth * (k == 0) + row.cells[k], table.columns[k]
         shown = _kept_indent(escape(text).replace("\n", "<br>"))
         if name in table.code and text:

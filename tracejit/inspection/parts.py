@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tracejit.inspection.elements import Code, Line, Paragraph, Picture, Section
+from tracejit.inspection.elements import CodeBlock, Line, Paragraph, Picture, Section
 from tracejit.inspection.pictures.picture import graph_svg
 from tracejit.inspection.sections.adjoints import adjoints_section
 from tracejit.inspection.sections.equations import equations_section
@@ -22,11 +22,11 @@ from tracejit.inspection.sections.overview import overview_section
 from tracejit.inspection.sections.stored import memory_section, stored_section
 from tracejit.inspection.subject import Subject
 
-__all__ = ["PARTS", "Part", "parts_of"]
+__all__ = ["PARTS", "ReportPart", "parts_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReportPart:
     """A part of a report, not made yet.
 
     is_shown -- whether a report has it without being asked
@@ -72,7 +72,7 @@ def _asm(subject: Subject, limit: int) -> Section:
 
 def _code(title: str, name: str, text: str) -> Section:
     lines = text.splitlines()
-    return Section(title, name, [Code(tuple(map(Line, lines)))], f"{len(lines)} lines")
+    return Section(title, name, [CodeBlock(tuple(map(Line, lines)))], f"{len(lines)} lines")
 
 
 PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
@@ -96,8 +96,8 @@ PARTS: tuple[tuple[str, str, Callable[[Subject, int], Section], bool], ...] = (
 """The name of each, the stage that it needs, what makes it, and whether it is shown unasked."""
 
 
-def parts_of(subject: Subject, limit: int) -> dict[str, Part]:
+def parts_of(subject: Subject, limit: int) -> dict[str, ReportPart]:
     """Return the parts that there are of a program at its stage; `limit` rows to each."""
-    return {name: Part(functools.partial(make, subject, limit), is_shown)
+    return {name: ReportPart(functools.partial(make, subject, limit), is_shown)
             for name, stage, make, is_shown in PARTS
             if not stage or getattr(subject, stage) is not None}

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tracejit.inspection.elements import (
-    Code,
+    CodeBlock,
     Element,
     Paragraph,
     Picture,
@@ -56,7 +56,7 @@ def _lines(elements: Sequence[Element], level: int) -> Iterator[Styled]:
             yield from _section(element, level)
         elif isinstance(element, Table):
             yield from _table(element, depth)
-        elif isinstance(element, Code):
+        elif isinstance(element, CodeBlock):
             yield from _code(element, depth)
         elif isinstance(element, Paragraph):
             indent = "  " * depth
@@ -106,7 +106,7 @@ def _joined(cells: Sequence[str], widths: Sequence[int], numbers: frozenset[str]
                      for cell, width, name in zip(cells, widths, names, strict=True)).rstrip()
 
 
-def _code(code: Code, depth: int) -> Iterator[Styled]:
+def _code(code: CodeBlock, depth: int) -> Iterator[Styled]:
     indent = "  " * depth
     if code.caption:
         yield indent + code.caption, "title"

@@ -95,7 +95,7 @@ class _Access:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _NestedLoops:
     """Two nested loops that carry the same arrays, the inner one last in the outer one.
 
     before, inside -- the accesses of the outer loop's own equations, and of the inner loop
@@ -207,7 +207,7 @@ class _Rows:
                        outputs=tuple(copy_value(v, {}) for v in inner.outputs), regions=(block,))
 
 
-def _rows_of(outer: Eqn) -> _Rows | None:
+def _rows_of(outer: Eqn) -> _NestedLoops | None:
     """Return the nested loops that a loop is the outer one of, if it is known what they touch."""
     if not _is_for(outer) or not outer.regions[0].eqns:
         return None
@@ -232,7 +232,7 @@ def _rows_of(outer: Eqn) -> _Rows | None:
         return None
     if len(columns.eqns) > MOST_EQNS or all(e.op.cost < SLOW for e in columns.eqns):
         return None
-    return _Rows(outer, inner, before, inside)
+    return _NestedLoops(outer, inner, before, inside)
 
 
 def _in_order(atoms: Sequence[Atom], places: Mapping[Value, int]) -> bool:

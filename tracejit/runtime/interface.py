@@ -16,13 +16,13 @@ from tracejit.tree import Structure
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Shown
 
-__all__ = ["Failure", "Interface", "Kind"]
+__all__ = ["KernelFailure", "Interface", "Kind"]
 
 Kind = tuple[np.dtype, int]
 """The dtype and rank of an input or output."""
 
 
-class Failure(Protocol):
+class KernelFailure(Protocol):
     """What a status of a kernel means: an exception, its message, and the user's line."""
 
     @property
@@ -72,7 +72,7 @@ class Interface:
     sizes: int
     logs: int
     releases: bool
-    failures: Sequence[Failure]
+    failures: Sequence[KernelFailure]
     prints: Sequence[Shown]
     facts: tuple[Fact, ...] = ()
     returned: tuple[tuple[int, bool, int], ...] = ()

@@ -83,7 +83,7 @@ def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) ->
         env = block_env(block, bind_sizes(graph, args), args)
         if np.isfinite(np.asarray(read_value(graph.outputs[output], env))[index]):
             return None
-        found = _Search().follow(block, env, Spot(graph.outputs[output], index), ())
+        found = _OriginSearch().follow(block, env, Spot(graph.outputs[output], index), ())
     if isinstance(found, Origin):
         return found
     return Origin(found, np.asarray(read_value(found.atom, env))[found.index])
@@ -92,7 +92,7 @@ def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) ->
 Loops = tuple[tuple[Eqn, int], ...]
 
 
-class _Search:
+class _OriginSearch:
     """Follows elements back through blocks that were run."""
 
     def __init__(self) -> None:
@@ -171,7 +171,8 @@ class _Search:
 
 
 FOLLOW: dict[str, Callable[..., Origin | Spot]] = {
-    "if": _Search.branch, "for": _Search.loop, "while": _Search.loop, "map": _Search.element}
+    "if": _OriginSearch.branch, "for": _OriginSearch.loop, "while": _OriginSearch.loop,
+    "map": _OriginSearch.element}
 
 
 # --- loops --------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from typing import Any
 from tracejit.tape.notes import Record
 from tracejit.tape.values import TapeValue
 
-__all__ = ["Request", "make_request"]
+__all__ = ["BackwardRequest", "make_request"]
 
 
 @dataclass(slots=True)
-class Request:
+class BackwardRequest:
     """A recording as slots: numbers for values, in the order in which they are met.
 
     calls   -- per relevant record: the slots of its operands, those of its results
@@ -45,7 +45,7 @@ class Request:
 
 def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]],
                  targets: Sequence[TapeValue], given: Sequence[bool], sources: Sequence[int],
-                 names: dict[int, str] | None = None) -> Request:
+                 names: dict[int, str] | None = None) -> BackwardRequest:
     """Return the request for the cotangents of `sources`, which are named by their uids."""
     needed = {y.uid for y in targets}
     relevant = []
@@ -57,7 +57,7 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]],
     relevant.reverse()
     slots: dict[int, int] = {}
     count = 0
-    request = Request([records[k] for k in relevant], [], (), tuple(given), (), [], {})
+    request = BackwardRequest([records[k] for k in relevant], [], (), tuple(given), (), [], {})
     if names is not None:  # for the eye: sources come first, as arguments do
         made = {u for k in relevant for u in records[k][2]}
         for u in sources:

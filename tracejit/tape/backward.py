@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.configuration import settings
 from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
-from tracejit.tape.plans import Plan, forget
+from tracejit.tape.plans import CallRecipe, forget
 from tracejit.tape.recording import perform
 from tracejit.tape.values import TapeValue
 from tracejit.tape.watching import require_finite_cotangents
@@ -85,7 +85,7 @@ def _again(data: Any, uid: int) -> Any:
     return TapeValue(data, uid) if uid else data
 
 
-def _adjoint(plan: Plan, has: tuple[int, ...], line: Line) -> Any:
+def _adjoint(plan: CallRecipe, has: tuple[int, ...], line: Line) -> Any:
     """Return the way back of a recorded call for cotangents of these results."""
     if plan.refusal is not None:
         forget(plan)

@@ -18,8 +18,8 @@ from tracejit.trace.context import current
 from tracejit.trace.equations import lift
 from tracejit.trace.paths import Path
 
-__all__ = ["OPERATORS", "SLOT", "Inlined", "Reading", "Unrecorded", "describe", "fill", "invoke",
-           "template_of"]
+__all__ = ["OPERATORS", "SLOT", "Inlined", "ReadingCall", "Unrecorded", "describe", "fill",
+           "invoke", "template_of"]
 
 SLOT = object()
 """In the template of a call, the place of an operand."""
@@ -110,7 +110,7 @@ class Inlined:
     """The base of functions that add their equations when they are called within a capture."""
 
 
-class Reading(Inlined):
+class ReadingCall(Inlined):
     """A call that reads variables, as a function of these as well."""
 
     function: Any
@@ -129,7 +129,7 @@ class Reading(Inlined):
         return invoke(self.function, args, kwargs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Reading) and self.function == other.function and (
+        return isinstance(other, ReadingCall) and self.function == other.function and (
             [p.key for p in self.paths] == [p.key for p in other.paths])
 
     def __hash__(self) -> int:

@@ -19,10 +19,10 @@ from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten
 
-__all__ = ["Kernel", "NativePullback", "with_names"]
+__all__ = ["NativeKernel", "NativePullback", "with_names"]
 
 
-class Kernel:
+class NativeKernel:
     """A graph as a compiled function of its inputs, which returns its outputs in a tuple."""
 
     graph: Graph

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracejit.tape.noting import Event, Line
-from tracejit.tape.plans import Plan
+from tracejit.tape.plans import CallRecipe
 from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable
 
 __all__ = ["Notes", "Record"]
 
-Record = tuple[Plan, Sequence[int], tuple[int, ...], Line, tuple[Any, ...]]
+Record = tuple[CallRecipe, Sequence[int], tuple[int, ...], Line, tuple[Any, ...]]
 """A call that a tape noted: its plan; the uid of each operand, 0 for those that are no tape
 values; the uids of the results; where it was made; those operands that are Python numbers. What
 the way back reads, in the order of `plan.reads`, is beside it in the tape's `_saved`."""

@@ -34,7 +34,7 @@ from tracejit.tape.calls import (
     invoke,
     template_of,
 )
-from tracejit.tape.native import Kernel, NativePullback
+from tracejit.tape.native import NativeKernel, NativePullback
 from tracejit.tape.values import Operand
 from tracejit.trace.capture import Capture, capture_function
 from tracejit.trace.context import is_tracing
@@ -43,7 +43,7 @@ from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.transforms.nested import tracer_of_atom
 from tracejit.tree import flatten
 
-__all__ = ["Adjoint", "Plan", "forget", "plan_of"]
+__all__ = ["Adjoint", "CallRecipe", "forget", "plan_of"]
 
 
 class Pattern:
@@ -79,7 +79,7 @@ class Pattern:
             used = {v for eqn in graph.eqns for v in eqn.uses() if v.is_size}
             sizes = tuple(v for v in graph.sizes if v in told)
             program = replace(graph, sizes=sizes)
-            self.kernels[given] = make_function(Kernel(program)) if used <= told else None
+            self.kernels[given] = make_function(NativeKernel(program)) if used <= told else None
         return self.kernels[given]
 
 
@@ -149,7 +149,7 @@ class Adjoint(Inlined):
                       for a in inline_graph(self.graph, args, self.sizes)])
 
 
-class Plan:
+class CallRecipe:
     """What a tape knows of one kind of call.
 
     arity     -- how many operands it has
@@ -317,7 +317,7 @@ def _specs_of(data: Sequence[Any]) -> list[ArgSpec]:
 
 
 _PATTERNS: dict[Any, Pattern] = {}
-_PLANS: dict[Any, Plan] = {}
+_PLANS: dict[Any, CallRecipe] = {}
 _LOOSE: dict[Any, int] = {}
 """Calls apart from the numbers in them, with how many of each kind there have been."""
 cleared_by(_PATTERNS.clear)
@@ -329,7 +329,7 @@ _LIMIT = 4096
 
 
 def plan_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
-            follows: Callable[[Any], bool]) -> tuple[Plan, list[Any]]:
+            follows: Callable[[Any], bool]) -> tuple[CallRecipe, list[Any]]:
     """Return the plan of a call and its operands; `Unrecorded` where it cannot have one.
 
     follows -- whether the tape knows where an operand came from
@@ -362,16 +362,16 @@ def plan_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
 
 
 def _make(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], operands: Sequence[Any],
-          key: Any, *, loose: bool) -> Plan:
+          key: Any, *, loose: bool) -> CallRecipe:
     wrt = tuple(k for k in key[2] if is_differentiable(_dtype_of(operands[k])))
     template = (template_of(args, loose=loose), template_of(kwargs))
-    return Plan(function, template, operands, wrt, key)
+    return CallRecipe(function, template, operands, wrt, key)
 
 
 def _dtype_of(x: Any) -> np.dtype:
     return x._data.dtype if isinstance(x, Operand) else np.asarray(x).dtype
 
 
-def forget(plan: Plan) -> None:
+def forget(plan: CallRecipe) -> None:
     """Make a plan anew at the next call: the user may have registered a gradient meanwhile."""
     _PLANS.pop(plan.key, None)

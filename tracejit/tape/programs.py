@@ -25,7 +25,7 @@ from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.memory import cleared_by
 from tracejit.runtime.program import Program
-from tracejit.tape.asking import Request
+from tracejit.tape.asking import BackwardRequest
 from tracejit.tape.native import with_names
 from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
@@ -55,7 +55,7 @@ class NotCompiled(Exception):
 # --- as a graph ---------------------------------------------------------------------------------
 
 
-def capture_recording(request: Request, name: str) -> tuple[Capture, dict[int, Atom]]:
+def capture_recording(request: BackwardRequest, name: str) -> tuple[Capture, dict[int, Atom]]:
     """Return the recorded calls as one capture, and what stands for each slot."""
     places = [slot for slot, _, _ in request.leaves]
     filled = [slot for _, outs in request.calls for slot in outs]
@@ -109,7 +109,7 @@ def _site(line: Line) -> Site | None:
     return plain_source(code).site(int(line_text(line).rpartition(":")[2]))
 
 
-def with_gradient(request: Request, c: Capture, stand: dict[int, Atom]
+def with_gradient(request: BackwardRequest, c: Capture, stand: dict[int, Atom]
                   ) -> tuple[Block, list[Value], list[bool], tuple[object, ...]]:
     """Return the captured calls with their way back: the cotangents of the sources that have one.
 
@@ -143,7 +143,7 @@ def with_gradient(request: Request, c: Capture, stand: dict[int, Atom]
     return block, list(cts.values()), reached, tuple(trace.notes)
 
 
-def recording_graph(request: Request, name: str) -> Graph:
+def recording_graph(request: BackwardRequest, name: str) -> Graph:
     """Return the whole program of a recording: the calls and their way back."""
     c, stand = capture_recording(request, name)
     block, _, _, notes = with_gradient(request, c, stand)
@@ -158,17 +158,17 @@ class Backward:
 
     name = "gradient"
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: BackwardRequest) -> None:
         self.fn = _recorded
         self.places: tuple[list[int], list[int]] | None = None
         """The slots of what it reads, and of what only tells it sizes."""
         self.reached: list[bool] = []
-        self.request: Request | None = None
+        self.request: BackwardRequest | None = None
         self.studied: Program | None = self._study(request)
         """The program for the first recording, until it is compiled."""
         self.compiled: Function = make_function(self)
 
-    def _study(self, request: Request) -> Program:
+    def _study(self, request: BackwardRequest) -> Program:
         """Return the program for the sizes of a recording."""
         c, stand = capture_recording(request, "tape")
         block, cts, reached, notes = with_gradient(request, c, stand)
@@ -213,7 +213,7 @@ class Backward:
         program, self.studied = self.studied, None
         return program or self._study(self.request)
 
-    def run(self, request: Request, cts: Sequence[Any]) -> list[Any]:
+    def run(self, request: BackwardRequest, cts: Sequence[Any]) -> list[Any]:
         """Return the cotangent of each source, or None."""
         shapes = {slot: (kind, shape) for slot, kind, shape in request.leaves}
         assert self.places is not None
@@ -275,7 +275,7 @@ cleared_by(_SEEN.clear)
 cleared_by(_PROGRAMS.clear)
 
 
-def run_compiled(records: Sequence[Record], make: Callable[[], Request],
+def run_compiled(records: Sequence[Record], make: Callable[[], BackwardRequest],
                  cts: Sequence[Any]) -> list[Any] | None:
     """Return the cotangents of a recording by a compiled program; None where there is none.
 

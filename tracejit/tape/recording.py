@@ -12,10 +12,10 @@ import numpy as np
 from tracejit.ir.types import is_differentiable
 from tracejit.runtime.memory import cleared_by
 from tracejit.tape import values
-from tracejit.tape.calls import OPERATORS, Reading, Unrecorded, invoke
+from tracejit.tape.calls import OPERATORS, ReadingCall, Unrecorded, invoke
 from tracejit.tape.notes import Notes
 from tracejit.tape.noting import ACTIVE, Event, Line, user_line
-from tracejit.tape.plans import Plan, plan_of
+from tracejit.tape.plans import CallRecipe, plan_of
 from tracejit.tape.values import Operand, TapeValue
 from tracejit.trace.context import CAPTURES, current
 from tracejit.trace.eager import handle_calls, holds_recorded
@@ -29,7 +29,7 @@ __all__ = ["perform"]
 _TYPES: dict[Any, int] = {}
 """A number for each pair of dtype and shape."""
 
-_SHORTCUTS: dict[Any, tuple[Plan, Callable[[Any], Any], bool, int]] = {}
+_SHORTCUTS: dict[Any, tuple[CallRecipe, Callable[[Any], Any], bool, int]] = {}
 """Plans by function, types of arguments and which of these a tape knows; with what picks from
 arguments and result those that are to be kept, whether some of them must be copied, and the type
 of the result."""
@@ -102,7 +102,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     return result
 
 
-def _note_end(tape: Notes, plan: Plan, uids: Sequence[int], line: Line) -> None:
+def _note_end(tape: Notes, plan: CallRecipe, uids: Sequence[int], line: Line) -> None:
     """Note that what a tape follows goes into a call that lets no gradient through."""
     text = f"{plan.name} lets no gradient through"
     tape._events += [Event(u, text, line) for u in uids if u in tape._known]
@@ -117,7 +117,7 @@ def _data_of(x: Any) -> Any:
     return x._data
 
 
-def _make_shortcut(key: Any, plan: Plan | None, args: tuple[Any, ...], data: Any) -> None:
+def _make_shortcut(key: Any, plan: CallRecipe | None, args: tuple[Any, ...], data: Any) -> None:
     """Let the next call of this kind find its plan at once, if it is that simple."""
     places = [k for k, x in enumerate(args) if type(x) is TapeValue or type(x) is np.ndarray]
     if plan is None or plan.refusal is not None or plan.arity != len(places):
@@ -259,7 +259,7 @@ def _wrap(result: Any) -> Any:
 
 
 def _note(tape: Notes, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
-          result: Any) -> Plan | None:
+          result: Any) -> CallRecipe | None:
     """Note a call of which a tape knows an operand, and return its plan if it has one."""
     outputs: Sequence[Any] = [result] if type(result) is TapeValue else [
         x for x in flatten(result)[0] if type(x) is TapeValue]
@@ -275,10 +275,10 @@ def _note(tape: Notes, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
         plan, operands = plan_of(function, args, kwargs, follows)
         if plan.states:
             states = tuple(path.read()._state_read() for path in plan.states)
-            plan, operands = plan_of(Reading(function, plan.states), (args, kwargs, states), {},
+            plan, operands = plan_of(ReadingCall(function, plan.states), (args, kwargs, states), {},
                                      follows)
     except Unrecorded as e:
-        plan = Plan(function, (), (), (), None, refusal=str(e))
+        plan = CallRecipe(function, (), (), (), None, refusal=str(e))
         operands = _tape_values((args, kwargs))
     floats = [is_differentiable(x._data.dtype) for x in outputs]
     if plan.refusal is not None and not any(floats):

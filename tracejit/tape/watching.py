@@ -17,7 +17,7 @@ from tracejit.runtime.failures import raise_at
 from tracejit.runtime.origins import first_bad, is_bad
 from tracejit.tape import values
 from tracejit.tape.noting import Line, line_text, user_line
-from tracejit.tape.plans import Plan
+from tracejit.tape.plans import CallRecipe
 from tracejit.tape.recording import perform
 from tracejit.tape.values import Operand
 from tracejit.trace.context import is_tracing
@@ -27,7 +27,7 @@ __all__ = ["require_finite_cotangents"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _UserLine:
     """A line of a user's code, as what is raised there needs it."""
 
     line: Line
@@ -61,7 +61,7 @@ def _perform_watched(function: Any, args: tuple[Any, ...], kwargs: Any = None) -
     return result
 
 
-def require_finite_cotangents(plan: Plan, given: Sequence[Any], cts: Sequence[Any],
+def require_finite_cotangents(plan: CallRecipe, given: Sequence[Any], cts: Sequence[Any],
                               line: Line) -> None:
     """Raise where the way back of a call makes what is not finite from what is."""
     found = _bad_of(cts)
@@ -85,7 +85,7 @@ def _element(x: np.ndarray) -> str:
 
 
 def _fail(message: str, line: Line) -> None:
-    place = None if line[0] is None else _Place(line)
+    place = None if line[0] is None else _UserLine(line)
     raise_at("FloatingPointError", message.replace("{", "{{").replace("}", "}}"), (), place)
 
 

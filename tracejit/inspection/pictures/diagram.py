@@ -123,7 +123,7 @@ def diagram_of(graph: Graph, max_nodes: int | None = None) -> Diagram:
     max_nodes -- how many equations may be drawn one by one: regions that do not fit are one node
                  each, and a longer straight line of code is folded line by line
     """
-    maker = _Maker(graph, max_nodes)
+    maker = _DiagramMaker(graph, max_nodes)
     root = maker.whole()
     return Diagram(graph.name, root, maker.names, sum(n.folded for n in nodes_of(root)))
 
@@ -146,7 +146,7 @@ class _Scope:
         return _Scope(box, self, self.may_cross and box.role == "backward")
 
 
-class _Maker:
+class _DiagramMaker:
     def __init__(self, graph: Graph, max_nodes: int | None) -> None:
         self.graph = graph
         self.names = Names()

@@ -15,7 +15,7 @@ from math import inf
 
 import numpy as np
 
-__all__ = ["Cell", "Wire", "arrange", "rows_by_longest_path", "settle"]
+__all__ = ["LayoutCell", "Wire", "arrange", "rows_by_longest_path", "settle"]
 
 CELL_GAP = 16.0
 WIRE_GAP = 9.0
@@ -35,7 +35,7 @@ Links = dict[int, list[tuple[int, float, float]]]
 
 
 @dataclass(slots=True)
-class Cell:
+class LayoutCell:
     """A rectangle; `x` is where its middle is put, in the row that it is given.
 
     is_first -- whether it comes first in its row
@@ -83,7 +83,7 @@ def rows_by_longest_path(count: int, links: Iterable[tuple[int, int]]) -> list[i
     return rows
 
 
-def arrange(cells: Sequence[Cell], wires: Sequence[Wire]) -> list[list[tuple[int, float]]]:
+def arrange(cells: Sequence[LayoutCell], wires: Sequence[Wire]) -> list[list[tuple[int, float]]]:
     """Give every cell its x, and return per wire its way: (row, x) from source to target."""
     layers = _Layers(cells, wires)
     layers.order()
@@ -102,7 +102,7 @@ def arrange(cells: Sequence[Cell], wires: Sequence[Wire]) -> list[list[tuple[int
 class _Layers:
     """Cells and, behind them, the points at which wires pass rows; links join adjacent rows."""
 
-    def __init__(self, cells: Sequence[Cell], wires: Sequence[Wire]) -> None:
+    def __init__(self, cells: Sequence[LayoutCell], wires: Sequence[Wire]) -> None:
         self.width = [c.width for c in cells]
         self.row = [c.row for c in cells]
         self.x: list[float] = []

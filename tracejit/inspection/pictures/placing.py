@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tracejit.inspection.pictures.diagram import Box, Edge, Node
-from tracejit.inspection.pictures.layout import Cell, Wire, arrange, rows_by_longest_path
+from tracejit.inspection.pictures.layout import LayoutCell, Wire, arrange, rows_by_longest_path
 
 __all__ = ["CHARACTER", "Placement", "Rect", "Rows", "Side", "Stroke", "fill", "put"]
 
@@ -80,16 +80,16 @@ class Side:
         self.is_up = is_up
         self.inner: dict[int, Placement] = {}
         self.where: dict[Node, tuple[int, float]] = {}
-        self.cells: list[Cell] = []
+        self.cells: list[LayoutCell] = []
         for k, item in enumerate(self.items):
             if isinstance(item, Box):
                 inside = self.inner[k] = fill(item, is_up=is_up)
-                self.cells.append(Cell(inside.width, inside.height))
+                self.cells.append(LayoutCell(inside.width, inside.height))
                 for port in (*item.top, *item.bottom):
                     rect = inside.rects[port]
                     self.where[port] = k, rect.x + rect.width / 2 - inside.width / 2
             else:
-                self.cells.append(Cell(*_size(item)))
+                self.cells.append(LayoutCell(*_size(item)))
                 self.where[item] = k, 0.0
         self.edges = [e for e in edges if e.source in self.where and e.target in self.where]
 
@@ -131,7 +131,7 @@ class Rows:
         self.gaps = [ROW_GAP] * count
         self.tops: list[float] = []
 
-    def hold(self, cells: Sequence[Cell], ways: list[list[tuple[int, float]]]) -> None:
+    def hold(self, cells: Sequence[LayoutCell], ways: list[list[tuple[int, float]]]) -> None:
         """Make room for cells, and for curves that lead far aside."""
         for cell in cells:
             self.heights[cell.row] = max(self.heights[cell.row], cell.height)
@@ -211,7 +211,7 @@ def fill(box: Box, *, is_up: bool, is_root: bool = False) -> Placement:
         row = 0 if k < first else count - 1 if k >= last else depth[k - first] + has_top
         cell.row = count - 1 - row if is_up else row
     if has_title:
-        side.cells.append(Cell(*_title_size(box), row=0, is_first=True))
+        side.cells.append(LayoutCell(*_title_size(box), row=0, is_first=True))
     ways = side.arrange(count)
     title = side.cells.pop() if has_title else None
     rows = Rows(count)

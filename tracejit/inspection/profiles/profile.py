@@ -156,7 +156,7 @@ class Profile:
 
     def section(self) -> Section:
         """Return the profile as a section of a report."""
-        table = Table(COLUMNS, [elements.Row(self._cells(row), row.role if row.role in (
+        table = Table(COLUMNS, [elements.TableRow(self._cells(row), row.role if row.role in (
             "forward", "backward") else "") for row in self.rows], numbers=frozenset(
                 c for k, c in enumerate(COLUMNS) if k not in LEFT))
         parts: list[Element] = [Picture(self.to_svg(), _spoken(self)), table]

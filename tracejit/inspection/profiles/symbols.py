@@ -29,7 +29,7 @@ from tracejit.ir.dims import (
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.types import scalar
 
-__all__ = ["Access", "Symbols"]
+__all__ = ["BufferElement", "Symbols"]
 
 _CALLS = {"imax": maximum, "imin": minimum, "idiv": floor_div, "imod": mod}
 _INTEGERS = frozenset((*_CALLS, "log_capacity", "log_grow", "between", "interrupted", "fail",
@@ -38,7 +38,7 @@ _INTEGERS = frozenset((*_CALLS, "log_capacity", "log_grow", "between", "interrup
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class BufferElement:
     """An element of a buffer.
 
     names   -- the loop variables that its index depends on; "*" for anything
@@ -190,15 +190,15 @@ class Symbols:
                 found |= self.names.get(node.id, frozenset())
         return found
 
-    def access(self, buffer: str, index: str) -> Access:
+    def access(self, buffer: str, index: str) -> BufferElement:
         """Return which elements an access touches."""
         return self._access(buffer, _parsed(index))
 
-    def _access(self, buffer: str, index: ast.expr) -> Access:
+    def _access(self, buffer: str, index: ast.expr) -> BufferElement:
         names = self._names_in(index)
         dim = self._dim(index)
         if dim is None:
-            return Access(buffer, names, ast.unparse(index), 0, 1)
+            return BufferElement(buffer, names, ast.unparse(index), 0, 1)
         own = {v for name in names if name != "*" for v in dim_values(self.dims.get(name, 0))}
         inside: list[object] = []
         outside: list[object] = []
@@ -211,7 +211,7 @@ class Symbols:
                 outside.append((monomial, c))
         const = dim.const if isinstance(dim, Expr) else dim
         stride = max(abs(stride), 1)
-        return Access(buffer, names, tuple(inside), (tuple(outside), const % stride), stride)
+        return BufferElement(buffer, names, tuple(inside), (tuple(outside), const % stride), stride)
 
     def kind(self, tree: ast.expr) -> str:
         """Return what an expression is: "f" floating, "c" complex, "i" an integer or a bool."""
@@ -244,14 +244,14 @@ class Symbols:
         args = tree.args[1:] if name == "select" else tree.args
         return max((self.kind(a) for a in args), key="ifc".index, default="i")
 
-    def read(self, text: str) -> tuple[int, dict[str, int], list[Access]]:
+    def read(self, text: str) -> tuple[int, dict[str, int], list[BufferElement]]:
         """Return the flops, the calls and the loads of an expression; indices are no flops."""
         calls: Counter[str] = Counter()
-        loads: list[Access] = []
+        loads: list[BufferElement] = []
         flops = self._operations(_parsed(text), calls, loads)
         return flops, dict(calls), loads
 
-    def _operations(self, tree: ast.expr, calls: Counter[str], loads: list[Access]) -> int:
+    def _operations(self, tree: ast.expr, calls: Counter[str], loads: list[BufferElement]) -> int:
         if isinstance(tree, ast.Subscript):
             loads.append(self._access(ast.unparse(tree.value), tree.slice))
             self._operations(tree.slice, calls, loads)

@@ -19,7 +19,7 @@ from tracejit.codegen.loop_ir import Let, Loop, Node, Store, While, children, te
 from tracejit.inspection.costs.formulas import summed
 from tracejit.inspection.costs.routines import calls_in
 from tracejit.inspection.profiles.instrument import is_margins
-from tracejit.inspection.profiles.symbols import Access, Symbols
+from tracejit.inspection.profiles.symbols import BufferElement, Symbols
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 
@@ -88,12 +88,12 @@ def count_traffic(kernel: Kernel, rows: Sequence[tuple[Traffic, Sequence[Node]]]
     rows       -- with the nodes that belong to each
     executions -- how often a block ran, and what amounts of routines were, by `counted`'s keys
     """
-    counter = _Counter(executions, symbols, {id(n): r for r, nodes in rows for n in nodes})
+    counter = _TrafficCounter(executions, symbols, {id(n): r for r, nodes in rows for n in nodes})
     counter.walk(kernel.nodes, 1, (), None)
     counter.finish()
 
 
-class _Counter:
+class _TrafficCounter:
     """Walks a kernel once."""
 
     def __init__(self, executions: Callable[[object], int], symbols: Symbols,
@@ -179,7 +179,7 @@ class _Counter:
         before, total = getattr(row, name), _total(chain, lambda link: True)
         setattr(row, name, None if before is None or total is None else before + factor * total)
 
-    def access(self, row: Traffic, mode: str, access: Access, chain: tuple[Link, ...],
+    def access(self, row: Traffic, mode: str, access: BufferElement, chain: tuple[Link, ...],
                block: int) -> None:
         """Note that elements of a buffer are touched."""
         every = "*" in access.names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tracejit.inspection.elements import Row, Section, count_text, table_of
+from tracejit.inspection.elements import Section, TableRow, count_text, table_of
 from tracejit.inspection.subject import Subject, applied_text, line_text, names_of, origins
 from tracejit.ir.core import Block, Eqn, Graph, Value
 from tracejit.ir.printer import Names, format_type
@@ -26,7 +26,7 @@ def adjoints_section(subject: Subject, limit: int) -> Section:
         v for e in all_eqns(subject.traced.program.graph.block) if e.of is not None
         for v in origins(e.of)}
     names = _names(subject, primal)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for eqn, depth in _walk(primal):
         if eqn.of is not None and subject.graph.primal is None:
             continue
@@ -35,7 +35,7 @@ def adjoints_section(subject: Subject, limit: int) -> Section:
             v in before for v in eqn.outputs) else PASSED_ON))
     rest = [e for eqns in backward.values() for e in eqns]
     if rest:
-        rows.append(Row(("", "", "(read back)", _adjoint_text(subject, rest)),
+        rows.append(TableRow(("", "", "(read back)", _adjoint_text(subject, rest)),
                         "backward"))
     pruned = sum(row.role == "pruned" for row in rows)
     count = count_text(len(rows) - bool(rest), "primal equation")
@@ -72,7 +72,7 @@ def _names(subject: Subject, primal: Block) -> Names:
 
 
 def _row(subject: Subject, eqn: Eqn, depth: int, adjoint: list[Eqn], names: Names,
-         otherwise: str) -> Row:
+         otherwise: str) -> TableRow:
     outputs = ", ".join(f"{names.ref(v)}: {format_type(v.aval, names)}" for v in eqn.outputs)
     text = f"{'  ' * depth}{outputs} = {applied_text(eqn, names)}"
     now = ", ".join(dict.fromkeys(names.ref(subject.by_origin[v]) for v in eqn.outputs
@@ -80,7 +80,7 @@ def _row(subject: Subject, eqn: Eqn, depth: int, adjoint: list[Eqn], names: Name
     reason = subject.reasons_by_eqn.get(eqn, "")
     role, right = ("pruned", reason) if reason and not adjoint else (
         "forward", _adjoint_text(subject, adjoint) or otherwise)
-    return Row((line_text(eqn.site), text, now, right), role)
+    return TableRow((line_text(eqn.site), text, now, right), role)
 
 
 def _adjoint_text(subject: Subject, eqns: list[Eqn]) -> str:

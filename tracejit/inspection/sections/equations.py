@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tracejit.inspection.elements import (
-    Code,
+    CodeBlock,
     Element,
     Line,
     Paragraph,
     Role,
-    Row,
     Section,
     Table,
+    TableRow,
     count_text,
 )
 from tracejit.inspection.subject import Subject, inputs_text, line_text
@@ -46,7 +46,7 @@ def part_of(subject: Subject, eqn: Eqn, role: Role) -> str:
 
 def equations_section(subject: Subject, limit: int) -> Section:
     """Return the table of a graph, regions as sections in it, with no more than `limit` rows."""
-    writer = _Writer(subject, limit)
+    writer = _BlockWriter(subject, limit)
     elements = writer.block(subject.graph.block, "return", "")
     if writer.left_out:
         elements.append(Paragraph(f"{count_text(writer.left_out, 'equation')} left out here: "
@@ -55,7 +55,7 @@ def equations_section(subject: Subject, limit: int) -> Section:
                    f"{count_text(len(subject.eqns), 'equation')} after all passes", is_open=True)
 
 
-class _Writer:
+class _BlockWriter:
     """Writes blocks as tables, until a limit is reached."""
 
     def __init__(self, subject: Subject, limit: int) -> None:
@@ -64,7 +64,7 @@ class _Writer:
 
     def block(self, block: Block, end: str, outer: Role) -> list[Element]:
         elements: list[Element] = []
-        rows: list[Row] = []
+        rows: list[TableRow] = []
 
         def flush() -> None:
             if rows:
@@ -86,19 +86,19 @@ class _Writer:
         names = self.subject.names
         last = f"{end} {', '.join(map(names.atom, block.outputs))}".rstrip()
         if rows or not elements:
-            rows.append(Row(("", "", last, "", ""), outer))
+            rows.append(TableRow(("", "", last, "", ""), outer))
             flush()
         else:
-            elements.append(Code((Line(last),)))
+            elements.append(CodeBlock((Line(last),)))
         return elements
 
-    def _row(self, eqn: Eqn, role: Role) -> Row:
+    def _row(self, eqn: Eqn, role: Role) -> TableRow:
         subject = self.subject
-        return Row((subject.results(eqn), subject.types(eqn), subject.applied(eqn),
+        return TableRow((subject.results(eqn), subject.types(eqn), subject.applied(eqn),
                     line_text(eqn.site), part_of(subject, eqn, role)), role,
                    anchor=subject.results(eqn).partition(",")[0], link=line_text(eqn.site))
 
-    def _region(self, eqn: Eqn, row: Row, role: Role) -> Section:
+    def _region(self, eqn: Eqn, row: TableRow, role: Role) -> Section:
         """Return an equation with regions as a section: one for each of several regions."""
         results, types, applied, line, part = row.cells
         inside = sum(1 for r in eqn.regions for _ in all_eqns(r))

@@ -11,8 +11,8 @@ from tracejit.inspection.elements import (
     Element,
     Line,
     Paragraph,
-    Row,
     Section,
+    TableRow,
     code_of,
     count_text,
     table_of,
@@ -46,7 +46,7 @@ def kernels_section(subject: Subject, limit: int) -> Section:
     for name, parameters in program.kernels.items():
         first = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
         called = program.launches(name)
-        rows.append(Row((name, LAUNCHED.get(called, f"blocks of threads ({called})"),
+        rows.append(TableRow((name, LAUNCHED.get(called, f"blocks of threads ({called})"),
                          _parameters(parameters), _users_lines(lines[first:]), str(first + 1))))
     columns = ("kernel", "launched", "parameters", "your lines", "source line")
     elements = table_of(columns, rows, limit, (columns[0], columns[2], columns[3]), columns[4:])
@@ -88,7 +88,7 @@ def resources_section(subject: Subject, limit: int) -> Section:
     except DeviceError as e:
         return Section(title, "resources", [Paragraph(str(e))], "not known")
     spilled = sum(r.spill_stores + r.spill_loads > 0 for r in table.values())
-    elements: list[Element] = table_of(table.HEADS, [Row(row) for row in table.rows()], limit,
+    elements: list[Element] = table_of(table.HEADS, [TableRow(row) for row in table.rows()], limit,
                                        table.HEADS[:1], table.HEADS[1:6])
     elements.append(Paragraph("Registers, bytes of spills and local memory are those of a thread, "
                               "shared memory that of a block; occupancy is for full blocks."))

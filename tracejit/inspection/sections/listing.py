@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tracejit.inspection.elements import (
     Line,
     Paragraph,
-    Row,
     Section,
+    TableRow,
     code_of,
     count_text,
     table_of,
@@ -37,7 +37,7 @@ def listing_section(subject: Subject, limit: int) -> Section:
             text = f"{mark}{subject.results(eqn)} = {subject.applied(eqn)}"
             equations.setdefault((file, line), []).append(text)
     emitted = _emitted(subject)
-    rows = [Row((str(line), line_text(file, line).rstrip(),
+    rows = [TableRow((str(line), line_text(file, line).rstrip(),
                  _joined(equations.get((file, line), []), limit),
                  _joined(emitted.get((short_name(file), line), []), limit)),
                 anchor=f"{short_name(file)}:{line}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from tracejit.inspection.elements import Element, Paragraph, Row, Section, table_of
+from tracejit.inspection.elements import Element, Paragraph, Section, TableRow, table_of
 from tracejit.inspection.machine.emitted import equations_by_label
 from tracejit.inspection.machine.nests import (
     NestEquation,
@@ -54,7 +54,7 @@ def loops_section(lowered: Lowered, limit: int) -> Section:
     return Section("Loop nests", "loops", elements, summary)
 
 
-def _nest_rows(nests: Iterable[NestFacts], eqns: dict[str, Eqn]) -> Iterator[Row]:
+def _nest_rows(nests: Iterable[NestFacts], eqns: dict[str, Eqn]) -> Iterator[TableRow]:
     """Yield a row per nest and region around it, loop, and equation."""
     inside: tuple[str, ...] = ()
     for nest in nests:
@@ -64,17 +64,17 @@ def _nest_rows(nests: Iterable[NestFacts], eqns: dict[str, Eqn]) -> Iterator[Row
         inside = nest.inside
         lines = ", ".join(map(str, nest.lines)) or "written out"
         title = f"nest {nest.number}: {_loop_text(nest.loop)}"
-        yield Row((title, "", "", "", lines), _role(nest.loop), len(inside),
+        yield TableRow((title, "", "", "", lines), _role(nest.loop), len(inside),
                   anchor=f"nest-{nest.number}")
         yield from _part_rows(nest.loop.parts, len(inside) + 1)
 
 
-def _region_row(label: str, eqns: dict[str, Eqn], depth: int) -> Row:
+def _region_row(label: str, eqns: dict[str, Eqn], depth: int) -> TableRow:
     """Return the row of an equation that nests are in, or a part of."""
     eqn = eqns[label]
     word = "in" if eqn.regions else "without BLAS,"
     site = "" if eqn.site is None else str(eqn.site)
-    return Row((f"{word} {label}", eqn.op.name, "", site, ""), _role_of(eqn), depth)
+    return TableRow((f"{word} {label}", eqn.op.name, "", site, ""), _role_of(eqn), depth)
 
 
 def _role_of(eqn: Eqn) -> str:
@@ -90,14 +90,14 @@ def _common(a: Sequence[object], b: Sequence[object]) -> int:
     return count
 
 
-def _part_rows(parts: Iterable[NestLoop | NestEquation], depth: int) -> Iterator[Row]:
+def _part_rows(parts: Iterable[NestLoop | NestEquation], depth: int) -> Iterator[TableRow]:
     for part in parts:
         if isinstance(part, NestLoop):
-            yield Row((_loop_text(part), "", "", "", ""), _role(part), depth)
+            yield TableRow((_loop_text(part), "", "", "", ""), _role(part), depth)
             yield from _part_rows(part.parts, depth + 1)
         else:
             site = "" if part.site is None else str(part.site)
-            yield Row((part.label, part.op, part.result, site, ""), part.role, depth)
+            yield TableRow((part.label, part.op, part.result, site, ""), part.role, depth)
 
 
 def _loop_text(loop: NestLoop) -> str:
@@ -112,7 +112,7 @@ def _role(loop: NestLoop) -> str:
 
 def _unfused_table(apart: Iterable[Unfused], limit: int) -> list[Element]:
     groups = groupby(apart, key=lambda a: (a.nest, a.label, a.depth, a.reason))
-    rows = [Row((label, _apart_text(list(group)), reason), link=f"nest-{nest}")
+    rows = [TableRow((label, _apart_text(list(group)), reason), link=f"nest-{nest}")
             for (nest, label, _, reason), group in groups]
     columns = ("begins a loop", "apart from", "because")
     return table_of(columns, rows, limit, columns[:1], linked=columns[0])
@@ -160,7 +160,7 @@ def vectors_section(compiled: Compiled, limit: int) -> Section:
                    f"{len(done)} of {len(judged)} innermost loops")
 
 
-def _vector_row(f: VectorFacts, eqns: dict[str, Eqn]) -> Row:
+def _vector_row(f: VectorFacts, eqns: dict[str, Eqn]) -> TableRow:
     main = f.versions[0] if f.versions else None
     inner = f.verdict != "around loops"
     found = [eqns[label] for label in f.loop.labels() if label in eqns] if inner else []
@@ -169,7 +169,7 @@ def _vector_row(f: VectorFacts, eqns: dict[str, Eqn]) -> Row:
     cells = (f.loop.text, str(f.loop.first), f.loop.purpose, _code_text(f),
              ", ".join(main.functions) if main and inner else "",
              _memory_text(main) if main and inner else "", ", ".join(sites), _why(f))
-    return Row(cells, roles.pop() if len(roles) == 1 else "", f.loop.depth,
+    return TableRow(cells, roles.pop() if len(roles) == 1 else "", f.loop.depth,
                anchor=f"loop-{f.loop.first}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tracejit.autodiff.keeping import Kept
 from tracejit.inspection.costs.counting import Costs, Numbers, costs_of
-from tracejit.inspection.elements import Element, Paragraph, Row, Section, Table
+from tracejit.inspection.elements import Element, Paragraph, Section, Table, TableRow
 from tracejit.inspection.subject import Subject, inputs_text
 from tracejit.ir.core import Value
 from tracejit.ir.printer import format_type
@@ -18,7 +18,7 @@ __all__ = ["known_sizes", "numbers_of", "overview_section"]
 
 def overview_section(subject: Subject, limit: int = 0) -> Section:
     """Return the facts about a program, and what was noted while it was captured."""
-    rows = [Row((name, text)) for name, text in _facts(subject) if text]
+    rows = [TableRow((name, text)) for name, text in _facts(subject) if text]
     elements: list[Element] = [Table(("", ""), tuple(rows))]
     notes = [str(n) for n in subject.graph.notes if not isinstance(n, Kept)]
     elements += [Paragraph(note) for note in notes]

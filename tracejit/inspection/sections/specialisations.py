@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracejit.errors import TracejitError
-from tracejit.inspection.elements import Paragraph, Row, Section, count_text, table_of
+from tracejit.inspection.elements import Paragraph, Section, TableRow, count_text, table_of
 from tracejit.ir.dtypes import dtype_name
 from tracejit.runtime.cuda.stages import DeviceLowered
 from tracejit.runtime.function import Function
@@ -41,7 +41,7 @@ def _made(function: Function) -> list[Specialisation]:
 def specialisations_section(function: Function,
                             shown: Lowered | DeviceLowered | TracejitError | None) -> Section:
     """Return for which kinds of arguments there is code."""
-    rows = [Row((", ".join(map(_spec_text, s.specs)), s.interface.name,
+    rows = [TableRow((", ".join(map(_spec_text, s.specs)), s.interface.name,
                  "found in the store" if s.is_stored else "compiled by this process"))
             for s in _made(function)]
     columns = ("arguments", "program", "code")

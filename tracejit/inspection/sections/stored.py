@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tracejit.autodiff.keeping import Kept
-from tracejit.inspection.elements import Paragraph, Row, Section, count_text, table_of
+from tracejit.inspection.elements import Paragraph, Section, TableRow, count_text, table_of
 from tracejit.inspection.subject import Subject, line_text
 from tracejit.ir.dims import Dim, format_dim, product
 
@@ -28,11 +28,11 @@ def _why_nothing(subject: Subject) -> str:
 
 
 def _of_loop(kept: Kept, limit: int) -> Section:
-    rows = [Row((r.name, f"{r.bytes}" + (" each time, in a Log" if r.in_log else ""), r.why,
+    rows = [TableRow((r.name, f"{r.bytes}" + (" each time, in a Log" if r.in_log else ""), r.why,
                  ", ".join(r.read_by)), "forward") for r in kept.stored]
-    rows += [Row((w, "none", f"read from where the next iteration has {v}", ""), "forward")
+    rows += [TableRow((w, "none", f"read from where the next iteration has {v}", ""), "forward")
              for w, v in kept.ahead]
-    rows += [Row((name, "none", "computed again from what is stored", ""), "backward")
+    rows += [TableRow((name, "none", "computed again from what is stored", ""), "backward")
              for name in kept.again]
     columns = ("value", "bytes", "why", "read by")
     elements = table_of(columns, rows, limit) if rows else [Paragraph("nothing is stored")]
@@ -59,7 +59,7 @@ def memory_section(subject: Subject, limit: int) -> Section:
         labels = ", ".join(f"%{kernel.labels[v]}" for v in buffer.values if v in kernel.labels)
         size = format_dim(product((buffer.size, buffer.dtype.itemsize)), names.ref)
         why = dict.fromkeys(kernel.reasons[v] for v in buffer.values if kernel.reasons.get(v))
-        rows.append(Row((buffer.name, labels, size, "; ".join(why))))
+        rows.append(TableRow((buffer.name, labels, size, "; ".join(why))))
     columns = ("buffer", "holds", "bytes", "why")
     elements = table_of(columns, rows, limit, columns[:2]) if rows else [
         Paragraph("No array but arguments and results gets memory: each element is computed where "

@@ -15,7 +15,7 @@ import numpy as np
 
 from tracejit.errors import DeviceError
 from tracejit.runtime.cuda.images import is_simulated
-from tracejit.runtime.cuda.parameters import Span
+from tracejit.runtime.cuda.parameters import DeviceSpan
 
 __all__ = ["Cublas", "find_cublas"]
 
@@ -61,7 +61,8 @@ class Cublas:
         """A handle is for one thread at a time."""
 
     def product(self, is_left_t: bool, is_right_t: bool, batch: int, m: int, n: int, k: int,
-                a: Span, b: Span, c: Span, *, stream: int, device: int = 0) -> bool:
+                a: DeviceSpan, b: DeviceSpan, c: DeviceSpan, *, stream: int,
+                device: int = 0) -> bool:
         """Write C[batch, m, n] = op(A)[batch, m, k] op(B)[batch, k, n]; return whether it can.
 
         a, b, c -- arrays of a device, elements in a row; op transposes where it is said so

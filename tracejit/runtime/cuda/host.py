@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.codegen.cuda.program import THREADS, THREADS_OF
 from tracejit.ir.dtypes import DTYPES
 from tracejit.runtime.cuda.cublas import find_cublas
-from tracejit.runtime.cuda.parameters import Span
+from tracejit.runtime.cuda.parameters import DeviceSpan
 from tracejit.runtime.cuda.resources import Triple
 from tracejit.runtime.cuda.teams import (
     column_geometry,
@@ -57,12 +57,12 @@ class Host:
     """
 
     workspace: Workspace
-    ctx: Span
+    ctx: DeviceSpan
     head: int
     stream: int
     launches: int
 
-    def __init__(self, workspace: Workspace, ctx: Span, head: int, stream: int) -> None:
+    def __init__(self, workspace: Workspace, ctx: DeviceSpan, head: int, stream: int) -> None:
         self.workspace, self.ctx, self.head, self.stream = workspace, ctx, head, stream
         self.launches = 0
 
@@ -121,18 +121,18 @@ class Host:
         self.workspace.device.launch(function, *geometry, packing, self.stream)
         self.launches += 1
 
-    def room(self, name: str, size: int, extents: tuple[int, ...], kind: str) -> Span:
+    def room(self, name: str, size: int, extents: tuple[int, ...], kind: str) -> DeviceSpan:
         """Return memory for every thread of a kernel to have some elements for itself."""
         blocks, threads = _geometry(extents, ROOMS, THREADS_OF["few"])
         return self.workspace.room(name, math.prod(blocks) * math.prod(threads) * size,
                                    DTYPES[kind])
 
-    def parts(self, name: str, extents: tuple[int, ...], kind: str) -> Span:
+    def parts(self, name: str, extents: tuple[int, ...], kind: str) -> DeviceSpan:
         """Return memory for the parts of columns."""
         blocks, _ = column_geometry(extents, PARTS, is_split=True)
         return self.workspace.room(name, blocks[1] * math.prod(extents[1:]), DTYPES[kind])
 
-    def told(self, table: Span, k: int) -> Any:
+    def told(self, table: DeviceSpan, k: int) -> Any:
         """Return a number that the device has computed, which waits for it."""
         head = self.workspace.head(self.head)
         self.workspace.device.copy_out(head, self.ctx.address, self.stream)

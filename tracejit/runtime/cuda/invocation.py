@@ -20,10 +20,10 @@ from tracejit.errors import DeviceError
 from tracejit.runtime.cuda.arrays import DeviceArray
 from tracejit.runtime.cuda.devices import current_device
 from tracejit.runtime.cuda.host import DIMS, NUMBERS, Host, Stopped
-from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, Span
+from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, DeviceSpan
 from tracejit.runtime.cuda.resources import Device, OutOfMemory, Resource
 from tracejit.runtime.cuda.streams import current_stream
-from tracejit.runtime.cuda.workspace import Layout, Workspace, release_kept
+from tracejit.runtime.cuda.workspace import ArenaLayout, Workspace, release_kept
 from tracejit.runtime.emitted import define
 from tracejit.runtime.failures import raise_at
 from tracejit.runtime.interface import Interface
@@ -50,7 +50,7 @@ class DeviceInvocation:
         self.can_fail = bool(interface.failures) or bool(device.logs)
         self._lock = threading.RLock()
         self._plans: OrderedDict[Any, Planned | None] = OrderedDict()
-        self._layouts: OrderedDict[Any, Layout] = OrderedDict()
+        self._layouts: OrderedDict[Any, ArenaLayout] = OrderedDict()
         self._functions: dict[Device, dict[str, Any]] = {}
         self._workspaces: dict[Any, Workspace] = {}
         self._launch: Any = None
@@ -83,12 +83,12 @@ class DeviceInvocation:
         planned: Planned | None = self._plan(*given)
         return planned
 
-    def layout(self, key: Any, plan: Planned) -> Layout:
+    def layout(self, key: Any, plan: Planned) -> ArenaLayout:
         """Return where the arrays of a call lie."""
         with self._lock:
             full = key, self.capacities
             if full not in self._layouts:
-                _remember(self._layouts, full, Layout(self.program, plan, self.capacities))
+                _remember(self._layouts, full, ArenaLayout(self.program, plan, self.capacities))
             return self._layouts[full]
 
     @property
@@ -142,7 +142,7 @@ class DeviceInvocation:
         with workspace.lock:
             while True:
                 with _waiting_if_it_fails(device, workspace.stream.handle):
-                    call = _Call(self, workspace, plan, self.layout(key, plan), values)
+                    call = _LaunchedCall(self, workspace, plan, self.layout(key, plan), values)
                     needed = call.launch()
                 if not needed:
                     return call.outputs()
@@ -150,11 +150,11 @@ class DeviceInvocation:
                                                                        strict=True)])
 
 
-class _Call:
+class _LaunchedCall:
     """One call: its arrays, and what it copies and waits for."""
 
     def __init__(self, program: DeviceInvocation, workspace: Workspace, plan: Planned,
-                 layout: Layout, values: Sequence[Any]) -> None:
+                 layout: ArenaLayout, values: Sequence[Any]) -> None:
         self.program, self.workspace, self.layout = program, workspace, layout
         self.device, self.stream = workspace.device, workspace.stream.handle
         sizes, self.shapes, _, _ = plan
@@ -171,26 +171,26 @@ class _Call:
         for (name, dtype, ndim), x in zip(device.inputs, values, strict=True):
             self.arguments[name] = self._array(x, dtype) if ndim else dtype.type(
                 x.item() if isinstance(x, DeviceArray) else x)
-        self.results: list[tuple[Span, Resource | None]] = []
+        self.results: list[tuple[DeviceSpan, Resource | None]] = []
         for (name, dtype, _), shape in zip(device.outputs, self.shapes, strict=True):
             memory = None
             if shape or self.stays:
                 count = int(np.prod(shape))
                 memory = self.device.allocate(count * dtype.itemsize, workspace.stream)
-                self.arguments[name] = Span(memory.handle, count, dtype)
+                self.arguments[name] = DeviceSpan(memory.handle, count, dtype)
             self.results.append((self.arguments[name], memory))
 
-    def _array(self, x: Any, dtype: np.dtype) -> Span:
+    def _array(self, x: Any, dtype: np.dtype) -> DeviceSpan:
         """Return the elements of an array in a row: where they are, or copied to the device."""
         if isinstance(x, DeviceArray):
             x.ready_for(self.stream)
-            return Span(x.address, x.size, dtype)
+            return DeviceSpan(x.address, x.size, dtype)
         array = np.require(x, dtype, ["C", "A"])
         memory = self.device.allocate(array.nbytes, self.workspace.stream)
         self.held.append(memory)
         self.device.copy_in(memory.handle, array, self.stream)
         self.sources.append(array)
-        return Span(memory.handle, array.size, dtype)
+        return DeviceSpan(memory.handle, array.size, dtype)
 
     def launch(self) -> list[int]:
         """Launch the kernels; return the room that Logs need where it is not enough."""
@@ -262,7 +262,7 @@ class _Call:
 
 def _identity(x: Any) -> Any:
     """Return what a launch depends on of an argument: -0.0 is not 0.0, and NaN is itself."""
-    return x.address if isinstance(x, Span) else x if isinstance(x, int) else x.tobytes()
+    return x.address if isinstance(x, DeviceSpan) else x if isinstance(x, int) else x.tobytes()
 
 
 def _remember(table: OrderedDict[Any, Any], key: Any, value: Any) -> None:

@@ -15,14 +15,14 @@ import numpy as np
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import Parameter
 
-__all__ = ["CONTEXT_DTYPE", "WORDS", "Packing", "Span"]
+__all__ = ["CONTEXT_DTYPE", "WORDS", "Packing", "DeviceSpan"]
 
 WORDS = 7
 """Parameters of an array."""
 CONTEXT_DTYPE = np.dtype(np.float64)
 
 
-class Span:
+class DeviceSpan:
     """Elements in a row in the memory of a device."""
 
     address: int
@@ -65,7 +65,7 @@ class Packing:
         """Set the parameters for a launch: spans and numbers."""
         words: list[Any] = []
         for x in arguments:
-            if type(x) is Span:
+            if type(x) is DeviceSpan:
                 words += x.words
             else:
                 words.append(x)
@@ -78,7 +78,7 @@ class Packing:
         for dtype, is_array in self.kinds:
             if is_array:
                 _, _, count, _, address, _, _ = (next(words) for _ in range(WORDS))
-                found.append(Span(address, count, dtype))
+                found.append(DeviceSpan(address, count, dtype))
             else:
                 found.append(dtype.type(next(words)))
         return found

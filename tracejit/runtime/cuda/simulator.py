@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.runtime.cuda.parameters import Packing, Span
+from tracejit.runtime.cuda.parameters import DeviceSpan, Packing
 from tracejit.runtime.cuda.resources import Resource, Triple
 from tracejit.runtime.emitted import define
 
@@ -129,7 +129,7 @@ class Simulated:
 
     def dlpack(self, array: Any, **asked: Any) -> Any:
         """Return the capsule of DLPack for an array."""
-        span = Span(array.address, array.size, array.dtype)
+        span = DeviceSpan(array.address, array.size, array.dtype)
         return array_at(span, array).reshape(array.shape).__dlpack__(**asked)
 
     def dlpack_device(self) -> tuple[int, int]:
@@ -144,7 +144,7 @@ def simulated_interface(x: Any) -> dict[str, Any] | None:
     return {**x._ary.__array_interface__, "version": 3, "stream": None}
 
 
-def array_at(span: Span, owner: Any = None) -> np.ndarray:
+def array_at(span: DeviceSpan, owner: Any = None) -> np.ndarray:
     """Return memory of the host as an array, which keeps its owner alive."""
     if not span.count:
         return np.zeros(0, span.dtype)
@@ -158,7 +158,7 @@ def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: list[Any
     from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
     with _ONE_AT_A_TIME:
-        kernel[blocks, threads](*(FakeCUDAArray(array_at(x)) if isinstance(x, Span) else x
+        kernel[blocks, threads](*(FakeCUDAArray(array_at(x)) if isinstance(x, DeviceSpan) else x
                                   for x in arguments))
 
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.codegen.cuda.program import CONTEXT
-from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, Packing, Span
+from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, DeviceSpan, Packing
 from tracejit.runtime.cuda.resources import Device, Resource
 from tracejit.runtime.cuda.streams import Stream
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram, Planned
 
-__all__ = ["PARTS", "Layout", "Workspace", "release_kept"]
+__all__ = ["PARTS", "ArenaLayout", "Workspace", "release_kept"]
 
 PARTS = 1024
 """Blocks of a grid that folds: as many parts are folded afterwards."""
@@ -31,7 +31,7 @@ LONGEST, SHORTEST = 4096, 2
 _WORKSPACES: weakref.WeakSet[Workspace] = weakref.WeakSet()
 
 
-class Layout:
+class ArenaLayout:
     """Where the arrays of a call lie in one block of memory.
 
     The head comes first: the context, scalars that kernels hand on, and results without axes, all
@@ -90,7 +90,7 @@ class Workspace:
                         for name, parameters in program.kernels.items()}
         self._block: Resource | None = None
         self._pinned: tuple[Resource, np.ndarray] | None = None
-        self._spans: dict[Layout, dict[str, Span]] = {}
+        self._spans: dict[ArenaLayout, dict[str, DeviceSpan]] = {}
         self._rooms: dict[str, Resource] = {}
         self._known: OrderedDict[Any, Resource | int] = OrderedDict()
         """Sequences of launches: captured, or of how many launches one is."""
@@ -98,7 +98,7 @@ class Workspace:
 
     # --- memory -----------------------------------------------------------------------------------
 
-    def spans(self, layout: Layout) -> dict[str, Span]:
+    def spans(self, layout: ArenaLayout) -> dict[str, DeviceSpan]:
         """Return the arrays of a layout, in the block that is kept."""
         if self._block is None or self._block.nbytes < layout.nbytes:
             self._forget()
@@ -108,7 +108,7 @@ class Workspace:
         found = self._spans.get(layout)
         if found is None:
             start = self._block.handle
-            found = self._spans[layout] = {name: Span(start + at, count, dtype) for
+            found = self._spans[layout] = {name: DeviceSpan(start + at, count, dtype) for
                                            name, (at, count, dtype) in layout.places.items()}
         return found
 
@@ -118,14 +118,14 @@ class Workspace:
             self._pinned = self.device.pinned(nbytes)
         return self._pinned[1][:nbytes]
 
-    def room(self, name: str, count: int, dtype: np.dtype) -> Span:
+    def room(self, name: str, count: int, dtype: np.dtype) -> DeviceSpan:
         """Return memory of the threads of a kernel, kept as well."""
         nbytes = max(1, count) * dtype.itemsize
         if name not in self._rooms or self._rooms[name].nbytes < nbytes:
             self._forget()
             self._rooms.pop(name, None)
             self._rooms[name] = self.device.allocate(nbytes, self.stream)
-        return Span(self._rooms[name].handle, count, dtype)
+        return DeviceSpan(self._rooms[name].handle, count, dtype)
 
     def release(self) -> None:
         """Give the memory back."""
