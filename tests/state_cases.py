@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES", "Case", "case_of"]
 
 HEAD = """\
-import array, builtins, collections, contextvars, copy, dataclasses, decimal, enum, fractions
+import abc, array, builtins, collections, contextvars, copy, dataclasses, decimal, enum, fractions
 import functools, itertools, math, operator, os, pathlib, re, sys, tempfile, types, weakref
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from decimal import Decimal
@@ -41,9 +41,15 @@ class Case:
 CASES: list[Case] = []
 
 
+def case_of(name: str, setup: str, *changes: str, call: str = "g(x)",
+            refused: bool = False) -> Case:
+    """Return a case."""
+    return Case(name, setup.strip(), list(changes), call, refused)
+
+
 def case(name: str, setup: str, *changes: str, call: str = "g(x)", refused: bool = False) -> None:
     """Enter a case; "|" stands for the end of a line."""
-    CASES.append(Case(name, setup.replace("|", "\n").strip(), list(changes), call, refused))
+    CASES.append(case_of(name, setup.replace("|", "\n"), *changes, call=call, refused=refused))
 
 
 # --- arguments that are no data -------------------------------------------------------------------

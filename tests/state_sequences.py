@@ -14,6 +14,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,10 +24,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from state_cases import CASES, Case
+import state_cases
+from object_cases import OBJECTS
+from state_cases import Case
 
 import tracejit
 
+CASES = [*state_cases.CASES, *OBJECTS]
 X = 1.5
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "jit": tracejit.jit,
@@ -54,12 +58,26 @@ def load(text: str, folder: Path, name: str) -> ModuleType:
     return module
 
 
-def outcome(case: Case, module: ModuleType, g: Any) -> Any:
-    """Return what a call gives, or the exception that it raises."""
-    try:
-        return eval(case.call, vars(module), {"g": g, "x": X})
-    except Exception as error:
-        return error
+class Subject:
+    """What cases call: a module's functions as they are, or transformed, each once.
+
+    make -- the transform; None for the functions themselves
+    """
+
+    def __init__(self, module: ModuleType, make: Callable[[Any], Any] | None = None) -> None:
+        self.module = module
+        self.of = make or (lambda fn: fn)
+        self.names = {"of": self.of, "x": X, **{
+            name.replace("f", "g"): self.of(fn) for name, fn in vars(module).items()
+            if re.fullmatch(r"f\d?", name)}}
+        """What calls name: `g` for `f`, `g2` for `f2` and so on, and `of` for what is made anew."""
+
+    def outcome(self, case: Case) -> Any:
+        """Return what a call gives, or the exception that it raises."""
+        try:
+            return eval(case.call, vars(self.module), self.names)
+        except Exception as error:
+            return error
 
 
 def agree(case: Case, got: Any, expected: Any) -> bool:
@@ -86,7 +104,8 @@ def run(number: int, seed: int, folder: Path, compiled: bool) -> str:
     names = rng.sample(sorted(TRANSFORMS), rng.randint(1, 2))
     if case.name.startswith("result"):
         names = ["jit"]
-    transformed = {name: TRANSFORMS[name](module.f) for name in names}
+    plain = Subject(module)
+    transformed = {name: Subject(module, TRANSFORMS[name]) for name in names}
     done: list[str] = []
     with tracejit.config(disable_jit=not compiled):
         for change in changes_of(case, rng):
@@ -96,8 +115,8 @@ def run(number: int, seed: int, folder: Path, compiled: bool) -> str:
                 continue
             done.append(change)
             for name in rng.sample(names, rng.randint(1, len(names))):
-                expected = outcome(case, module, module.f)
-                got = outcome(case, module, transformed[name])
+                expected = plain.outcome(case)
+                got = transformed[name].outcome(case)
                 if name == "value_and_grad" and isinstance(got, (tracejit.Refusal, TypeError)):
                     continue  # a result that is no float
                 if not agree(case, got, expected):
@@ -113,16 +132,17 @@ import json, sys
 sys.path[:0] = {paths!r}
 import numpy as np, tracejit, state_sequences
 case = state_sequences.CASES[{index}]
-module = state_sequences.load(case.text, state_sequences.Path({folder!r}), "across_{index}")
-g = tracejit.jit(module.f)
+module = state_sequences.load(case.text + {edit!r}, state_sequences.Path({folder!r}),
+                              "across_{index}")
+plain = state_sequences.Subject(module)
+jitted = state_sequences.Subject(module, tracejit.jit)
 found = []
 for change in {changes!r}:
     try:
         exec(change, vars(module))
     except Exception:
         continue
-    expected = state_sequences.outcome(case, module, module.f)
-    got = state_sequences.outcome(case, module, g)
+    expected, got = plain.outcome(case), jitted.outcome(case)
     if not state_sequences.agree(case, got, expected):
         found.append(f"{{case.name}} after {{change!r}}: {{got!r}}, not {{expected!r}}")
 print(json.dumps([found, tracejit.cache.info().count]))
@@ -130,7 +150,7 @@ print(json.dumps([found, tracejit.cache.info().count]))
 
 
 def across(index: int, rng: random.Random) -> tuple[str, int]:
-    """Run a case in two processes with one store, the second with other changes.
+    """Run a case in three processes with one store: with other changes, and after an edit.
 
     Returns what went wrong, and how many programs were kept.
     """
@@ -138,9 +158,11 @@ def across(index: int, rng: random.Random) -> tuple[str, int]:
     paths = [str(Path(__file__).parent), str(Path(tracejit.__file__).parents[1])]
     kept = 0
     with tempfile.TemporaryDirectory() as folder:
-        for changes in (["", *case.changes[:1]],
-                        [rng.choice([*case.changes, ""]) for _ in range(3)] + case.changes):
-            text = CHILD.format(paths=paths, index=index, folder=folder, changes=changes)
+        for edit, changes in (
+                ("", ["", *case.changes[:1]]), (rng.choice(case.changes), [""]),
+                ("", [rng.choice([*case.changes, ""]) for _ in range(3)] + case.changes)):
+            text = CHILD.format(paths=paths, index=index, folder=folder, changes=changes,
+                                edit=f"\n{edit}\n")
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True,
                 env={**os.environ, "TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": f"{folder}/cache"})

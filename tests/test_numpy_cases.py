@@ -657,6 +657,7 @@ BUILTIN_CASES: dict[Any, list[tuple[Any, ...]]] = {
     isinstance: [(lambda x: x if isinstance(x, np.ndarray) else 2 * x, V),
                  (lambda x: x if isinstance(x, float) else 2 * x, 0.5),
                  (lambda n: n if isinstance(n, int) else 2 * n, 3)],
+    issubclass: [(lambda x: x if issubclass(float, (int, float)) else 2 * x, V)],
     list: [(lambda x: list((x, x * x)), 0.5)], dict: [(lambda x: dict(a=x, b=2.0 * x), 0.5)],
     sorted: [(lambda x: sorted([-v for v in x])[0], V)],
     set: [(lambda x: x * len(set([1, 2])), 0.5)],

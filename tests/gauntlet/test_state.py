@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import decimal
-import importlib.util
 import itertools
 import os
 import random
@@ -12,13 +11,12 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from state_cases import CASES, Case
-from state_sequences import across
+from state_cases import Case
+from state_sequences import CASES, Subject, across, load
 from state_sequences import run as sequence
 
 import tracejit
@@ -45,27 +43,6 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sys.modules.pop(name, None)
 
 
-def load(case: Case, folder: Path) -> ModuleType:
-    """Return a fresh module of a case's text."""
-    name = f"state_of_{next(_NUMBERS)}"
-    path = folder / f"{name}.py"
-    path.write_text(case.text)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def outcome(case: Case, module: ModuleType, g: Any) -> Any:
-    """Return what a call gives, or the exception that it raises."""
-    try:
-        return eval(case.call, vars(module), {"g": g, "x": X})
-    except Exception as error:
-        return error
-
-
 def require_same(case: Case, change: str, got: Any, expected: Any) -> None:
     """Fail where an outcome is not what Python gives."""
     if isinstance(got, tracejit.Refusal):
@@ -81,14 +58,13 @@ def require_same(case: Case, change: str, got: Any, expected: Any) -> None:
 
 def run(case: Case, folder: Path) -> None:
     """Call, change, call: compare with the function itself each time."""
-    module = load(case, folder)
-    g = tracejit.jit(module.f)
+    module = load(case.text, folder, f"state_of_{next(_NUMBERS)}")
+    plain, jitted = Subject(module), Subject(module, tracejit.jit)
     try:
         for change in ("", "", *case.changes):
             exec(change, vars(module))
             for _ in range(2):
-                expected = outcome(case, module, module.f)
-                require_same(case, change, outcome(case, module, g), expected)
+                require_same(case, change, jitted.outcome(case), plain.outcome(case))
     finally:
         sys.modules.pop(module.__name__, None)
 
@@ -99,12 +75,13 @@ def test_interpreted(case: Case, tmp_path: Path) -> None:
         run(case, tmp_path)
 
 
-FOUND = ("argument: ", "function: ", "class", "absent: ", "across: ", "result: set",
-         "in place: partial", "in place: view", "in place: items of a proxy",
-         "in place: arrays of a queue", "in place: shape of an array", "world: context variable",
-         "world: environment", "world: file", "world: working folder", "world: arguments",
-         "world: cached", "world: weak reference", "world: eval", "global: zeros", "global: keys",
-         "global: set", "global: order", "global: decimal", "global: range")
+FOUND = ("anew: ", "once: ", "called: ", "argument: ", "function: ", "class", "absent: ",
+         "across: ", "result: set", "in place: partial", "in place: view",
+         "in place: items of a proxy", "in place: arrays of a queue",
+         "in place: shape of an array", "world: context variable", "world: environment",
+         "world: file", "world: working folder", "world: arguments", "world: cached",
+         "world: weak reference", "world: eval", "global: zeros", "global: keys", "global: set",
+         "global: order", "global: decimal", "global: range")
 
 
 def test_what_was_found_stale(tmp_path: Path) -> None:

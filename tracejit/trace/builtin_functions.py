@@ -16,7 +16,14 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.trace import lists
 from tracejit.trace.branches import as_condition
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced, type_of
-from tracejit.trace.changes import is_iterator, note_made, note_new, read_unseen
+from tracejit.trace.changes import (
+    is_iterator,
+    note_made,
+    note_new,
+    read_deeply,
+    read_unseen,
+    unseen,
+)
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.equations import apply_operator, cast, is_weak
@@ -230,11 +237,22 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 def _isinstance(x: Any, kinds: Any) -> bool:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
     if not isinstance(x, (Tracer, SymInt)):
-        current().captured.class_of(x)
-        return isinstance(x, kinds)
+        return _is_kind(current().captured.class_of(x), kinds, isinstance(x, kinds))
     stands_for = type_of(x)
     return any(issubclass(stands_for, k) or (
         k.__module__.partition(".")[0] == "tracejit" and isinstance(x, k)) for k in _classes(kinds))
+
+
+def _is_kind(cls: type, kinds: Any, answer: bool) -> bool:
+    """Return whether something is of a kind, under guards on what decides that."""
+    for kind in _classes(kinds) if type(kinds).__module__ != "typing" else ():
+        if not current().captured.is_kind(cls, kind):
+            unseen(f"{type(kind).__qualname__}.__instancecheck__")
+    return answer
+
+
+def _issubclass(cls: type, kinds: Any) -> bool:
+    return _is_kind(cls, kinds, issubclass(cls, kinds))
 
 
 def _classes(kinds: Any) -> Iterator[type]:
@@ -256,6 +274,7 @@ def _text(make: Callable[..., str]) -> Callable[..., str]:
     def function(*args: Any, **kwargs: Any) -> str:
         for x in args:
             read_unseen(x)
+            read_deeply(x)
         text: str = write(make, *args, **kwargs)
         return text
 
@@ -268,6 +287,8 @@ def _list_of(kind: type) -> Callable[..., Any]:
             found = lists.list_from(args[0])
             if found is not None:
                 return note_made(kind(found))
+        if kind not in (list, tuple):
+            read_deeply([args, items])
         return note_made(kind(*map(_items, args), **items))
 
     return function
@@ -433,8 +454,9 @@ BUILTINS.update({
     delattr: delete_attribute, len: _length,
     iter: _iter, next: _next, max: _fold(np.maximum, max), min: _fold(np.minimum, min), sum: _sum,
     int: _by_method(_int, "__int__"), float: _by_method(_float, "__float__"), bool: _bool,
-    round: _by_method(_round, "__round__"), isinstance: _isinstance, list: _list_of(list),
-    tuple: _list_of(tuple), dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
+    round: _by_method(_round, "__round__"), isinstance: _isinstance,
+    issubclass: _issubclass, list: _list_of(list), tuple: _list_of(tuple),
+    dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
     all: _all, complex: _complex, abs: functools.partial(unary, "abs"),
     pow: _pow, hash: _hash, id: _id, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),

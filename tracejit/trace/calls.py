@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.trace import lists
-from tracejit.trace.captured import is_followed
 from tracejit.trace.changes import (
     CONTAINERS,
     call_watched,
@@ -25,6 +24,7 @@ from tracejit.trace.changes import (
     note_all_new,
     note_made,
     note_new,
+    read_deeply,
     read_unseen,
     unseen,
 )
@@ -35,7 +35,7 @@ from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
 from tracejit.trace.equations import COMPOSITES, cast, lift
 from tracejit.trace.identities import naming
 from tracejit.trace.iterables import TracedIterable
-from tracejit.trace.modules import home_of, is_known_ufunc
+from tracejit.trace.modules import home_of, is_followed, is_known_ufunc
 from tracejit.trace.paths import is_users_type
 from tracejit.trace.policy import (
     differs_elsewhere,
@@ -216,6 +216,8 @@ def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
         if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
             return new(*args, **kwargs)
         settle([*args, kwargs])
+        for method in current().captured.native.called_with(fn, (*args, *kwargs.values())):
+            unseen(method.__qualname__)
         result = call_watched(new, args, kwargs, f"{fn.__name__}()")
     if fn is copy.copy:
         note_new(result, args)
@@ -398,6 +400,9 @@ def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     args = tuple(map(_captured, args))
     kwargs = {name: _captured(_called_back(x) if name == "key" else x)
               for name, x in kwargs.items()}
+    if not _moves(fn):
+        for x in (getattr(fn, "__self__", None), *args, *kwargs.values()):
+            read_deeply(x)
     if _looks(fn):
         for x in args if fn not in _IDENTIFIES else ():
             read_unseen(x)
@@ -432,6 +437,24 @@ _MAKERS = frozenset((
     "splitlines", "sum", "__add__", "__mul__", "__rmul__", "__or__", "__and__", "__sub__",
     "__xor__"))
 """Functions and methods of Python whose results are new, by their names."""
+
+
+_MOVES = {
+    list: {"append", "extend", "insert", "pop", "clear", "reverse", "copy", "__getitem__"},
+    deque: {"append", "appendleft", "extend", "extendleft", "pop", "popleft", "rotate", "clear",
+            "copy"},
+    dict: {"items", "keys", "values", "copy", "clear"},
+}
+"""The methods of containers that move what they hold, and call nothing of it."""
+
+
+def _moves(fn: Any) -> bool:
+    """Return whether a call asks nothing of the objects that are in its arguments."""
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, tuple(_MOVES)):
+        return any(isinstance(owner, kind) and fn.__name__ in names
+                   for kind, names in _MOVES.items())
+    return any(fn is f for f in (*_IDENTIFIES, len, iter, getattr, hasattr, setattr, delattr))
 
 
 def _called_back(x: Any) -> Any:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import builtins
 import copy
-import dis
 import functools
 import sys
+from abc import ABCMeta
 from array import array
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Container
@@ -32,19 +32,16 @@ from tracejit.trace.guards import (
     Shape,
     guards_of_function,
 )
-from tracejit.trace.modules import home_of, is_standard
-from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry, is_users_type
+from tracejit.trace.methods import NativeCalls
+from tracejit.trace.modules import home_of, is_fixed, is_followed
+from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
 from tracejit.trace.policy import asks_again, is_opaque
 from tracejit.trace.public_names import public_name
 from tracejit.trace.runs import Run
 from tracejit.trace.strangers import remedy_for
 from tracejit.trace.tracer import Traced, Tracer
 
-__all__ = ["Captures", "FixedCaptures", "is_fixed"]
-
-
-_LIBRARIES = {"numpy", "scipy", "numba", "tracejit"}
-"""Modules whose content never changes, as the standard library's: `np.pi` is a constant."""
+__all__ = ["Captures", "FixedCaptures"]
 
 
 _CONSTANTS = {"pi", "e", "tau", "inf", "nan", "euler_gamma", "newaxis", "__version__"}
@@ -63,38 +60,12 @@ def is_number(x: Any) -> bool:
         isinstance(x, np.inexact) and type(x).__module__ == "numpy")
 
 
-def is_fixed(module: str | None) -> bool:
-    """Return whether what a module holds never changes."""
-    top = (module or "").partition(".")[0]
-    return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
-
-
 def _is_of_a_library(x: type | FunctionType) -> bool:
     """Return whether a class or function is a library's, and no wrapper of something else."""
     if isinstance(x, type):
         return is_fixed(x.__module__)
     wraps = x.__closure__ and home_of(x).startswith("tracejit.")
     return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
-
-
-_MAKERS = ("__init__", "__new__", "__init_subclass__", "__post_init__", "__call__")
-
-
-def _reads_outer(fn: FunctionType, seen: set[FunctionType]) -> bool:
-    """Whether a function that is not captured reads data from outside, itself or by another."""
-    seen.add(fn)
-    if set(fn.__code__.co_freevars) - {"__class__"}:
-        return True
-    for instruction in dis.get_instructions(fn.__code__):
-        if instruction.opname == "LOAD_GLOBAL" and instruction.argval in fn.__globals__:
-            x = fn.__globals__[instruction.argval]
-            if isinstance(x, FunctionType):
-                if x not in seen and not is_fixed(home_of(x)) and _reads_outer(x, seen):
-                    return True
-            elif not (isinstance(x, ModuleType) and is_fixed(x.__name__)) and not (
-                    isinstance(x, (type, BuiltinFunctionType, np.ufunc))):
-                return True
-    return False
 
 
 def _is_copyable(x: Any) -> bool:
@@ -111,6 +82,7 @@ def _copy_of_set(x: Any) -> Any:
 
 _CONTAINERS = (list, tuple, dict, OrderedDict, defaultdict, deque, set, frozenset, MappingProxyType)
 """The containers of which the items are captured one by one."""
+_KEYED = (dict, set, frozenset, MappingProxyType)
 _MUTABLE = (list, dict, set, deque)
 _VIEWS: dict[type, Callable[[Any], Any]] = {
     type({}.keys()): lambda x: x.keys(), type({}.values()): lambda x: x.values(),
@@ -119,11 +91,6 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
     type(OrderedDict().items()): lambda x: x.items(),
 }
 """Views of dicts, and how one is taken of a captured dict."""
-
-
-def is_followed(cls: type) -> bool:
-    """Return whether what a class and its bases have may change: it is no library's."""
-    return not is_fixed(cls.__module__)
 
 
 class Captures:
@@ -136,8 +103,7 @@ class Captures:
         self.contents: dict[tuple[Any, ...], Any] = {}
         self.paths: dict[int, tuple[Any, Path]] = {}
         self.containers: dict[int, Any] = {}
-        self.run: dict[int, Any] = {}
-        """The classes whose methods code that is not captured may call, and containers of such."""
+        self.native = NativeCalls(self)
         self.copies: dict[int, Path] = {}
         """Where the containers are that captured code has copies of, by the ids of these."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
@@ -176,6 +142,11 @@ class Captures:
         if path.key not in self.missing:
             self.missing.add(path.key)
             self.guards.append(Guarded(path, ABSENT))
+
+    def guard(self, path: Path, content: Any) -> None:
+        """Guard what is at a path, of which nothing is captured."""
+        if path.key not in self.contents:
+            self.guards.append(Guarded(path, content))
 
     def read(self, path: Path) -> Any:
         """Return the content at a path, as an input or under a guard."""
@@ -343,6 +314,9 @@ class Captures:
 
     def _new_container(self, path: Path, content: Any) -> Any:
         self.guards.append(Guarded(path, Shape.of(content)))
+        for k, key in enumerate(content if isinstance(content, _KEYED) else ()):
+            if not is_unchanging(key):
+                self.own(key, path.step("key", k))
         made: Any
         if isinstance(content, (set, frozenset)):
             made = _copy_of_set(content)
@@ -406,8 +380,8 @@ class Captures:
     def shows_no_own(self, owner: Any, name: str) -> None:
         """Guard that an object has nothing of a name, which would hide what its class gives."""
         path = self.path_of(owner)
-        if path is not None and hasattr(owner, "__dict__"):
-            self.absent(path.step("attr", "__dict__").step("item", name))
+        if path is not None:
+            self.absent(path.step("own", name))
 
     def _of_class(self, owner: Any, name: str, content: Any) -> Any:
         """Return an attribute of an object that was made here: its class is from outside."""
@@ -462,31 +436,6 @@ class Captures:
         path = self.path_of(fn) or Path(Holder(fn), fn.__name__)
         return self.read(path.step("call", ("dispatch", (kind,), ())))
 
-    def run_unseen(self, x: Any) -> list[FunctionType]:
-        """Guard the methods of a user's class that Python may call by itself.
-
-        Returns those that read what no guard sees: they are not captured.
-        """
-        cls = type(x)
-        if isinstance(x, (list, tuple, set, frozenset, deque, dict)) and not is_users_type(cls):
-            if id(x) in self.run:
-                return []
-            self.run[id(x)] = x
-            return [method for y in x if type(y) not in _PLAIN for method in self.run_unseen(y)]
-        if not is_users_type(cls) or id(cls) in self.run:
-            return []
-        self.run[id(cls)] = cls
-        found = []
-        for name in dir(cls):
-            method = getattr(cls, name, None)
-            if name.startswith("__") and isinstance(method, FunctionType) and (
-                    name not in _MAKERS and not is_fixed(home_of(method))
-                    and method.__code__.co_filename != "<string>"):  # a data class's own
-                self.entry_of(cls, name)
-                self.code(method)
-                found += [method] if _reads_outer(method, set()) else []
-        return found
-
     # --- classes --------------------------------------------------------------------------------
 
     def path_of(self, x: Any) -> Path | None:
@@ -538,6 +487,21 @@ class Captures:
                 self.contents[path.key] = found
                 self.guards.append(Guarded(path, found))
         return found
+
+    def is_kind(self, cls: type, kind: type) -> bool:
+        """Guard which classes a class comes from, or what an abstract class says of it.
+
+        Returns whether that is all that decides if it is of a kind.
+        """
+        if is_followed(cls):
+            self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
+        by = type(kind)
+        if not is_followed(cls) or by is type:
+            return True
+        if by is ABCMeta:
+            path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
+            self.guard(path, issubclass(cls, kind))
+        return by is ABCMeta or is_fixed(by.__module__)
 
     def own(self, owner: Any, path: Path) -> None:
         """Note that an object, an argument say, is to be read along a path."""

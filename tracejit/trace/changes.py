@@ -18,13 +18,15 @@ from tracejit.errors import TracejitError
 from tracejit.trace.container_aliases import is_joined, refuse_joined_change
 from tracejit.trace.context import current, refuse, refuse_outside
 from tracejit.trace.dependencies import note_unseen
+from tracejit.trace.methods import items_of, may_be_called
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
 from tracejit.trace.restarts import Grows, NotRepeatable, Unroll
 from tracejit.trace.tracer import Traced
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
-           "known_container", "note_all_new", "note_made", "note_new", "read_unseen", "unseen"]
+           "known_container", "note_all_new", "note_made", "note_new", "read_deeply",
+           "read_unseen", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
@@ -190,13 +192,20 @@ def read_unseen(x: Any) -> None:
     captured = current().captured
     for kind in captured.freeze(x):
         unseen(f"reading a {kind.__qualname__}")
-    for method in captured.run_unseen(x):
+    for method in captured.native.may_call(x):
         unseen(method.__qualname__)
     parts = x if isinstance(x, dict) else _attributes(x) or {}
     for key, content in parts.items():
         if isinstance(content, MaybeUnset):
             raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
                          "asks for all that it has", "Set it before, or in both branches")
+
+
+def read_deeply(x: Any) -> None:
+    """Note the same of all objects in a container whose methods may be called, as by `==`."""
+    for item in items_of(x):
+        if not isinstance(item, _CODE) and may_be_called(item):
+            read_unseen(item)
 
 
 def unseen(what: str) -> None:

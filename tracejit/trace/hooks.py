@@ -15,7 +15,13 @@ import numpy as np
 from tracejit.errors import RAISABLE
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function, type_of
-from tracejit.trace.changes import known_container, note_made, read_unseen
+from tracejit.trace.changes import (
+    known_container,
+    note_made,
+    read_deeply,
+    read_unseen,
+    unseen,
+)
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
     apply_ufunc,
@@ -27,6 +33,7 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.lists import give_up, unpacked
 from tracejit.trace.loop_hooks import Generated, LoopHooks
+from tracejit.trace.methods import may_be_called
 from tracejit.trace.objects import (
     ENDS_CAPTURES,
     Managed,
@@ -168,6 +175,13 @@ class Hooks(LoopHooks):
         """Note that a container was made here, so that the regions around may change it."""
         return note_made(container)
 
+    def keyed(self, container: Any, count: int) -> Any:
+        """Note the same of a dict or set of so many keys: methods of these may have run."""
+        read_deeply([*container])
+        if len(container) < count and any(map(may_be_called, container)):
+            unseen("a comparison of keys")  # of one that is not there any more
+        return note_made(container)
+
     def unpack(self, value: Any, count: int | None) -> Any:
         """Return what an assignment to several names unpacks."""
         if has_runs(value) and count is not None:
@@ -239,6 +253,7 @@ class Hooks(LoopHooks):
     def formatted(self, value: Any, conversion: int, spec: str) -> str:
         """Return a field of an f-string."""
         read_unseen(value)
+        read_deeply(value)
         return formatted(value, conversion, spec)
 
     def text(self, *parts: str) -> str:

@@ -8,7 +8,7 @@ from types import FunctionType
 
 import numpy as np
 
-__all__ = ["home_of", "is_known_ufunc", "is_standard"]
+__all__ = ["home_of", "is_fixed", "is_followed", "is_known_ufunc", "is_standard"]
 
 _FOLDER = os.path.dirname(os.__file__) + os.sep
 
@@ -22,6 +22,21 @@ def is_standard(top: str) -> bool:
     if file is None:  # built in, frozen, or not imported
         return module is None or getattr(module, "__spec__", None) is not None
     return file.startswith(_FOLDER) and "site-packages" not in file
+
+
+_LIBRARIES = {"numpy", "scipy", "numba", "tracejit"}
+"""Modules whose content never changes, as the standard library's: `np.pi` is a constant."""
+
+
+def is_fixed(module: str | None) -> bool:
+    """Return whether what a module holds never changes."""
+    top = (module or "").partition(".")[0]
+    return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
+
+
+def is_followed(cls: type) -> bool:
+    """Return whether what a class and its bases have may change: it is no library's."""
+    return not is_fixed(cls.__module__)
 
 
 def home_of(fn: FunctionType) -> str:

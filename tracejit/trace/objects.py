@@ -29,6 +29,7 @@ from tracejit.trace.changes import (
     is_iterator,
     note_made,
     note_new,
+    read_deeply,
     read_unseen,
 )
 from tracejit.trace.context import current, refuse
@@ -36,7 +37,7 @@ from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import INDEXED, SETTERS
 from tracejit.trace.equations import is_weak, lift, to_dim
 from tracejit.trace.growing import MANY_ITEMS
-from tracejit.trace.paths import class_entry
+from tracejit.trace.paths import class_entry, own_names
 from tracejit.trace.places import (
     UNSET,
     MaybeUnset,
@@ -186,6 +187,8 @@ def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, 
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
         if _is_plain(a) and _is_plain(b) and not isinstance(a, dict):
+            for x in (a, b):
+                read_deeply(x)
             result = plain(a, b)
         else:
             result = call_natively(plain, (a, b), {})
@@ -287,11 +290,11 @@ def contains(container: Any, item: Any) -> Any:
         if isinstance(content, MaybeUnset):
             return content.is_set
         current().captured.freeze(container)
-        if not _is_plain(item):
-            read_unseen(item)
+        _look_up(container, item)
         return item in container
     if method is None:
         read_unseen(container)
+        read_deeply((container, item))
         return item in container
     return truth(method(container, item))
 
@@ -351,7 +354,7 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     if isinstance(found, property):
         getter = captured_function(found.fget)
         return captured.attribute(owner, name) if getter is None else getter(owner)
-    own = getattr(owner, "__dict__", {})
+    own = own_names(owner)
     if isinstance(found, functools.cached_property) and not captured.is_from_outside(owner):
         compute = captured_function(found.func)
         if compute is not None:
@@ -407,8 +410,20 @@ def set_attribute(owner: Any, name: str, content: Any) -> None:
         if setter is not None:
             setter(owner, content)
             return
+    method = _setter_of(owner)
+    if method is not None:
+        method(owner, name, content)
+        return
     before_change(owner, name)
     setattr(owner, name, content)
+
+
+def _setter_of(owner: Any) -> Callable[..., Any] | None:
+    """Return the captured `__setattr__` of a class; None for Python's, and a data class's."""
+    found = current().captured.entry(owner, "__setattr__")
+    if not isinstance(found, FunctionType) or found.__code__.co_filename == "<string>":
+        return None
+    return captured_function(found)
 
 
 def _set_array_attribute(owner: Traced, name: str, content: Any) -> None:
@@ -464,8 +479,7 @@ def get_item(container: Any, key: Any) -> Any:
     if isinstance(container, SymInt):
         raise TypeError("'int' object is not subscriptable")
     current().captured.freeze(container)
-    if not _is_plain(key):
-        read_unseen(key)
+    _look_up(container, key)
     if type(container).__module__ in ("builtins", "collections", "numpy"):
         content = container[key]
         if isinstance(key, slice) and type(container) in CONTAINERS:
@@ -473,6 +487,14 @@ def get_item(container: Any, key: Any) -> Any:
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
     return present(content, KeyError, repr(key))
+
+
+def _look_up(container: Any, key: Any) -> None:
+    """Note that a key is looked up: where it is an object, methods of it and of keys may run."""
+    if not _is_plain(key):
+        read_unseen(key)
+    if isinstance(container, dict) and not isinstance(key, (str, int, float)):
+        read_deeply([*container, key])
 
 
 def set_item(container: Any, key: Any, content: Any) -> None:

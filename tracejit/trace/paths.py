@@ -6,6 +6,7 @@ items. It is light to import: calls of compiled code need no more.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from tracejit.exact import token
 
 __all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
            "attributes_of",
-           "class_entry", "is_users_type"]
+           "class_entry", "is_users_type", "own_names"]
 
 READING_FAILS = (LookupError, AttributeError, ValueError)
 """What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
@@ -46,9 +47,10 @@ class Path:
     """How to read a piece of state: from a root, along steps.
 
     A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
-    name) for what a class or its bases have under a name, ("super", (class, name)) for what those
-    behind a class have, or ("call", (name, arguments, keywords)) for what a method gives that only
-    reads.
+    name) for what a class or its bases have under a name, ("own", name) for an object's own
+    attribute, ("key", k) for the k-th key of a dict or item of a set, ("super", (class, name)) for
+    what those behind a class have, or ("call", (name, arguments, keywords)) for what a method gives
+    that only reads.
     """
 
     root: Any
@@ -108,10 +110,14 @@ def _call(x: Any, key: Any) -> Any:
 _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "type": lambda x, _: type(x), "entry": class_entry, "call": _call,
     "super": lambda cls, key: class_entry(cls, key[1], key[0]),
+    "own": lambda x, name: own_names(x)[name],
+    "key": lambda x, k: next(itertools.islice(x, k, None)),
 }
 _TEXTS: dict[str, Callable[[str, Any], str]] = {
     "attr": lambda text, key: f"{text}.{key}", "item": lambda text, key: f"{text}[{key!r}]",
     "type": lambda text, _: f"type({text})", "entry": lambda text, key: f"{text}.{key}",
+    "own": lambda text, name: f"vars({text})[{name!r}]",
+    "key": lambda text, k: f"list({text})[{k}]",
     "super": lambda text, key: f"super({key[0].__name__}, {text}).{key[1]}",
     "call": lambda text, key: (f"{text}{'' if key[0] == '__call__' else f'.{key[0]}'}"
                                f"({', '.join(map(repr, key[1]))})"),
@@ -173,10 +179,18 @@ def all_attributes_of(x: Any) -> dict[str, Any] | None:
             found[name] = object.__getattribute__(x, name)
         except AttributeError:
             pass
-    own = getattr(x, "__dict__", None)
-    if isinstance(own, dict):
-        found.update(own)
-    return found if slots or isinstance(own, dict) else None
+    own = own_names(x)
+    found.update(own)
+    return found if slots or type(x).__dictoffset__ else None
+
+
+def own_names(x: Any) -> dict[str, Any]:
+    """Return the dict of an object's attributes, past a `__getattribute__` of its class."""
+    try:
+        own = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
+    return own if isinstance(own, dict) else {}
 
 
 def _slots(cls: type) -> Iterator[str]:

@@ -590,9 +590,11 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         self.generic_visit(node)
-        return place(hook("made", node), node)
+        return place(hook("keyed", node, constant(sum(key is not None for key in node.keys))), node)
 
-    visit_Set = visit_Dict  # type: ignore[assignment]
+    def visit_Set(self, node: ast.Set) -> Any:
+        self.generic_visit(node)
+        return place(hook("keyed", node, constant(len(node.elts))), node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         return place(hook("text", *map(self._text_part, node.values)), node)

@@ -18,8 +18,8 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
-from tracejit.trace.captured import is_fixed
 from tracejit.trace.context import current
+from tracejit.trace.modules import is_fixed
 from tracejit.trace.tracer import Traced
 
 __all__ = ["with_stand_ins"]
