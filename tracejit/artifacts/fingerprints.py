@@ -2,16 +2,18 @@
 
 A function's is made of its code and defaults, without lines and comments; what it reads from
 outside has guards of its own. Only what is known for good has one: numbers, strings, nests of them,
-functions, modules by name. Objects of users' classes have none: their methods, properties and
-operators run where no guard sees what they read.
+functions, modules by name, users' classes by what they define, and objects of these. What such an
+object holds has guards of its own, too; `sharing.py` sees to it which objects are one.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
 import hashlib
 import json
 import sys
+import types
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.modules import is_known_ufunc, is_standard
+from tracejit.trace.paths import is_users_type
 
 __all__ = ["Unstorable", "describe", "digest", "fingerprint", "functions_in", "is_users"]
 
@@ -64,8 +67,8 @@ def describe(x: Any, seen: tuple[int, ...] = ()) -> Any:
         return ["scalar", x.dtype.str, x.tobytes().hex()]
     if isinstance(x, np.dtype):
         return ["dtype", str(x)]
-    if isinstance(x, type) and not is_users(x.__module__):
-        return ["type", _name_of(x)]
+    if isinstance(x, type):
+        return _describe_class(x, seen) if is_users(x.__module__) else ["type", _name_of(x)]
     if _name_of_type(type(x)).startswith("tracejit."):
         return _describe_own(x, seen)
     if hasattr(x, "py_func") and isinstance(x.py_func, FunctionType):  # Numba's dispatcher
@@ -73,6 +76,10 @@ def describe(x: Any, seen: tuple[int, ...] = ()) -> Any:
         return ["njit", options, describe(x.py_func, seen)]
     if type(x).__name__ == "_ArrayFunctionDispatcher":
         return ["builtin", _name_of(x)]
+    if isinstance(x, enum.Enum) and is_users_type(type(x)):
+        return ["member", _describe_class(type(x), seen), x.name]
+    if _is_plain_object(x):
+        return ["object", describe(type(x), seen)]
     raise Unstorable(f"it reads {_shown(x)}, and what that may read in turn no guard sees")
 
 
@@ -156,6 +163,74 @@ def _describe_ufunc(x: np.ufunc, seen: Any) -> Any:
     return ["builtin", _name_of(x), x.__name__]
 
 
+# --- classes and their objects --------------------------------------------------------------------
+
+
+_BASES = {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol",
+          "types.SimpleNamespace"}
+"""The classes of libraries that add nothing to an object but its attributes."""
+
+
+def _is_plain_object(x: Any) -> bool:
+    """Return whether an object is what its attributes and the classes of a user's are."""
+    return is_users_type(type(x)) and all(
+        (is_users_type(base) and is_users(base.__module__)) or _name_of_type(base) in _BASES
+        for base in type(x).__mro__)
+
+
+def _describe_class(cls: type, seen: Any) -> Any:
+    """Describe a class by its name, its bases, and all functions that it has.
+
+    Data that it holds is guarded where it is read.
+    """
+    entries = [[_name_of_class(base), *[[name, _describe_entry(name, x, seen)]
+                                        for name, x in sorted(vars(base).items())
+                                        if name not in _INCIDENTAL]]
+               for base in cls.__mro__ if is_users(base.__module__)]
+    return ["class", [_name_of_class(base) for base in cls.__mro__],
+            _name_of_class(type(cls)), entries]
+
+
+_INCIDENTAL = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__",
+               "__firstlineno__", "__static_attributes__", "__orig_bases__", "__parameters__",
+               "_abc_impl", "__dataclass_params__", "__dataclass_fields__", "__hash__"}
+
+
+def _name_of_class(cls: type) -> str:
+    return f"{known_module(cls.__module__)}:{cls.__qualname__}"
+
+
+def _describe_entry(name: str, x: Any, seen: Any) -> Any:
+    functions = _functions_of(x)
+    if functions:
+        return [type(x).__name__, *[describe(f, seen) for f in functions]]
+    if name.startswith("__") and name.endswith("__"):
+        try:
+            return describe(x, seen)
+        except Unstorable:
+            pass
+    return type(x).__name__
+
+
+def _functions_of(x: Any) -> list[FunctionType]:
+    """Return the Python functions that an entry of a class runs."""
+    if isinstance(x, property):
+        found = [x.fget, x.fset, x.fdel]
+    elif isinstance(x, (classmethod, staticmethod)):
+        found = [x.__func__]
+    else:
+        found = [x.func] if isinstance(x, functools.cached_property) else [x]
+    return [f for f in found if isinstance(f, FunctionType)]
+
+
+def _describe_method(x: MethodType, seen: Any) -> Any:
+    return ["method", describe(x.__func__, seen), describe(x.__self__, seen)]
+
+
+def _describe_slot(x: Any, seen: Any) -> Any:
+    return ["slot", _name_of_class(x.__objclass__), x.__name__]
+
+
 def _plain(x: Any, seen: Any) -> Any:
     return [type(x).__name__, repr(x)]
 
@@ -175,6 +250,11 @@ _HOWS: list[tuple[tuple[type, ...], Callable[[Any, Any], Any]]] = [
     ((BuiltinFunctionType,), _describe_builtin),
     ((np.ufunc,), _describe_ufunc),
     ((type(Ellipsis), type(NotImplemented)), _plain),
+    ((MethodType,), _describe_method),
+    ((property, classmethod, staticmethod, functools.cached_property),
+     lambda x, seen: _describe_entry("", x, seen)),
+    ((types.WrapperDescriptorType, types.MethodDescriptorType, types.MemberDescriptorType,
+      types.GetSetDescriptorType, types.ClassMethodDescriptorType), _describe_slot),
 ]
 """By exact type: a subclass may do anything."""
 
@@ -236,6 +316,13 @@ def functions_in(x: Any) -> list[FunctionType]:
         elif isinstance(y, functools.partial):
             for part in (y.func, *y.args, *y.keywords.values()):
                 visit(part, depth + 1)
+        elif isinstance(y, MethodType):
+            visit(y.__func__, depth + 1)
+        elif functions := [] if isinstance(y, FunctionType) else _functions_of(y):
+            for f in functions:
+                visit(f, depth + 1)
+        elif is_users_type(type(y)) and not isinstance(y, type):
+            visit(type(y).__call__ if callable(y) else None, depth + 1)
         elif callable(y) and not isinstance(y, type):
             for name in ("fn", "py_func", "__wrapped__"):
                 visit(getattr(y, name, None), depth + 1)

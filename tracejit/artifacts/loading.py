@@ -130,7 +130,8 @@ def load_program(artifact: Artifact, call: Request) -> Program:
     m = artifact.manifest
     require_environment(m["environment"])
     if m["function"] != fingerprint(call.function.transform.fn):
-        raise Missing(f"the code or a default of {m['request']['function']} has changed")
+        what = "a class" if functions_in(call.function.transform.fn) == [] else "a default"
+        raise Missing(f"the code or {what} of {m['request']['function']} has changed")
     reader = _ManifestReader(m, call)
     for name, known in m["functions"]:
         if fingerprint(find_named(name, reader.places.main)) != known:
@@ -192,7 +193,7 @@ class _ManifestReader:
     def _read(self, path: Any) -> Any:
         try:
             return path.read()
-        except (LookupError, AttributeError, ValueError, TypeError):
+        except Exception:  # of the user's: a property's, say
             raise Missing(f"{path} is not here") from None
 
     def check(self) -> None:

@@ -20,7 +20,7 @@ from tracejit.artifacts.fingerprints import (
     main_of,
 )
 from tracejit.exact import copied, same
-from tracejit.trace.paths import Path
+from tracejit.trace.paths import Holder, Path
 
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 
@@ -47,8 +47,12 @@ class PlaceWriter:
 
     def text(self, path: Path) -> Any:
         """Return a path as lists of strings and numbers."""
-        steps = []
-        for kind, key in path.steps:
+        steps: list[list[Any]] = []
+        for n, (kind, key) in enumerate(path.steps):
+            if kind == "super":
+                order = Path(path.root, path.name, path.steps[:n]).read().__mro__
+                steps.append([kind, [order.index(key[0]), key[1]]])
+                continue
             if not isinstance(key, (str, int, type(None))):  # a step to a class has none
                 raise Unstorable(f"{path} has a key that is neither a string nor a number")
             steps.append([kind, key])
@@ -74,6 +78,10 @@ class PlaceWriter:
                         return ["argument", k]
                 if root["self"] is self.fn:
                     return ["function"]
+        if type(root) is Holder and isinstance(root.content, type):
+            name = f"{known_module(root.content.__module__)}:{root.content.__qualname__}"
+            if _is_named(name, self.main, root.content):
+                return ["class", name]
         raise Unstorable(f"{path} is read from where no name leads to")
 
 
@@ -101,7 +109,10 @@ class PlaceReader:
                 importlib.import_module(name)
             except ImportError:
                 raise Missing(f"module {name} cannot be imported") from None
-        return Path(self._root(root), name, tuple((kind, key) for kind, key in steps))
+        path = Path(self._root(root), name)
+        for kind, key in steps:
+            path = path.step(kind, _class_behind(path, *key) if kind == "super" else key)
+        return path
 
     def _root(self, root: Any) -> Any:
         if root[0] == "module":
@@ -112,6 +123,8 @@ class PlaceReader:
             return {"self": copied(self.arguments[root[1]])}
         if root[0] == "function":
             return {"self": self.fn}
+        if root[0] == "class":
+            return Holder(find_named(root[1], self.main))
         _, owner, k, name = root
         if owner not in self._functions:
             self._functions[owner] = functions_in(
@@ -121,6 +134,24 @@ class PlaceReader:
             raise Missing(f"the closure that has {name} is not here")
         cells = found[k].__closure__ or ()
         return cells[found[k].__code__.co_freevars.index(name)]
+
+
+def _class_behind(path: Path, place: int, name: str) -> tuple[type, str]:
+    """Return the key of a step to what the classes behind one of a class's bases have."""
+    try:
+        order = path.read().__mro__
+    except Exception:
+        raise Missing(f"{path} is not here") from None
+    if place >= len(order):
+        raise Missing(f"the bases of {path} have changed")
+    return order[place], name
+
+
+def _is_named(name: str, main: dict[str, Any], x: Any) -> bool:
+    try:
+        return find_named(name, main) is x
+    except Missing:
+        return False
 
 
 def names_of(module: str, main: dict[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
 from tracejit.trace.guards import ABSENT, Content, Different, Elements, Guarded, Same, Shape
-from tracejit.trace.paths import FunctionRoot, Leaf
+from tracejit.trace.paths import FunctionRoot, Leaf, is_users_type
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
@@ -161,7 +161,8 @@ class _ManifestWriter:
                              "program")
         if isinstance(x, Elements):
             raise Unstorable(f"the elements of {guard.path} decided on the program")
-        for f in functions_in(x):
+        is_object = is_users_type(type(x)) and not isinstance(x, type)  # what is called is captured
+        for f in () if is_object else functions_in(x):
             if is_users(f.__globals__.get("__name__")) and f not in self.captured:
                 raise Unstorable(f"it reads the function {f.__qualname__} without going through "
                                  "it, and what that may read no guard sees")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
+from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from tracejit.artifacts.fingerprints import describe, digest, functions_in
 from tracejit.trace.guards import Condition
+from tracejit.trace.paths import is_users_type
 
 __all__ = ["alike", "chains"]
 
@@ -19,12 +22,26 @@ def alike(objects: Sequence[Any]) -> list[int]:
     What is equal by value counts as itself.
     """
     first: dict[int, int] = {}
+    parts = [part for x in objects for part in _parts(x)]
     return [k if isinstance(x, _BY_VALUE) else first.setdefault(id(x), k)
-            for k, x in enumerate(objects)]
+            for k, x in enumerate(parts)]
 
 
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), np.generic, np.ndarray,
-             Condition)
+             Condition, MethodType)
+
+
+def _parts(x: Any) -> Iterator[Any]:
+    """Yield an object, its classes, and what a method or partial is bound to."""
+    yield x
+    if isinstance(x, MethodType):
+        yield from _parts(x.__self__)
+        yield from _parts(x.__func__)
+    elif isinstance(x, functools.partial):
+        for part in (x.func, *x.args, *x.keywords.values()):
+            yield from _parts(part)
+    elif isinstance(x, type) or is_users_type(type(x)):
+        yield from (x if isinstance(x, type) else type(x)).__mro__
 
 
 def chains(objects: Sequence[Any]) -> list[list[str]]:
