@@ -33,8 +33,13 @@ class Words:
     # a leaf: where it comes from (source, a, b), what it must be (kind, type or dtype, ndim,
     # flags), the bytes of an element where it is one of a pair; a pair: two leaves' numbers (a, b)
     SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
+    # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
+    # itself; the b-th key of dict a, all of which follow one another. A guard may be a dict's
+    # version at a: where it is still b, as many guards hold as `expected` says, up to the record
+    # that notes another version once they were looked at, a records behind.
     CONTIGUOUS, WRITEABLE = 0x101, 0x400
-    FROM_ARGUMENT, FROM_CELL, FROM_DICT = range(3)
+    FROM_ARGUMENT, FROM_CELL, FROM_DICT, FROM_LIST, FROM_CONSTANT, NEXT_KEY, FROM_VERSION, \
+        TO_VERSION = range(8)
     IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT = range(4)
     # a result: its kind, its dtype, its rank, its type
     AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL = range(6)
@@ -86,10 +91,15 @@ def _compile() -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def make_entry(words: np.ndarray, name: str) -> tuple[Any, Any]:
-    """Return a builtin function that calls a specialisation, and what must be kept alive for it."""
+def make_entry(words: np.ndarray, name: str, kept: list[Any]) -> Any:
+    """Return a builtin function that calls a specialisation.
+
+    kept -- what words name; the function keeps it alive in its module's place, and its own
+            description with it, as another entry may call it when the specialisation is gone
+    """
     method = _Method(name.encode(), _address(), METH_FASTCALL | METH_KEYWORDS, None)
+    kept.append(method)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
-    new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.addressof(method), words, None), method
+    new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    return new(ctypes.addressof(method), words, kept)

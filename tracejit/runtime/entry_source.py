@@ -124,6 +124,8 @@ class _State:
         self.scalars = w.variable(b, WORD, size=4 * MAX_LEAVES)
         self.ctx = w.variable(b, WORD, size=64)
         self.arena = w.variable(b, BYTE, size=STACK_ARENA + 64)
+        self.position = w.variable(b, WORD, WORD(0))
+        """In a dict of which the keys are looked at."""
         self.next_dim = w.variable(b, WORD, WORD(0))
         self.next_output = w.variable(b, WORD, WORD(0))
 
@@ -137,6 +139,13 @@ class _State:
         place = self.b.add(self.b.mul(self.b.add(first, i), WORD(Words.RECORD)),
                            WORD(Words.HEAD + field))
         return self.word(place)
+
+    def set_field(self, i: Any, field: int, value: Any) -> None:
+        """Set a field of the i-th record."""
+        b = self.b
+        place = b.add(b.mul(i, WORD(8 * Words.RECORD)), WORD(8 * (Words.HEAD + field)))
+        b.store(value, b.bitcast(b.gep(b.inttoptr(self.words, POINTER), [place]),
+                                 WORD.as_pointer()))
 
     def require(self, condition: Any) -> None:
         """Go the slow way unless a condition holds."""
@@ -159,31 +168,101 @@ class _State:
 
         may_be_absent -- whether 0 stands for nothing there; the slow way is gone otherwise
         """
-        b, w = self.b, self.w
+        b = self.b
         kind, a = (self.record(first, i, f) for f in (Words.SOURCE, Words.A))
-        result = w.variable(b, WORD, WORD(0))
-        with b.if_else(b.icmp_signed("==", kind, WORD(Words.FROM_ARGUMENT))) as (then, other):
-            with then:
-                b.store(w.load(b, self.args, b.mul(a, WORD(8))), result)
-            with other, b.if_else(b.icmp_signed("==", kind, WORD(Words.FROM_CELL))) as (x, y):
-                with x:
-                    b.store(w.load(b, a, layout.CELL_CONTENT), result)
-                with y:
-                    key = self.record(first, i, Words.B)
-                    b.store(w.call(b, "PyDict_GetItem", a, key), result)
+        result = self.w.variable(b, WORD, WORD(0))
+        done = b.append_basic_block("read")
+        choice = b.switch(kind, self.slow)
+        for number, read in _SOURCES.items():
+            block = b.append_basic_block(f"source_{number}")
+            choice.add_case(WORD(number), block)
+            b.position_at_end(block)
+            b.store(read(self, a, lambda: self.record(first, i, Words.B)), result)
+            b.branch(done)
+        b.position_at_end(done)
         found = b.load(result)
         if not may_be_absent:
             self.require(b.icmp_unsigned("!=", found, WORD(0)))
         return found
 
 
+def _from_dict(s: _State, a: Any, key: Any) -> Any:
+    """Look a text up, by the hash that it has noted."""
+    b, w = s.b, s.w
+    found = w.variable(b, WORD)
+    text = key()
+    b.store(w.call(b, "_PyDict_GetItem_KnownHash", a, text,
+                   w.load(b, text, layout.STR_HASH)), found)
+    with b.if_then(b.icmp_unsigned("==", b.load(found), WORD(0))):
+        w.call(b, "PyErr_Clear", result=ir.VoidType())
+    return b.load(found)
+
+
+def _from_list(s: _State, a: Any, index: Any) -> Any:
+    """Return an item, 0 behind the end."""
+    b, w = s.b, s.w
+    found = w.variable(b, WORD)
+    b.store(WORD(0), found)
+    k = index()
+    with b.if_then(b.icmp_signed("<", k, w.load(b, a, layout.LIST_SIZE))):
+        b.store(w.load(b, w.load(b, a, layout.LIST_ITEMS), b.mul(k, WORD(8))), found)
+    return b.load(found)
+
+
+def _next_key(s: _State, a: Any, number: Any) -> Any:
+    """Return the next key of a dict, the first for number 0; 0 behind the last."""
+    b, w = s.b, s.w
+    key = w.variable(b, WORD)
+    b.store(WORD(0), key)
+    with b.if_then(b.icmp_signed("==", number(), WORD(0))):
+        b.store(WORD(0), s.position)
+    w.call(b, "PyDict_Next", a, w.address(b, s.position), w.address(b, key), WORD(0), result=INT)
+    return b.load(key)
+
+
+_SOURCES: dict[int, Callable[[_State, Any, Callable[[], Any]], Any]] = {
+    Words.FROM_ARGUMENT: lambda s, a, _: s.w.load(s.b, s.args, s.b.mul(a, WORD(8))),
+    Words.FROM_CELL: lambda s, a, _: s.w.load(s.b, a, layout.CELL_CONTENT),
+    Words.FROM_DICT: _from_dict, Words.FROM_LIST: _from_list,
+    Words.FROM_CONSTANT: lambda s, a, _: a, Words.NEXT_KEY: _next_key,
+}
+"""How what a record names is read, of its fields a and b."""
+
+
 def _check_guards(s: _State) -> None:
     """What the capture depended on must be the same objects, or be absent still."""
-    def check(i: Any) -> None:
-        found = s.source(WORD(0), i, may_be_absent=True)
-        s.require(s.b.icmp_unsigned("==", found, s.record(WORD(0), i, Words.EXPECTED)))
+    b, w = s.b, s.w
+    i, seen = w.variable(b, WORD, WORD(0)), w.variable(b, WORD, WORD(0))
+    head, inside, one, done = (b.append_basic_block(n) for n in ("guards", "guard", "one", "held"))
+    known, other = b.append_basic_block("version"), b.append_basic_block("versions")
+    b.branch(head)
+    b.position_at_end(head)
+    b.cbranch(b.icmp_signed("<", b.load(i), s.word(Words.GUARDS)), inside, done)
+    b.position_at_end(inside)
+    k = b.load(i)
+    kind, a, expected = (s.record(WORD(0), k, f) for f in (Words.SOURCE, Words.A, Words.EXPECTED))
+    choice = b.switch(kind, one)
+    choice.add_case(WORD(Words.FROM_VERSION), known)
+    choice.add_case(WORD(Words.TO_VERSION), other)
 
-    s.w.loop(s.b, s.word(Words.GUARDS), check)
+    b.position_at_end(known)  # of a dict: all that is known of it holds while it is the same
+    now = w.load(b, a, 0)
+    b.store(now, seen)
+    same = b.icmp_unsigned("==", now, s.record(WORD(0), k, Words.B))
+    b.store(b.add(k, b.select(same, b.add(expected, WORD(2)), WORD(1))), i)
+    b.branch(head)
+
+    b.position_at_end(other)
+    s.set_field(b.sub(k, a), Words.B, b.load(seen))
+    b.store(b.add(k, WORD(1)), i)
+    b.branch(head)
+
+    b.position_at_end(one)
+    found = s.source(WORD(0), k, may_be_absent=True)
+    s.require(b.icmp_unsigned("==", found, expected))
+    b.store(b.add(k, WORD(1)), i)
+    b.branch(head)
+    b.position_at_end(done)
 
 
 def _read_leaves(s: _State) -> None:

@@ -47,6 +47,11 @@ __all__ = ["Function", "WithStates", "make_function"]
 LOG = logging.getLogger("tracejit")
 _COMPILING = threading.RLock()
 
+MOST_KINDS = 1024
+"""The most kinds of calls that a function remembers: an object made anew is a kind."""
+MOST_CHAINED = 32
+"""The most fast entries of which one calls the next, each with its frame on the stack."""
+
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
@@ -71,6 +76,7 @@ class _Entries:
         """Let an entry take a function's calls."""
         with self.lock:
             function._slow = entry
+            function._chained += 1
             self.functions.add(function)
             self._renew(function, calls_look())
 
@@ -110,8 +116,10 @@ class Function(Displayed, Generic[P, R]):
         self._unstored = ""
         """Why the last program is not kept for other processes."""
         self._table: dict[Any, list[Specialisation]] = {}
-        self._slow: Any = self.__call__
+        self._plain: Any = self.__call__
+        self._slow = self._plain
         """What the newest fast entry falls back on: the one before, and at last Python."""
+        self._chained = 0
         functools.update_wrapper(self, transform.fn, updated=())
         self.__wrapped__ = transform.fn
 
@@ -215,6 +223,8 @@ class Function(Displayed, Generic[P, R]):
         if made.interface.is_for_one_call:
             return made
         self._table.setdefault(call.key, []).insert(0, made)
+        if len(self._table) > MOST_KINDS:
+            del self._table[next(iter(self._table))]
         if made.entry is not None:
             _ENTRIES.use(self, made.entry)
         return made
@@ -233,12 +243,17 @@ class Function(Displayed, Generic[P, R]):
 
             explain_miss(call)
 
-            return Specialisation(*make(call), call.specs, call.structure, self._slow)
+            return Specialisation(*make(call), call.specs, call.structure, self._following())
+
+    def _following(self) -> Any:
+        """Return what a new entry falls back on: one calls the next, and Python ends the row."""
+        return self._slow if self._chained % MOST_CHAINED else self._plain
 
     def _find_stored(self, call: Request) -> Specialisation | None:
         """Return a program for a call that another process has compiled."""
         for interface, runner in load_artifacts(call):
-            found = Specialisation(interface, runner, call.specs, call.structure, self._slow)
+            found = Specialisation(interface, runner, call.specs, call.structure,
+                                   self._following())
             if not call.is_actual or found.fits(call.leaves):
                 found.is_stored = True
                 LOG.debug("%s was found in the store", interface.name)

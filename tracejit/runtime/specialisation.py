@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import CellType
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,9 +12,9 @@ from tracejit.runtime import layout
 from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
+from tracejit.runtime.records import Records, Source, Unreadable
 from tracejit.trace.facts import Fact, holds_all
-from tracejit.trace.guards import ABSENT, Condition, Guarded
-from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path
+from tracejit.trace.paths import READING_FAILS, Path
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
@@ -54,19 +53,19 @@ class Specialisation:
         self.entry: Any = None
         self.flat: Any = None
         self._keep: list[Any] = [slow]
+        self._calls_since = self._renewals = 0
         if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints or (
                 interface.is_for_one_call):
             return
         words = self._direct_words(runner, slow)
         if words is not None:
-            self.words = words
-            self.entry, method = make_entry(words, interface.name)
+            words = self.words = np.concatenate([words, np.zeros(len(words) // 4, np.int64)])
+            self.entry = make_entry(words, interface.name, self._keep)
         else:  # Python takes the arguments apart, and puts the results together
             words = self._flat_words(runner)
             if words is None:
                 return
-            self.flat, method = make_entry(words, interface.name)
-        self._keep += [words, method]
+            self.flat = make_entry(words, interface.name, self._keep)
 
     # --- does it fit ----------------------------------------------------------------------------
 
@@ -85,19 +84,24 @@ class Specialisation:
 
     def guards_hold(self) -> bool:
         """Return whether everything that the capture depended on is as it was."""
-        for k, guard in enumerate(self.interface.guards):
-            if not guard.holds():
-                return False
-            if self.entry is not None and not isinstance(guard.content, Condition):
-                self._renew(k, guard, guard.path.read())
-        return True
+        return all(guard.holds() for guard in self.interface.guards)
 
-    def _renew(self, k: int, guard: Guarded, content: Any) -> None:
-        """Let the fast entry know an equal object in place of the old one."""
-        if content is guard.content:
+    def _renew(self) -> None:
+        """Let the fast entry know equal objects in place of the old ones, after a call without it.
+
+        Not after each of these, where they come one after the other.
+        """
+        self._calls_since += 1
+        if self._calls_since < min(2 ** self._renewals, 64):
             return
-        guard.content = content
-        self.words[Words.HEAD + k * Words.RECORD + Words.EXPECTED] = id(content)
+        self._calls_since, self._renewals = 0, self._renewals + 1
+        kept, self._keep = self._keep, [self._keep[0]]
+        assert isinstance(self.runner, Invocation)
+        words = self._direct_words(self.runner, kept[0])
+        new, self._keep = self._keep, kept
+        if words is not None and len(words) <= len(self.words):
+            memoryview(self.words)[:len(words)] = memoryview(words)  # type: ignore[arg-type]
+            kept[:] = [*new, kept[-1]]  # the entry's description stays
 
     def fits(self, leaves: Sequence[Any]) -> bool:
         """Return whether this program is the right one for a call's leaves."""
@@ -131,6 +135,8 @@ class Specialisation:
             _write(leaves[k], outputs[output])
         for path, output in self.interface.assigned:
             path.read()._accept(outputs[output])
+        if self.entry is not None:
+            self._renew()
         aside = {output for _, output in (*self.interface.written, *self.interface.assigned)}
         rest = iter([x for k, x in enumerate(outputs) if k not in aside])
         result = [next(rest) if c is None else _constant(*c) for c in self.interface.constants]
@@ -160,13 +166,22 @@ class Specialisation:
         if not flat or grouping is None or needs_more or (
                 not all(map(_is_checked_by_entry, self.interface.facts))):
             return None
-        guards = [self._guard_record(g) for g in self.interface.guards]
-        guards += [(Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
-                   for k, s in enumerate(self.specs) if not s.is_traced]
-        leaves = [self._leaf_record((Words.FROM_ARGUMENT, s, 0), self.specs[s])
-                  if isinstance(s, int) else
-                  self._leaf_record(self._source(s.path), spec_of_leaf(s.content))
-                  for s in self.interface.sources]
+        if not layout.is_known_layout():
+            return None
+        records = Records(self._hold)
+        try:
+            for guard in self.interface.guards:
+                records.add(guard)
+            leaves = [self._leaf_record((Words.FROM_ARGUMENT, s, 0), self.specs[s])
+                      if isinstance(s, int) else
+                      self._leaf_record(records.source(s.path), spec_of_leaf(s.content))
+                      for s in self.interface.sources]
+        except (Unreadable, *READING_FAILS):
+            return None
+        guards: list[tuple[int, ...]] = [
+            (Words.FROM_ARGUMENT, k, 0, Words.IS_OBJECT, self._hold(s.content), 0)
+            for k, s in enumerate(self.specs) if not s.is_traced]
+        guards += records.records()
         return self._words(runner, slow, len(self.specs), guards, leaves, grouping,
                            self.interface.facts)
 
@@ -217,32 +232,7 @@ class Specialisation:
         self._keep.append(x)
         return id(x)
 
-    def _source(self, path: Any) -> tuple[int, int, int] | None:
-        if isinstance(path.root, FunctionRoot) and len(path.steps) == 1:
-            offset = layout.function_fields()[path.steps[0][1]]
-            fn = self._hold(path.root.content)
-            return (Words.FROM_CELL, fn + offset - layout.CELL_CONTENT, 0)
-        if path.steps:
-            return None
-        if isinstance(path.root, CellType):
-            return (Words.FROM_CELL, self._hold(path.root), 0)
-        if isinstance(path.root, dict):
-            return (Words.FROM_DICT, self._hold(path.root), self._hold(path.name))
-        return None
-
-    def _guard_record(self, guard: Guarded) -> tuple[int, ...] | None:
-        source = self._source(guard.path)
-        if source is None or (isinstance(guard.content, Condition) and guard.content is not ABSENT):
-            return None
-        content = guard.content
-        nothing = content is ABSENT or (content is None and source[0] == Words.FROM_CELL and (
-            isinstance(guard.path.root, FunctionRoot)))
-        return (*source, Words.IS_OBJECT, 0 if nothing else self._hold(content), 0)
-
-    def _leaf_record(self, source: tuple[int, int, int] | None,
-                     spec: ArgSpec) -> tuple[int, ...] | None:
-        if source is None:
-            return None
+    def _leaf_record(self, source: Source, spec: ArgSpec) -> tuple[int, ...] | None:
         if spec.kind == "array":
             return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
         kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int)}

@@ -1,0 +1,324 @@
+"""Guards and captured state as records of the fast entry: what is read of objects, word by word.
+
+A path leads through objects. Each of these is *pinned*: a record requires that the one before it
+still leads to the very same object. So whatever is read is one step from an object that is held,
+and a step is a word in memory, an item of a list or dict, or nothing at all where the version of a
+class says that nothing was assigned to it. What is equal but another object is found by the slower
+way, which makes the records anew.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Callable
+from types import CellType, FunctionType, MemberDescriptorType, MethodType
+from typing import Any
+
+from tracejit.runtime import layout
+from tracejit.runtime.entry import Words
+from tracejit.trace.guards import ABSENT, Condition, Different, Guarded, Same, Shape
+from tracejit.trace.paths import FunctionRoot, Holder, Path, class_entry
+
+__all__ = ["Records", "Source", "Unreadable"]
+
+Record = tuple[int, ...]
+Source = tuple[int, int, int]
+
+
+class Unreadable(Exception):
+    """Something is read in a way that the fast entry has not."""
+
+
+class _Nothing:
+    """What is read where nothing is."""
+
+
+NOTHING = _Nothing()
+
+
+class Records:
+    """Makes records; `hold` keeps an object alive and returns its address."""
+
+    def __init__(self, hold: Callable[[Any], int]) -> None:
+        self.hold = hold
+        self.pinned: dict[tuple[Any, ...], Any] = {}
+        """What was found at the paths that are pinned, by their keys."""
+        self.words: dict[int, int] = {}
+        """By address, less that of a cell's content: words in memory that must be as they are."""
+        self.dicts: dict[int, dict[Source, int]] = {}
+        """By a dict's address and by source: what must be in the dict, 0 for nothing."""
+        self.within: dict[Source, int] = {}
+        """The addresses of the dicts in which sources are."""
+        self.places: dict[int, layout.Places | None] = {}
+        """By a dict's address, where its values are in memory."""
+        self.others: list[Record] = []
+
+    # --- what is asked for ----------------------------------------------------------------------
+
+    def add(self, guard: Guarded) -> None:
+        """Add what a guard requires; `Unreadable` where no record can."""
+        content = guard.content
+        if content is ABSENT:
+            source, found = self._step(guard.path)
+            if found is not NOTHING:
+                raise Unreadable
+            self._require(source, NOTHING)
+        elif isinstance(content, Shape):
+            self._add_shape(self._pin(guard.path), content)
+        elif isinstance(content, (Same, Different)):
+            one = self._pin(guard.path) is self._pin(content.path)
+            if one is not isinstance(content, Same):
+                raise Unreadable
+        elif isinstance(content, Condition):
+            raise Unreadable
+        else:
+            found = self._pin(guard.path)
+            if found is not content:
+                if not guard.matches(found):
+                    raise Unreadable
+                guard.content = found
+
+    def source(self, path: Path) -> Source:
+        """Return where an input is read at every call."""
+        source, found = self._step(path)
+        if found is NOTHING:
+            raise Unreadable
+        return (Words.FROM_CONSTANT, self.hold(found), 0) if source is None else source
+
+    def records(self) -> list[Record]:
+        """Return all records: those of a dict together, behind one that knows its version."""
+        found: list[Record] = [(Words.FROM_CELL, address, 0, Words.IS_OBJECT, expected)
+                               for address, expected in self.words.items()]
+        for address, items in self.dicts.items():
+            has_version = layout.has_dict_versions() and len(items) > 1
+            if has_version:
+                found.append((Words.FROM_VERSION, address + layout.DICT_VERSION, 0, 0, len(items)))
+            found += [(*source, Words.IS_OBJECT, expected) for source, expected in items.items()]
+            if has_version:
+                found.append((Words.TO_VERSION, len(items) + 1, 0, 0, 0))
+        return [*found, *self.others]
+
+    # --- paths ----------------------------------------------------------------------------------
+
+    def _pin(self, path: Path) -> Any:
+        """Return what is at a path, which must be that very object at every call."""
+        if path.key not in self.pinned:
+            source, found = self._step(path)
+            if found is NOTHING:
+                raise Unreadable
+            self._require(source, found)
+            self.pinned[path.key] = found
+        return self.pinned[path.key]
+
+    def _require(self, source: Source | None, content: Any) -> None:
+        if source is None:
+            return
+        expected = 0 if content is NOTHING else self.hold(content)
+        if source in self.within:
+            self.dicts.setdefault(self.within[source], {})[source] = expected
+        elif source[0] == Words.FROM_CELL:
+            self.words[source[1]] = expected
+        else:
+            self.others.append((*source, Words.IS_OBJECT, expected))
+
+    def _step(self, path: Path) -> tuple[Source | None, Any]:
+        """Return how a path is read from what is pinned, and what is there.
+
+        The source is None where that cannot change while all that is pinned is the same.
+        """
+        if not path.steps:
+            return self._root(path)
+        *_, (kind, key) = path.steps
+        if isinstance(path.root, FunctionRoot):
+            return self._function(path)
+        owner = self._pin(Path(path.root, path.name, path.steps[:-1]))
+        step = _STEPS.get(kind)
+        if step is None:
+            raise Unreadable
+        found: tuple[Source | None, Any] = step(self, owner, key)
+        return found
+
+    def _root(self, path: Path) -> tuple[Source | None, Any]:
+        root = path.root
+        if isinstance(root, CellType):
+            try:
+                content = root.cell_contents
+            except ValueError:
+                content = NOTHING
+            return self._word(root, layout.CELL_CONTENT), content
+        if isinstance(root, Holder):
+            return None, root.content
+        return self._item(root, path.name)
+
+    def _word(self, x: Any, offset: int) -> Source:
+        return Words.FROM_CELL, self.hold(x) + offset - layout.CELL_CONTENT, 0
+
+    def _function(self, path: Path) -> tuple[Source | None, Any]:
+        """Read the code or defaults of a function; 0 stands for None there."""
+        name = path.steps[0][1]
+        fn = path.root.content
+        source = self._word(fn, layout.function_fields()[name])
+        if len(path.steps) == 1:
+            content = getattr(fn, name)
+            if content is None:
+                self._require(source, NOTHING)
+            return None if content is None else source, content
+        owner = self._pin(Path(path.root, path.name, path.steps[:1]))
+        return self._item(owner, path.steps[1][1])
+
+    def _type(self, x: Any, _: Any) -> tuple[Source | None, Any]:
+        return self._word(x, layout.OBJECT_TYPE), type(x)
+
+    def _item(self, x: Any, key: Any) -> tuple[Source | None, Any]:
+        if type(x) is tuple and type(key) is int:
+            return None, x[key]
+        if type(x) is list and type(key) is int and 0 <= key < len(x):
+            return (Words.FROM_LIST, self.hold(x), key), x[key]
+        if isinstance(x, dict) and type(x).__getitem__ is dict.__getitem__ and (
+                type(key) is str and not hasattr(type(x), "__missing__")):
+            return self._value(x, key), dict.get(x, key, NOTHING)
+        raise Unreadable
+
+    def _value(self, x: dict[Any, Any], key: str) -> Source:
+        """Return how the value of a key is read: at its place in memory, or by looking it up."""
+        address = self.hold(x)
+        if address not in self.places:
+            self.places[address] = layout.places_in(x)
+        places = self.places[address]
+        source = (Words.FROM_DICT, address, self.hold(key))
+        if places is not None and id(key) in places.values:
+            self.words.update(places.checks)
+            place, expected = places.keys.get(id(key), (0, 0))
+            if place:
+                self.dicts.setdefault(address, {})[Words.FROM_CELL, place, 0] = expected
+            source = (Words.FROM_CELL, places.values[id(key)], 0)
+        self.within[source] = address
+        return source
+
+    # --- attributes -----------------------------------------------------------------------------
+
+    def _attribute(self, x: Any, name: str) -> tuple[Source | None, Any]:
+        if isinstance(x, type):
+            return None, self._of_class(x, x, name)
+        if type(x) is MethodType and name in ("__self__", "__func__"):
+            return None, getattr(x, name)
+        if isinstance(x, FunctionType) or _getter_of(type(x)) is not _getter_of(object):
+            raise Unreadable
+        self._require(*self._type(x, None))
+        kind = type(x)
+        entry = self._of_class(kind, x, name)
+        if isinstance(entry, MemberDescriptorType):
+            return self._slot(x, entry)
+        own = self._own_dict(x)
+        if own is not None and name in own and not _is_data_descriptor(entry):
+            return self._item(own, name)
+        if entry is NOTHING and hasattr(kind, "__getattr__"):
+            raise Unreadable
+        if own is not None:
+            self._require(self._item(own, name)[0], NOTHING)
+        return None, self._bound(entry, x)
+
+    def _of_class(self, cls: type, x: Any, name: str) -> Any:
+        """Return what a class or its bases have under a name, which cannot change unnoticed."""
+        self._version(cls)
+        try:
+            entry = class_entry(cls, name)
+        except AttributeError:
+            entry = NOTHING
+        if type(entry).__flags__ & _MADE_BY_PYTHON and entry is not NOTHING:
+            self._version(type(entry))  # it may become a descriptor
+        if x is not cls:
+            return entry
+        if entry is NOTHING or type(cls) not in (type, ABCMeta) or hasattr(type(cls), name) or (
+                hasattr(type(entry), "__get__") and not isinstance(entry, FunctionType)):
+            raise Unreadable
+        return entry
+
+    def _version(self, cls: type) -> None:
+        offset = layout.class_version()
+        version = layout.version_of(cls)
+        if offset is None or not version:
+            raise Unreadable
+        self.words[self._word(cls, offset)[1]] = version
+
+    def _bound(self, entry: Any, x: Any) -> Any:
+        """Return what an entry of a class is as an attribute of an object."""
+        if isinstance(entry, (FunctionType, classmethod, staticmethod)):
+            return entry.__get__(x, type(x))
+        if hasattr(type(entry), "__get__"):
+            raise Unreadable
+        return entry
+
+    def _slot(self, x: Any, entry: Any) -> tuple[Source | None, Any]:
+        offset = layout.slot_offset(entry)
+        try:
+            content = entry.__get__(x)
+        except AttributeError:
+            content = NOTHING
+        if offset is None or layout.word_at(id(x) + offset) != (
+                0 if content is NOTHING else id(content)):
+            raise Unreadable
+        return self._word(x, offset), content
+
+    def _own_dict(self, x: Any) -> dict[str, Any] | None:
+        """Return the dict of an object's attributes, which must be that at every call."""
+        own = getattr(x, "__dict__", None)
+        if own is None:
+            return None
+        kind = type(x)
+        offset = layout.MANAGED_DICT if kind.__flags__ & _HAS_MANAGED_DICT else kind.__dictoffset__
+        if type(own) is not dict or not offset or layout.word_at(id(x) + offset) != id(own):
+            raise Unreadable
+        self.words[self._word(x, offset)[1]] = self.hold(own)
+        return own
+
+    def _own(self, x: Any, name: str) -> tuple[Source | None, Any]:
+        own = self._own_dict(x)
+        return (None, NOTHING) if own is None else self._item(own, name)
+
+    def _entry(self, cls: type, name: str) -> tuple[Source | None, Any]:
+        self._version(cls)
+        try:
+            return None, class_entry(cls, name)
+        except AttributeError:
+            return None, NOTHING
+
+    def _behind(self, cls: type, key: tuple[type, str]) -> tuple[Source | None, Any]:
+        self._version(cls)
+        return None, class_entry(cls, key[1], key[0])
+
+    # --- containers -----------------------------------------------------------------------------
+
+    def _add_shape(self, x: Any, shape: Shape) -> None:
+        """Add what requires a pinned container to have its structure."""
+        if not shape.holds(x):
+            raise Unreadable
+        if isinstance(x, (tuple, frozenset)):
+            return
+        if type(x) is list:
+            self.words[self._word(x, layout.LIST_SIZE)[1]] = len(x)
+        elif isinstance(x, dict) and type(x).__iter__ is dict.__iter__:
+            own = self.dicts.setdefault(self.hold(x), {})
+            own[self._word(x, layout.DICT_USED)] = len(x)
+            own.update({(Words.NEXT_KEY, self.hold(x), k): self.hold(key)
+                        for k, key in enumerate(x)})
+        else:
+            raise Unreadable
+
+
+_MADE_BY_PYTHON, _HAS_MANAGED_DICT = 1 << 9, 1 << 4
+"""Flags of types."""
+
+
+def _getter_of(cls: type) -> Any:
+    return cls.__getattribute__
+
+
+def _is_data_descriptor(entry: Any) -> bool:
+    return hasattr(type(entry), "__set__") or hasattr(type(entry), "__delete__")
+
+
+_STEPS: dict[str, Callable[[Records, Any, Any], tuple[Source | None, Any]]] = {
+    "attr": Records._attribute, "item": Records._item, "type": Records._type,
+    "entry": Records._entry, "super": Records._behind, "own": Records._own,
+}
