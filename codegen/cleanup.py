@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from tracejit.codegen.loop_expressions import replaced
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,
@@ -15,20 +16,20 @@ from tracejit.codegen.loop_ir import (
     Store,
     While,
     children,
-    substituted,
-    texts,
+    every_node,
+    expressions,
 )
+from tracejit.codegen.spelling import spelled
 
 __all__ = ["drop_unread", "inline_once", "names_in"]
 
 MAX_INLINED = 70
-_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def names_in(node: Node) -> Iterator[str]:
-    """Yield the names that a node reads, calls included, its children's excluded."""
-    for text in texts(node):
-        yield from _NAME.findall(text)
+    """Yield the names that a node reads, as often as it does, its children's excluded."""
+    for e in expressions(node):
+        yield from e.mentions
 
 
 # --- stores that nothing reads ------------------------------------------------------------------
@@ -84,21 +85,11 @@ def inline_once(nodes: list[Node]) -> list[Node]:
     Only past nodes that neither write to memory nor branch, so that every load stays before the
     stores that follow it.
     """
-    counts: dict[str, int] = {}
-    _count(nodes, counts)
+    counts = Counter(name for node in every_node(nodes) for name in names_in(node))
     return _inline_block(nodes, counts)
 
 
-def _count(nodes: Sequence[Node], counts: dict[str, int]) -> None:
-    for node in nodes:
-        for text in texts(node):
-            for name in _NAME.findall(text):
-                counts[name] = counts.get(name, 0) + 1
-        for block in children(node):
-            _count(block, counts)
-
-
-def _inline_block(nodes: list[Node], counts: dict[str, int]) -> list[Node]:
+def _inline_block(nodes: list[Node], counts: Counter[str]) -> list[Node]:
     result: list[Node] = []
     pending: dict[str, Let] = {}
     for node in nodes:
@@ -107,7 +98,7 @@ def _inline_block(nodes: list[Node], counts: dict[str, int]) -> list[Node]:
         if pending:
             result += _use_pending(node, pending)
         if isinstance(node, Let) and counts.get(node.name) == 1 and (
-                len(node.expression) < MAX_INLINED):
+                len(spelled(node.expression)) < MAX_INLINED):
             pending[node.name] = node
             continue
         if isinstance(node, (Assign, Store, Loop, While, If, Do)):
@@ -121,32 +112,24 @@ def _use_pending(node: Node, pending: dict[str, Let]) -> list[Node]:
     """Substitute pending scalars into a node; return those that have to be set before it."""
     before: list[Node] = []
     if isinstance(node, (Let, Assign, Store)):
-        for name in _NAME.findall(" ".join(texts(node))):
+        for name in list(names_in(node)):
             let = pending.get(name)
-            if let is not None and _length(node) + len(let.expression) < MAX_INLINED:
+            if let is not None and _length(node) + len(spelled(let.expression)) < MAX_INLINED:
                 _substitute(node, name, let)
                 del pending[name]
-    used = {n for text in texts(node) for n in _NAME.findall(text)}
+    used = set(names_in(node))
     for name in [n for n in pending if n in used]:
         before.append(pending.pop(name))
     return before
 
 
 def _length(node: Node) -> int:
-    return sum(map(len, texts(node)))
+    return sum(len(spelled(e)) for e in expressions(node))
 
 
 def _substitute(node: Let | Assign | Store, name: str, let: Let) -> None:
-    node.expression = substituted(node.expression, rf"\b{name}\b", let.expression)
+    place = {name: let.expression}
+    node.expression = replaced(node.expression, place)
     if isinstance(node, Store):
-        node.index = substituted(node.index, rf"\b{name}\b", let.expression)
-    node.comment = _joined(let.comment, node.comment)
-
-
-def _joined(a: str, b: str) -> str:
-    """Join two comments of one line; the user's line is written once."""
-    if not a or not b:
-        return a or b
-    (x, _, site), (y, _, other) = a.partition("  "), b.partition("  ")
-    text = " ".join(dict.fromkeys(f"{x} {y}".split()))
-    return f"{text}  {other or site}" if other or site else text
+        node.index = replaced(node.index, place)
+    node.origin = let.origin.joined(node.origin)

@@ -1,4 +1,4 @@
-"""Scalar code: elements of arrays, literals and dims as text, each computed once where it can be.
+"""Scalar code: elements of arrays, literals and dims, each computed once where it can be.
 
 Scopes are the open blocks of Loop IR, outermost first. An element is computed in the outermost
 scope that has the loop variables of its index, so that what does not depend on an inner loop stays
@@ -7,6 +7,7 @@ outside of it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,16 +16,34 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, Guard, Idx, is_array
-from tracejit.codegen.loop_ir import Assign, If, Let, Node, filled
+from tracejit.codegen.loop_expressions import (
+    ZERO,
+    All,
+    Bin,
+    Cast,
+    Const,
+    Expression,
+    Load,
+    Unary,
+    Var,
+    call,
+    integer,
+    is_name,
+    known_integer,
+    literal,
+    plus,
+    times,
+)
+from tracejit.codegen.loop_ir import NOWHERE, Assign, If, Let, Node, Origin
 from tracejit.codegen.names import MADE_OF_NAMES, is_numbered, reserved_names
-from tracejit.ir.core import Atom, Eqn, Literal, Value
+from tracejit.codegen.templates import filled
+from tracejit.ir.core import Atom, Eqn, Literal, Site, Value
 from tracejit.ir.dims import Call, Dim, Expr, dim_values
-from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.types import scalar
 from tracejit.ir.user_text import identifier
 
-__all__ = ["Emitter", "Failure", "Scope", "literal_text"]
+__all__ = ["Emitter", "Failure", "Scope"]
 
 
 @dataclass(slots=True)
@@ -33,7 +52,7 @@ class Scope:
 
     nodes: list[Node]
     vars: frozenset[Value] = frozenset()
-    memo: dict[object, str] = field(default_factory=dict)
+    memo: dict[object, Expression] = field(default_factory=dict)
     is_conditional: bool = False
     """Whether it runs only sometimes, so that nothing may move out of it."""
     ready: set[Buffer] = field(default_factory=set)
@@ -51,21 +70,6 @@ class Failure:
     site: object
 
 
-def literal_text(a: Literal) -> str:
-    """Return a constant as source of its dtype."""
-    kind, value = a.aval.dtype.kind, a.val
-    if kind == "b":
-        return str(bool(value))
-    if kind in "iu":
-        text = str(int(value))
-        return text if a.aval.dtype == np.int64 else f"{dtype_name(a.aval.dtype)}({text})"
-    if kind == "f":
-        text = repr(float(value))
-        return text if a.aval.dtype == np.float64 else f"f32({text})"
-    text = f"complex({float(value.real)!r}, {float(value.imag)!r})"
-    return text if a.aval.dtype == np.complex128 else f"c64({text})"
-
-
 class Emitter:
     """Writes scalar code into scopes."""
 
@@ -74,7 +78,7 @@ class Emitter:
     def __init__(self, elements: Elements, buffers: Buffers, labels: dict[Value, str]) -> None:
         self.elements, self.buffers, self.labels = elements, buffers, labels
         self.scopes: list[Scope] = []
-        self.names: dict[Value, str] = {}
+        self.names: dict[Value, Expression] = {}
         self.taken = set(reserved_names(self.target))
         self.open_names: list[str] = []
         self.facts: set[Guard] = set()
@@ -119,7 +123,7 @@ class Emitter:
         stems = [identifier(v.name or "i"), *"ijklmnpqrst", *(f"i{k}" for k in range(100))]
         name = next(s for s in stems if self._is_new(s) and not MADE_OF_NAMES.match(s))
         self.open_names.append(name)
-        self.names[v] = name
+        self.names[v] = Var(name, np.dtype(np.int64))
         try:
             yield name
         finally:
@@ -129,94 +133,80 @@ class Emitter:
         """Return the name that a value's scalars get: after its number in the printed graph."""
         return identifier(self.labels.get(v, v.name or "t"))
 
-    def comment(self, eqn: Eqn | None) -> str:
-        """Return what stands behind a line: the equation and the user's line."""
-        if eqn is None or not eqn.outputs or eqn.outputs[0] not in self.labels:
-            return "" if eqn is None or eqn.site is None else str(eqn.site)
-        text = f"%{self.labels[eqn.outputs[0]]}"
-        return f"{text}  {eqn.site}" if eqn.site is not None else text
+    def origin(self, eqn: Eqn | None) -> Origin:
+        """Return what a node is there for that carries out an equation."""
+        if eqn is None:
+            return NOWHERE
+        is_known = bool(eqn.outputs) and eqn.outputs[0] in self.labels
+        return Origin((self.labels[eqn.outputs[0]],) if is_known else (), eqn.site)
 
     # --- dims -----------------------------------------------------------------------------------
 
-    def dim(self, d: Dim) -> str:
-        """Return a dim as source."""
+    def dim(self, d: Dim) -> Expression:
+        """Return a dim as an expression."""
         if isinstance(d, int):
-            return str(d)
-        text = ""
+            return integer(d)
+        total: Expression | None = None
         for monomial, c in d.terms:
             factors = [self._dim_atom(a) for a in monomial]
             if abs(c) != 1:
-                factors.insert(0, str(abs(c)))
-            sign = "-" if c < 0 else "+"
-            text += f" {sign} " if text else ("-" if c < 0 else "")
-            text += " * ".join(factors)
-        if d.const:
-            text += f" {'-' if d.const < 0 else '+'} {abs(d.const)}"
-        return text
+                factors.insert(0, integer(c if total is None else abs(c)))
+            elif c < 0 and total is None:
+                factors[0] = Unary("-", factors[0])
+            term = functools.reduce(lambda a, b: Bin("*", a, b), factors)
+            total = term if total is None else Bin("-" if c < 0 else "+", total, term)
+        assert total is not None
+        return plus(total, integer(d.const)) if d.const else total
 
-    def _dim_atom(self, a: Value | Call) -> str:
+    def _dim_atom(self, a: Value | Call) -> Expression:
         if isinstance(a, Value):
             return self.scalar(a)
-        left, right = a.args
-        if a.fn in ("max", "min"):
-            text = f"i{a.fn}({self.dim(left)}, {self.dim(right)})"
-        else:
-            text = f"i{'div' if a.fn == 'floordiv' else 'mod'}({self.dim(left)}, {self.dim(right)})"
-        key = ("dim", a)
+        name = {"max": "imax", "min": "imin", "floordiv": "idiv", "mod": "imod"}[a.fn]
+        made = call(name, *map(self.dim, a.args))
         level = self._level(dim_values(Expr((((a,), 1),), 0)))
-        return self._let(level, key, "n", text, "")
+        return self._let(level, ("dim", a), "n", made, NOWHERE)
 
-    def factor(self, d: Dim) -> str:
-        """Return a dim as a factor of a product."""
-        text = self.dim(d)
-        is_sum = isinstance(d, Expr) and (d.const or len(d.terms) > 1)
-        return f"({text})" if is_sum or text[0] == "-" else text
-
-    def place(self, index: Idx, shape: tuple[Dim, ...]) -> str:
-        """Return the flat place of an element as source: `(i * m + j) * k + l`."""
-        text = ""
+    def place(self, index: Idx, shape: tuple[Dim, ...]) -> Expression:
+        """Return the flat place of an element: `(i * m + j) * k + l`."""
+        place: Expression | None = None
         for k, (i, d) in enumerate(zip(index, shape, strict=True)):
-            if not text:
-                text = "" if i == 0 and k + 1 < len(index) else self.dim(i)
-                continue
-            if d == 1:
-                continue
-            scaled = f"({text}) * {self.factor(d)}" if " + " in text or " - " in text else (
-                f"{text} * {self.factor(d)}")
-            text = scaled if i == 0 else _plus(scaled, self.dim(i))
-        return text or "0"
+            if place is None:
+                place = None if i == 0 and k + 1 < len(index) else self.dim(i)
+            elif d != 1:
+                scaled = times(place, self.dim(d))
+                place = scaled if i == 0 else plus(scaled, self.dim(i))
+        return place or ZERO
 
     # --- scalars --------------------------------------------------------------------------------
 
-    def scalar(self, v: Value) -> str:
-        """Return the name of a scalar."""
+    def scalar(self, v: Value) -> Expression:
+        """Return a scalar by its name."""
         return self.names[v]
 
-    def atom(self, a: Atom) -> str:
-        """Return a scalar operand as source."""
-        return literal_text(a) if isinstance(a, Literal) else self.scalar(a)
+    def atom(self, a: Atom) -> Expression:
+        """Return a scalar operand."""
+        return literal(a) if isinstance(a, Literal) else self.scalar(a)
 
-    def expression(self, eqn: Eqn, operands: Sequence[str]) -> str:
-        """Return the scalar code of an element-wise op on operands given as source."""
+    def expression(self, eqn: Eqn, operands: Sequence[Expression]) -> Expression:
+        """Return the scalar code of an element-wise op on operands."""
         how = eqn.op.lowering
         assert isinstance(how, Pointwise)
-        dtype = eqn.output.aval.dtype
+        dtype, own = eqn.output.aval.dtype, eqn.inputs[0].aval.dtype
         template = how.expression
-        if how.integer is not None and eqn.inputs[0].aval.dtype.kind in "iu":
+        if how.integer is not None and own.kind in "iu":
             template = how.integer
-        own = eqn.inputs[0].aval.dtype
-        text = filled(template, operands, t=_constructor(dtype), zero=literal_text(Literal(0, own)),
-                      one=literal_text(Literal(1, own)))
-        if dtype_name(dtype) in ("f64", "i64", "bool", "c128") or template.startswith("{t}"):
-            return text
-        return f"{_constructor(dtype)}({text})"
+        places = {f"_{k}": x for k, x in enumerate(operands)}
+        places["_zero"], places["_one"] = literal(Literal(0, own)), literal(Literal(1, own))
+        made = filled(template, places, dtype)
+        is_cast = isinstance(made, Cast) and template.startswith("{t}")
+        return made if dtype in _PLAIN or is_cast else Cast(dtype, made)
 
     # --- elements -------------------------------------------------------------------------------
 
-    def element(self, a: Atom, index: Idx) -> str:
-        """Return an element of an operand as source, computing what it takes."""
+    def element(self, a: Atom, index: Idx) -> Expression:
+        """Return an element of an operand, computing what it takes."""
         if isinstance(a, Literal):
-            return literal_text(a)
+            return literal(a)
         if not is_array(a):
             return self.scalar(a)
         key = (a, tuple(index))
@@ -229,7 +219,7 @@ class Emitter:
 
     _being_stored: frozenset[object] = frozenset()
 
-    def element_to_store(self, a: Atom, index: Idx) -> str:
+    def element_to_store(self, a: Atom, index: Idx) -> Expression:
         """Return an element of an array with storage, computed for being stored."""
         before = self._being_stored
         self._being_stored = before | {(a, tuple(index))}
@@ -238,15 +228,15 @@ class Emitter:
         finally:
             self._being_stored = before
 
-    def _known(self, key: object) -> str | None:
+    def _known(self, key: object) -> Expression | None:
         for scope in self.scopes:
             if key in scope.memo:
                 return scope.memo[key]
         return None
 
-    def remember(self, a: Value, index: Idx, text: str) -> None:
+    def remember(self, a: Value, index: Idx, element: Expression) -> None:
         """Note that an element is in a scalar."""
-        self.scopes[-1].memo[(a, tuple(index))] = text
+        self.scopes[-1].memo[(a, tuple(index))] = element
 
     def _level(self, values: Iterator[Value]) -> int:
         """Return the outermost scope that has all loop variables among some values."""
@@ -259,26 +249,27 @@ class Emitter:
             level -= 1
         return level
 
-    def _let(self, level: int, key: object, stem: str, text: str, comment: str) -> str:
+    def _let(self, level: int, key: object, stem: str, made: Expression,
+             origin: Origin) -> Expression:
         """Give an expression a name in a scope, once."""
         known = self._known(key)
         if known is not None:
             return known
-        if text.isidentifier():
-            return text
+        if is_name(made):
+            return made
         name = self.fresh(stem)
-        self.scopes[level].nodes.append(Let(name, text, comment))
-        self.scopes[level].memo[key] = name
-        return name
+        self.scopes[level].nodes.append(Let(name, made, origin))
+        self.scopes[level].memo[key] = found = Var(name, made.dtype)
+        return found
 
-    def _load(self, v: Value, index: Idx) -> str:
+    def _load(self, v: Value, index: Idx) -> Expression:
         buffer = self.buffers.of[v]
         place = self.place(index, v.aval.shape)
         level = self._level(w for i in index for w in dim_values(i))
-        text = f"{buffer.name}[{place}]"
-        return self._let(level, (v, tuple(index)), self.label(v), text, "")
+        made = Load(buffer.name, place, buffer.dtype)
+        return self._let(level, (v, tuple(index)), self.label(v), made, NOWHERE)
 
-    def _compute(self, v: Value, index: Idx) -> str:
+    def _compute(self, v: Value, index: Idx) -> Expression:
         eqn = self.elements.makers[v]
         how = eqn.op.lowering
         if isinstance(how, (View, Alias)):
@@ -294,9 +285,9 @@ class Emitter:
         values = [w for i in index for w in dim_values(i)]
         level = self._level_of(values, operands)
         return self._let(level, (v, tuple(index)), self.label(v), self.expression(eqn, operands),
-                         self.comment(eqn))
+                         self.origin(eqn))
 
-    def _level_of(self, values: list[Value], operands: Sequence[str]) -> int:
+    def _level_of(self, values: list[Value], operands: Sequence[Expression]) -> int:
         """The scope for an expression: no further out than any of its operands."""
         level = self._level(iter(values))
         for k in range(level + 1, len(self.scopes)):
@@ -305,7 +296,7 @@ class Emitter:
                 level = k
         return level
 
-    def _gathered(self, eqn: Eqn, index: Idx) -> str:
+    def _gathered(self, eqn: Eqn, index: Idx) -> Expression:
         """Read the indices first, then the element where they say."""
         x, *indices = eqn.inputs
         assert isinstance(x, Value)
@@ -325,30 +316,31 @@ class Emitter:
             if isinstance(eqn.op.lowering, (View, Alias)):
                 (read,) = self.elements.reads(a, index)  # type: ignore[arg-type]
                 return self.data_index(read.operand, read.index)
-        text = self.element(a, index)
-        if text.lstrip("-").isdigit():
-            return int(text)
-        key = ("index", text)
+        found = self.element(a, index)
+        number = known_integer(found)
+        if number is not None:
+            return number
+        key = ("index", found)
         for scope in self.scopes:
             if key in scope.memo:
-                return next(v for v, name in self.names.items() if name == text).dim
-        v = Value(scalar(np.int64), text)
-        self.names[v] = text
+                return next(v for v, name in self.names.items() if name == found).dim
+        v = Value(scalar(np.int64), str(found))
+        self.names[v] = found
         every = frozenset({v})
-        home = next((s for s in reversed(self.scopes) if text in s.memo.values()), self.scopes[0])
+        home = next((s for s in reversed(self.scopes) if found in s.memo.values()), self.scopes[0])
         reached = False
         for scope in self.scopes:  # the scopes from its own inwards have it
             reached = reached or scope is home
             if reached:
                 scope.vars = scope.vars | every
-        home.memo[key] = text
+        home.memo[key] = found
         return v.dim
 
-    def guard(self, g: Guard) -> str:
+    def guard(self, g: Guard) -> Expression:
         """Return the test whether a guard holds."""
-        return f"between({self.dim(g.lo)}, {self.dim(g.index)}, {self.dim(g.hi)})"
+        return call("between", self.dim(g.lo), self.dim(g.index), self.dim(g.hi))
 
-    def _pulled(self, eqn: Eqn, index: Idx) -> str:
+    def _pulled(self, eqn: Eqn, index: Idx) -> Expression:
         """An element of an array with a part written to it: the part inside, the base elsewhere."""
         base, part = self.elements.reads(eqn.output, index)
         adds = eqn.op.lowering.combine == "add"  # type: ignore[union-attr]
@@ -358,34 +350,35 @@ class Emitter:
             if not adds:
                 return inside
             old = self.element(base.operand, base.index)
-            if old == "0.0":
+            if old == Const(0.0, np.dtype(np.float64)):
                 return inside
             return self._let(len(self.scopes) - 1, (eqn.output, tuple(index)),
-                             self.label(eqn.output), f"{old} + {inside}", self.comment(eqn))
+                             self.label(eqn.output), Bin("+", old, inside), self.origin(eqn))
         old = self.element(base.operand, base.index)
         name = self.fresh(self.label(eqn.output))
-        self.nodes.append(Assign(name, old, self.comment(eqn)))
-        test = " & ".join(map(self.guard, open_guards))
+        found = Var(name, eqn.output.aval.dtype)
+        self.nodes.append(Assign(name, old, self.origin(eqn)))
+        test = all_of(list(map(self.guard, open_guards)))
         then: list[Node] = []
         with self.scope(then, conditional=True):
             inside = self.element(part.operand, part.index)
-            then.append(Assign(name, f"{name} + {inside}" if adds else inside))
+            then.append(Assign(name, Bin("+", found, inside) if adds else inside))
         self.nodes.append(If(test, then))
-        self.scopes[-1].memo[(eqn.output, tuple(index))] = name
-        return name
+        self.scopes[-1].memo[(eqn.output, tuple(index))] = found
+        return found
 
     # --- failures -------------------------------------------------------------------------------
 
-    def failure(self, error: str, message: str, site: object) -> int:
+    def failure(self, error: str, message: str, site: Site | None) -> int:
         """Return the status that stands for a failure."""
         self.failures.append(Failure(error, message, site))
         return len(self.failures)
 
 
-def _plus(text: str, term: str) -> str:
-    return f"{text} - {term[1:]}" if term.startswith("-") else f"{text} + {term}"
+def all_of(tests: Sequence[Expression]) -> Expression:
+    """Return the test whether all of some tests hold."""
+    return tests[0] if len(tests) == 1 else All(tuple(tests))
 
 
-def _constructor(dtype: np.dtype) -> str:
-    """The name of the cast to a dtype in emitted source."""
-    return "bool_" if dtype == np.bool_ else dtype_name(dtype)
+_PLAIN = tuple(map(np.dtype, (np.float64, np.int64, np.bool_, np.complex128)))
+"""The dtypes in which Numba computes of itself."""

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracejit.codegen.context import INTERRUPTED
-from tracejit.codegen.loop_ir import If, Loop, Node, Return, While, children
+from tracejit.codegen.loop_expressions import (
+    I64,
+    ZERO,
+    Bin,
+    Expression,
+    Extent,
+    Var,
+    call,
+    integer,
+    known_integer,
+)
+from tracejit.codegen.loop_ir import NOWHERE, If, Loop, Node, Return, While, children
 
 __all__ = ["poll_loops"]
 
@@ -18,6 +29,9 @@ SELDOM, OFTEN = 1023, 15
 """Masks for loops with scalar bodies, and for those with loops inside."""
 
 CHUNK = 1 << 22
+
+CHUNKS = "chunks between which it can be left"
+"""What a loop around a loop of the program is for."""
 
 
 def poll_loops(nodes: list[Node], *, is_inner: bool = False) -> list[Node]:
@@ -29,9 +43,9 @@ def poll_loops(nodes: list[Node], *, is_inner: bool = False) -> list[Node]:
         for block in children(node):
             block[:] = poll_loops(block, is_inner=is_inner or is_own)
         if is_own and isinstance(node, While):
-            node.body.append(_question(node.counter, OFTEN if has_loops else SELDOM))
+            node.body.append(_question(Var(node.counter, I64), OFTEN if has_loops else SELDOM))
         elif is_own and isinstance(node, Loop) and has_loops:
-            node.body.insert(0, _question(node.var, OFTEN))
+            node.body.insert(0, _question(Var(node.var, I64), OFTEN))
         elif is_own and isinstance(node, Loop) and not is_inner and not _is_short(node):
             node = _in_chunks(node)
         result.append(node)
@@ -42,26 +56,26 @@ def _has_loop(nodes: Sequence[Node]) -> bool:
     return any(isinstance(n, (Loop, While)) or any(map(_has_loop, children(n))) for n in nodes)
 
 
-def _question(counter: str, mask: int) -> If:
-    return If(f"interrupted(ctx, {counter}, {mask})", [Return(str(INTERRUPTED))])
+def _question(counter: Expression, mask: int) -> If:
+    return If(call("interrupted", counter, integer(mask)), [Return(integer(INTERRUPTED))])
 
 
 def _is_short(loop: Loop) -> bool:
-    known = all(text.lstrip("-").isdigit() for text in (loop.lo, loop.hi))
-    return known and int(loop.hi) - int(loop.lo) <= CHUNK
+    lo, hi = known_integer(loop.lo), known_integer(loop.hi)
+    return lo is not None and hi is not None and hi - lo <= CHUNK
 
 
 def _in_chunks(loop: Loop) -> Loop:
     """Return a loop over chunks of another, backwards where that is."""
-    chunk = f"{loop.var}_chunk"
+    chunk, size = Var(f"{loop.var}_chunk", I64), integer(CHUNK)
     lo, hi = loop.lo, loop.hi
-    outer = Loop(chunk, lo, hi, [_question("0", 0), loop], step=CHUNK, comment=loop.comment,
-                 role="chunks between which it can be left")
+    outer = Loop(chunk.name, lo, hi, [_question(ZERO, 0), loop], step=size, origin=loop.origin,
+                 role=CHUNKS)
     if loop.reverse:
-        outer.lo, outer.hi = "0", hi if lo == "0" else f"{hi} - ({lo})"
-        loop.lo = f"imax({hi} - {chunk} - {CHUNK}, {lo})"
-        loop.hi = f"{hi} - {chunk}"
+        outer.lo, outer.hi = ZERO, Extent(lo, hi)
+        end = Bin("-", hi, chunk)
+        loop.lo, loop.hi = call("imax", Bin("-", end, size), lo), end
     else:
-        loop.lo, loop.hi = chunk, f"imin({chunk} + {CHUNK}, {hi})"
-    loop.comment = ""
+        loop.lo, loop.hi = chunk, call("imin", Bin("+", chunk, size), hi)
+    loop.origin = NOWHERE
     return outer

@@ -9,7 +9,6 @@ import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.emitter import Failure
-from tracejit.codegen.folds import COPIED
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart
@@ -25,9 +24,9 @@ def _copies(nodes: Sequence[Node], loop: str) -> Iterator[str]:
     for node in nodes:
         inner = loop
         if isinstance(node, (Loop, While)) and node.blocks:
-            inner = node.comment.partition("  ")[2]
-        if isinstance(node, Store) and COPIED in node.comment and loop:
-            yield f"{loop}: in this loop, {node.comment}"
+            inner = "" if node.origin.site is None else str(node.origin.site)
+        if isinstance(node, Store) and node.origin.copied and loop:
+            yield f"{loop}: in this loop, {node.origin}"
         for block in children(node):
             yield from _copies(block, inner)
 

@@ -1,22 +1,63 @@
-"""Loop IR: scalars, flat arrays and loops; what the renderers turn into source.
+"""Loop IR: scalars, flat arrays and loops, of which the renderers make source.
 
-Expressions are source text already, since every target is Python. Names are unique in a kernel.
+    block = node*
+    node  = Let(name, expression)                a scalar, set once per execution of its block
+          | Assign(name, expression)             a scalar that changes
+          | Store(buffer, index, expression)
+          | Loop(var, lo, hi, body)              for var in range(lo, hi)
+          | While(head, condition, body)         head; while condition: body; head
+          | If(condition, then, other)
+          | Do(call)                             a routine on whole buffers
+          | Return(status)
+
+Expressions are those of `loop_expressions.py`. Every node knows its origin: the equations that it
+carries out, the user's line, and of a copy the reason. Names are unique in a kernel, but for those
+of loop variables.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tracejit.ir.core import Block
+from tracejit.codegen.loop_expressions import ONE, Call, Expression
+from tracejit.ir.core import Block, Site
 
 if TYPE_CHECKING:
     from tracejit.codegen.schedule import Nest
 
-__all__ = ["Assign", "Do", "If", "Let", "Loop", "Node", "Return", "Store", "While", "children",
-           "filled", "grouped", "loops_in", "substituted", "texts"]
+__all__ = ["NOWHERE", "Assign", "Do", "If", "Let", "Loop", "Node", "Origin", "Return", "Store",
+           "While", "children", "every_node", "expressions", "loops_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a node is there for.
+
+    labels -- of the equations that it carries out, the names of their results in the printed graph
+    site   -- the user's line
+    copied -- of a copy of an array, why it is made
+    """
+
+    labels: tuple[str, ...] = ()
+    site: Site | None = None
+    copied: str = ""
+
+    def joined(self, other: Origin) -> Origin:
+        """Return the origin of a node that does what two did, the other one last."""
+        return Origin(tuple(dict.fromkeys((*self.labels, *other.labels))),
+                      other.site or self.site, other.copied or self.copied)
+
+    def __str__(self) -> str:
+        names = " ".join(f"%{label}" for label in self.labels)
+        if self.copied:
+            names += f", a copy: {self.copied}"
+        return "  ".join([*([names] if names else []), *([] if self.site is None else
+                                                        [str(self.site)])])
+
+
+NOWHERE = Origin()
 
 
 @dataclass(slots=True)
@@ -24,8 +65,8 @@ class Let:
     """`name = expression`: a scalar that is set once per execution of its block."""
 
     name: str
-    expression: str
-    comment: str = ""
+    expression: Expression
+    origin: Origin = NOWHERE
 
 
 @dataclass(slots=True)
@@ -33,8 +74,8 @@ class Assign:
     """`name = expression`: a scalar that changes, such as an accumulator or a carried value."""
 
     name: str
-    expression: str
-    comment: str = ""
+    expression: Expression
+    origin: Origin = NOWHERE
 
 
 @dataclass(slots=True)
@@ -42,9 +83,9 @@ class Store:
     """`buffer[index] = expression`."""
 
     buffer: str
-    index: str
-    expression: str
-    comment: str = ""
+    index: Expression
+    expression: Expression
+    origin: Origin = NOWHERE
 
 
 @dataclass(slots=True)
@@ -52,12 +93,12 @@ class Loop:
     """`for var in range(lo, hi)`, downwards where `reverse`, in steps of `step`."""
 
     var: str
-    lo: str
-    hi: str
+    lo: Expression
+    hi: Expression
     body: list[Node] = field(default_factory=list)
     reverse: bool = False
-    step: int | str = 1
-    comment: str = ""
+    step: Expression = ONE
+    origin: Origin = NOWHERE
     blocks: tuple[Block, ...] = ()
     """Of a loop of the program, the blocks of the IR that it runs."""
     nest: Nest | None = None
@@ -80,9 +121,9 @@ class While:
     """`head; while condition: body; head` with the head computing the condition."""
 
     head: list[Node]
-    condition: str
+    condition: Expression
     body: list[Node]
-    comment: str = ""
+    origin: Origin = NOWHERE
     blocks: tuple[Block, ...] = ()
     counter: str = ""
     """The variable that counts the iterations."""
@@ -92,42 +133,44 @@ class While:
 class If:
     """`if condition: then; else: other`."""
 
-    condition: str
+    condition: Expression
     then: list[Node]
     other: list[Node] = field(default_factory=list)
-    comment: str = ""
+    origin: Origin = NOWHERE
 
 
 @dataclass(slots=True)
 class Do:
     """Call a routine on whole buffers."""
 
-    call: str
-    comment: str = ""
+    call: Call
+    origin: Origin = NOWHERE
 
 
 @dataclass(slots=True)
 class Return:
     """Leave the kernel with a status."""
 
-    status: str
-    comment: str = ""
+    status: Expression | None = None
+    origin: Origin = NOWHERE
 
 
 Node = Let | Assign | Store | Loop | While | If | Do | Return
 
 
-def texts(node: Node) -> list[str]:
+def expressions(node: Node) -> tuple[Expression, ...]:
     """Return the expressions that a node evaluates itself."""
     if isinstance(node, (Let, Assign)):
-        return [node.expression]
+        return (node.expression,)
     if isinstance(node, Store):
-        return [node.index, node.expression]
+        return node.index, node.expression
     if isinstance(node, Loop):
-        return [node.lo, node.hi]
+        return node.lo, node.hi
     if isinstance(node, (If, While)):
-        return [node.condition]
-    return [node.call if isinstance(node, Do) else node.status]
+        return (node.condition,)
+    if isinstance(node, Do):
+        return (node.call,)
+    return () if node.status is None else (node.status,)
 
 
 def children(node: Node) -> list[list[Node]]:
@@ -139,6 +182,14 @@ def children(node: Node) -> list[list[Node]]:
     return [node.then, node.other] if isinstance(node, If) else []
 
 
+def every_node(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Yield nodes and those inside of them, in the order of the source."""
+    for node in nodes:
+        yield node
+        for block in children(node):
+            yield from every_node(block)
+
+
 def loops_in(nodes: Sequence[Node]) -> Iterator[Loop | While]:
     """Yield all loops, in the order of the source."""
     for node in nodes:
@@ -146,64 +197,3 @@ def loops_in(nodes: Sequence[Node]) -> Iterator[Loop | While]:
             yield node
         for block in children(node):
             yield from loops_in(block)
-
-
-# --- source text --------------------------------------------------------------------------------
-
-
-ATOM, PRODUCT, SUM, COMPARISON = 9, 3, 2, 1
-"""How tightly source holds together: names and calls, `* / %`, `+ -`, all else."""
-
-_TIGHTNESS = {"+": SUM, "-": SUM, **dict.fromkeys(("*", "/", "%", "//"), PRODUCT), **dict.fromkeys(
-    ("<", "<=", ">", ">=", "==", "!=", "&", "|", "^", "and", "or", "if", "else"), COMPARISON)}
-
-
-def tightness(text: str) -> int:
-    """Return how tightly source holds together: as its loosest operator outside of brackets."""
-    level, depth = (PRODUCT if text[:1] in "-~" else ATOM), 0
-    for k, c in enumerate(text):
-        depth += (c in "([") - (c in ")]")
-        if depth == 0 and c == " ":
-            level = min(level, _TIGHTNESS.get(text[k + 1:].partition(" ")[0], ATOM))
-    return level
-
-
-def grouped(text: str, least: int = ATOM) -> str:
-    """Return source in parentheses unless it holds together as tightly as its place needs."""
-    if text.startswith("not "):
-        return f"({text})"
-    return text if tightness(text) >= least else f"({text})"
-
-
-def filled(template: str, operands: Sequence[str], **names: str) -> str:
-    """Return a template of source with operands put in, in parentheses where they need them."""
-    for k, x in enumerate(operands):
-        template = substituted(template, rf"\{{{k}\}}", x)
-    for name, text in names.items():
-        template = template.replace(f"{{{name}}}", text)
-    return template
-
-
-def substituted(text: str, pattern: str, part: str) -> str:
-    """Return source with an expression for what matches a pattern, in parentheses if need be."""
-    def replace(m: re.Match[str]) -> str:
-        before, after = _BEFORE.search(text[:m.start()]), _AFTER.match(text[m.end():])
-        if before is None and after is None:
-            return part
-        is_sign = before is not None and (part.startswith("-") or before[1] is None)
-        if is_sign or (after is not None and after[1] is None):
-            return grouped(part)
-        least = SUM
-        for neighbour, extra in ((before, 1), (after, 0)):
-            level = 0 if neighbour is None else _TIGHTNESS.get(neighbour[1], ATOM)
-            least = max(least, min(level + extra, ATOM) if level > COMPARISON else 0)
-        return grouped(part, least)
-
-    return re.sub(pattern, replace, text)
-
-
-_BEFORE = re.compile(r"(?:([^\s,(\[]+) |[-~])$")
-"""An operator before a place, or a sign."""
-
-_AFTER = re.compile(r" (\S+)|[.\[]")
-"""An operator behind a place, an attribute or an index."""

@@ -14,13 +14,28 @@ from tracejit.codegen.interrupts import poll_loops
 from tracejit.codegen.kernel import Kernel, Shown
 from tracejit.codegen.labels import label_copies, label_values
 from tracejit.codegen.liveness import Liveness
-from tracejit.codegen.logs import group_logs, log_base, reserve
+from tracejit.codegen.logs import bind_scopes, group_logs, log_base, reserve
+from tracejit.codegen.loop_expressions import (
+    BOOL,
+    I64,
+    ONE,
+    ZERO,
+    Bin,
+    Const,
+    Expression,
+    Load,
+    Var,
+    call,
+    integer,
+    is_name,
+)
 from tracejit.codegen.loop_ir import (
     Assign,
     If,
     Let,
     Loop,
     Node,
+    Origin,
     Return,
     Store,
     While,
@@ -57,6 +72,7 @@ def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
     """
     kernel = lower_with(_Lowerer, graph, carried_out or graph, checked=checked)
     kernel.nodes = poll_loops(kernel.nodes)
+    bind_scopes(kernel)
     return kernel
 
 
@@ -103,7 +119,8 @@ class _Lowerer(NestEmitter):
             self._finish(outputs)
         arena = [b for b in self.buffers.inner if b.kind == "arena"]
         return Kernel(self.graph, self.carried_out, head, nodes, inputs, outputs, arena, self.logs,
-                      self.failures, self.labels, self.names, self.nests, self.apart,
+                      self.failures, self.labels, {v: str(x) for v, x in self.names.items()},
+                      self.nests, self.apart,
                       self.elements.stored, self.prints)
 
     # --- the frame ------------------------------------------------------------------------------
@@ -111,7 +128,7 @@ class _Lowerer(NestEmitter):
     def _name_buffers(self) -> tuple[list[Buffer], list[Buffer]]:
         inputs: list[Buffer] = []
         for v in self.graph.sizes:
-            self.names[v] = self.fresh(self.labels[v])
+            self.names[v] = Var(self.fresh(self.labels[v]), I64)
         for k, v in enumerate(self.graph.inputs):
             buffer = self.buffers.of.get(v)
             if buffer is None:
@@ -129,16 +146,17 @@ class _Lowerer(NestEmitter):
         for v, buffer in zip(self.graph.inputs, inputs, strict=True):
             if not is_array(v):
                 name = self.fresh(f"{self.labels[v]}_")
-                self.names[v] = name
-                self.nodes.append(Let(name, f"{buffer.name}[0]", f"%{self.labels[v]}"))
+                self.names[v] = Var(name, buffer.dtype)
+                self.nodes.append(Let(name, Load(buffer.name, ZERO, buffer.dtype),
+                                      Origin((self.labels[v],))))
 
     def _finish(self, outputs: list[Buffer]) -> None:
         for a, buffer in zip(self.graph.outputs, outputs, strict=True):
             if not is_array(a):
-                self.nodes.append(Store(buffer.name, "0", self.atom(a)))
+                self.nodes.append(Store(buffer.name, ZERO, self.atom(a)))
             elif self.buffers.of[a] is not buffer:
                 self.copy(a, a, buffer, "it is a result beside another one")
-        self.nodes.append(Return("0"))
+        self.nodes.append(Return(ZERO))
 
     # --- blocks ---------------------------------------------------------------------------------
 
@@ -180,7 +198,7 @@ class _Lowerer(NestEmitter):
             self.logs.append(buffer.dtype)
         eqn = self.elements.makers.get(buffer.values[0])
         reserve(self, buffer.number, self.dim(size), eqn)
-        self.nodes.append(Assign(buffer.name, log_base(buffer.number)))
+        self.nodes.append(Assign(buffer.name, log_base(self, buffer.number)))
 
     def single(self, step: Single) -> None:
         """Lower an equation on its own."""
@@ -193,8 +211,7 @@ class _Lowerer(NestEmitter):
             self._scalar_step(eqn, self.expression(eqn, [self.atom(a) for a in eqn.inputs]))
         elif isinstance(how, View):
             (read,) = self.elements.reads(eqn.output, ())
-            text = self.element(read.operand, read.index)
-            self.names[eqn.output] = text
+            self.names[eqn.output] = self.element(read.operand, read.index)
         elif isinstance(how, Index):
             self._scalar_step(eqn, self.dim(how.element(eqn.params, ())))
         elif isinstance(how, (Effect, LogOp, Library, Native)):
@@ -205,22 +222,23 @@ class _Lowerer(NestEmitter):
             (read,) = self.elements.reads(eqn.output, ())
             self.names[eqn.output] = self.element(read.operand, read.index)
 
-    def _scalar_step(self, eqn: Eqn, text: str) -> None:
+    def _scalar_step(self, eqn: Eqn, made: Expression) -> None:
         out = eqn.output
-        if text.isidentifier():
-            self.names[out] = text
+        if is_name(made):
+            self.names[out] = made
             return
         name = self.fresh(self.label(out))
-        self.names[out] = name
-        self.nodes.append(Let(name, text, self.comment(eqn)))
+        self.names[out] = Var(name, made.dtype)
+        self.nodes.append(Let(name, made, self.origin(eqn)))
 
     # --- control flow ---------------------------------------------------------------------------
 
     def if_(self, eqn: Eqn) -> None:
         """Lower a branch: scalars go to variables that both branches set."""
-        names: list[str | None] = []
+        names: list[Var | None] = []
         for v in eqn.outputs:
-            names.append(None if self._is_memory(v) else self.fresh(self.label(v)))
+            names.append(None if self._is_memory(v) else Var(self.fresh(self.label(v)),
+                                                             v.aval.dtype))
         bodies: list[list[Node]] = []
         for region in eqn.regions:
             nodes: list[Node] = []
@@ -231,12 +249,12 @@ class _Lowerer(NestEmitter):
                         self._prepare(self.buffers.of[v], product(a.aval.shape))
                 self._copy_all(zip(region.outputs, eqn.outputs, strict=True),
                                "the branches have it in different places")
-                nodes.extend(Assign(name, self.atom(a)) for a, name in zip(
+                nodes.extend(Assign(name.name, self.atom(a)) for a, name in zip(
                     region.outputs, names, strict=True) if name is not None)
             bodies.append(nodes)
         self.names.update((v, name) for v, name in zip(eqn.outputs, names, strict=True)
                           if name is not None)
-        self.nodes.append(If(self.atom(eqn.inputs[0]), bodies[0], bodies[1], self.comment(eqn)))
+        self.nodes.append(If(self.atom(eqn.inputs[0]), bodies[0], bodies[1], self.origin(eqn)))
 
     def _is_memory(self, v: Value) -> bool:
         return is_array(v) or isinstance(v.aval, LogType)
@@ -247,7 +265,7 @@ class _Lowerer(NestEmitter):
         names = self._enter_loop(eqn, [body])
         lo, hi = self.dim(eqn.params["lo"]), self.dim(eqn.params["hi"])
         with self.loop_name(body.inputs[0]) as name:
-            loop = Loop(name, lo, hi, reverse=eqn.params["reversed"], comment=self.comment(eqn),
+            loop = Loop(name, lo, hi, reverse=eqn.params["reversed"], origin=self.origin(eqn),
                         blocks=(body,))
             with self.scope(loop.body, [body.inputs[0]], conditional=True, eqn=eqn):
                 self.block(body)
@@ -260,10 +278,11 @@ class _Lowerer(NestEmitter):
         cond, body = eqn.regions
         names = self._enter_loop(eqn, [cond, body])
         counter = self.fresh(f"i{self.label(eqn.outputs[0])}")
-        self.nodes.append(Assign(counter, "0"))
+        self.nodes.append(Assign(counter, ZERO))
+        iteration = Var(counter, I64)
         for region in eqn.regions:
-            self.names[region.inputs[0]] = counter
-        loop = While([], "", [], self.comment(eqn), (cond, body), counter)
+            self.names[region.inputs[0]] = iteration
+        loop = While([], Const(True, BOOL), [], self.origin(eqn), (cond, body), counter)
         variables = [cond.inputs[0], body.inputs[0]]
         with self.scope(loop.head, variables, conditional=True, eqn=eqn):
             self.block(cond)
@@ -271,14 +290,14 @@ class _Lowerer(NestEmitter):
         with self.scope(loop.body, variables, conditional=True, eqn=eqn):
             self.block(body)
             self._next_iteration(body, names)
-            self.nodes.append(Assign(counter, f"{counter} + 1"))
+            self.nodes.append(Assign(counter, Bin("+", iteration, ONE)))
         self.nodes.append(loop)
-        self.names[eqn.outputs[0]] = counter
+        self.names[eqn.outputs[0]] = iteration
         self._leave_loop(eqn, eqn.outputs[1:], names)
 
-    def _enter_loop(self, eqn: Eqn, regions: Sequence[Block]) -> list[str | None]:
+    def _enter_loop(self, eqn: Eqn, regions: Sequence[Block]) -> list[Var | None]:
         """Put the first carried values where the iterations find them."""
-        names: list[str | None] = []
+        names: list[Var | None] = []
         self._copy_all(zip(eqn.inputs, regions[-1].inputs[1:], strict=True),
                        "the loop changes it, and what it was is still read")
         for k, a in enumerate(eqn.inputs):
@@ -288,30 +307,30 @@ class _Lowerer(NestEmitter):
                 for region in regions[:-1]:
                     assert self.buffers.shares(region.inputs[k + 1], v), "one array, two places"
             elif not self._is_memory(v):
-                name = self.fresh(f"c{self.label(v)}")
-                self.nodes.append(Assign(name, self.atom(a)))
+                name = Var(self.fresh(f"c{self.label(v)}"), v.aval.dtype)
+                self.nodes.append(Assign(name.name, self.atom(a)))
                 for region in regions:
                     self.names[region.inputs[k + 1]] = name
             names.append(name)
         return names
 
-    def _next_iteration(self, body: Block, names: list[str | None]) -> None:
+    def _next_iteration(self, body: Block, names: list[Var | None]) -> None:
         """Set the carried values to what the iteration yields, all at once."""
         carried = body.inputs[1:]
         self._copy_all(zip(body.outputs, carried, strict=True),
                        "the next iteration begins with it, and what this one began with is still "
                        "read when it is made")
-        moves: list[tuple[str, str]] = []
+        moves: list[tuple[Var, Expression]] = []
         for a, name in zip(body.outputs, names, strict=True):
             if name is not None and self.atom(a) != name:
                 moves.append((name, self.atom(a)))
         targets = {name for name, _ in moves}
-        for k, (name, text) in enumerate(moves):
-            if text in targets and text in {n for n, _ in moves[:k]}:
-                saved = self.fresh("old")
+        for k, (name, x) in enumerate(moves):
+            if x in targets and x in {n for n, _ in moves[:k]}:
+                saved = Var(self.fresh("old"), x.dtype)
                 moves[k] = (name, saved)
-                self.nodes.append(Let(saved, text))
-        self.nodes.extend(Assign(name, text) for name, text in moves)
+                self.nodes.append(Let(saved.name, x))
+        self.nodes.extend(Assign(name.name, x) for name, x in moves)
 
     def _copy_all(self, pairs: Iterable[tuple[Atom, Value]], why: str) -> None:
         """Copy arrays to where others are, all at once: what is still to be read is kept."""
@@ -340,7 +359,7 @@ class _Lowerer(NestEmitter):
         self.copy(a, v, buffer, "arrays exchange places")
         return v
 
-    def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[str | None]) -> None:
+    def _leave_loop(self, eqn: Eqn, results: Sequence[Value], names: list[Var | None]) -> None:
         self._copy_all(zip(eqn.regions[-1].inputs[1:], results, strict=True),
                        "it is what the loop leaves")
         self.names.update((v, name) for v, name in zip(results, names, strict=True)
@@ -351,7 +370,7 @@ class _Lowerer(NestEmitter):
         (body,) = eqn.regions
         index = body.inputs[0]
         with self.loop_name(index) as name:
-            loop = Loop(name, "0", self.dim(eqn.params["size"]), comment=self.comment(eqn),
+            loop = Loop(name, ZERO, self.dim(eqn.params["size"]), origin=self.origin(eqn),
                         blocks=(body,))
             with self.scope(loop.body, [index], conditional=True, eqn=eqn):
                 self.block(body)
@@ -370,10 +389,9 @@ class _Lowerer(NestEmitter):
         s.index, s.shape = (index.dim, *s.index), shape
         self.loops_of(s)
 
-    def fail(self, condition: str, error: str, message: str, values: Sequence[str],
+    def fail(self, condition: Expression, error: str, message: str, values: Sequence[Expression],
              eqn: Eqn) -> None:
         """Leave the kernel with a failure where a condition holds."""
-        status = self.failure(error, message, eqn.site)
-        first, second = (*values, "0", "0")[:2]
-        self.nodes.append(If(condition, [Return(f"fail(ctx, {status}, {first}, {second})")],
-                             comment=self.comment(eqn)))
+        status = integer(self.failure(error, message, eqn.site))
+        left = Return(call("fail", status, *(*values, ZERO, ZERO)[:2]))
+        self.nodes.append(If(condition, [left], origin=self.origin(eqn)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracejit.codegen.loop_expressions import Array, Bin, Expression, Word, call, integer
 from tracejit.codegen.loop_ir import Do, If, Node
 from tracejit.codegen.products import WORTHWHILE, as_product, product_sizes
 from tracejit.codegen.statements import statements_of
@@ -22,17 +23,18 @@ def lower_product(self: _Lowerer, eqn: Eqn) -> None:
     sizes = product_sizes(eqn.params["spec"], *(x.aval.shape for x in eqn.inputs))
     m, n, k = map(self.dim, sizes)
     a, b = (eqn.inputs[1], eqn.inputs[0]) if product.swapped else eqn.inputs
-    names = [self.buffers.of[x].name for x in (a, b)]  # type: ignore[index]
-    target = self.buffers.of[eqn.output].name
+    left, right, target = (Array(buffer.name, buffer.dtype) for buffer in (
+        self.buffers.of[x] for x in (a, b, eqn.output)))  # type: ignore[index]
     strides = [self.dim(x.aval.shape[1]) for x in (a, b)]
-    call = Do(f'gemm("{product.left}", "{product.right}", {m}, {n}, {k}, {names[0]}, {strides[0]}, '
-              f"{names[1]}, {strides[1]}, {target})", self.comment(eqn))
+    gemm = call("gemm", Word(product.left), Word(product.right), m, n, k, left, strides[0], right,
+                strides[1], target)
+    done = Do(gemm, self.origin(eqn))
     if all(isinstance(d, int) for d in sizes):
-        self.nodes.append(call)
+        self.nodes.append(done)
         return
     loops: list[Node] = []
     with self.scope(loops, conditional=True, eqn=eqn):
         for statement in statements_of(eqn, self.elements, self.buffers):
             self.loops_of(statement)
-    factors = " * ".join(f"({x})" if " " in x else x for x in (m, n, k))
-    self.nodes.append(If(f"{factors} >= {WORTHWHILE}", [call], loops))
+    work: Expression = Bin("*", Bin("*", m, n), k)
+    self.nodes.append(If(Bin(">=", work, integer(WORTHWHILE)), [done], loops))

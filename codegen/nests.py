@@ -8,6 +8,18 @@ from dataclasses import dataclass
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, Guard
 from tracejit.codegen.folds import StatementEmitter, is_float_sum
+from tracejit.codegen.loop_expressions import (
+    I64,
+    ZERO,
+    All,
+    Bin,
+    Expression,
+    Select,
+    Unary,
+    Var,
+    call,
+    integer,
+)
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node
 from tracejit.codegen.schedule import Nest, as_nest, statements_in
 from tracejit.codegen.statements import Statement, copy_statement
@@ -90,23 +102,25 @@ class NestEmitter(StatementEmitter):
         guards = [g for g in self._guards(nest) if _stretch(g, nest.var) is not None
                   or nest.var not in dim_values(g.index)] if innermost else []
         if not guards:
-            self._in_blocks(nest, name, "0", hi, sums)
+            self._in_blocks(nest, name, ZERO, hi, sums)
             return
         self._split_loop(nest, name, hi, guards, sums)
 
-    def _in_blocks(self, nest: Nest, name: str, lo: str, hi: str,
+    def _in_blocks(self, nest: Nest, name: str, lo: Expression, hi: Expression,
                    sums: Sequence[Statement]) -> None:
         """Sum block by block, so that rounding errors grow with the number of blocks only."""
         if not sums:
             self._plain_loop(nest, name, lo, hi)
             return
         block = self.fresh("block")
-        blocks = Loop(block, lo, hi, step=BLOCK, role=SUMS)
+        blocks = Loop(block, lo, hi, step=integer(BLOCK), role=SUMS)
+        first = Var(block, I64)
         with self.scope(blocks.body, conditional=True), self.subtotals(sums):
-            self._plain_loop(nest, name, block, f"imin({block} + {BLOCK}, {hi})")
+            self._plain_loop(nest, name, first,
+                             call("imin", Bin("+", first, integer(BLOCK)), hi))
         self.nodes.append(blocks)
 
-    def _plain_loop(self, nest: Nest, name: str, lo: str, hi: str) -> None:
+    def _plain_loop(self, nest: Nest, name: str, lo: Expression, hi: Expression) -> None:
         loop = Loop(name, lo, hi, nest=nest)
         with self.scope(loop.body, [nest.var]):
             for part in nest.body:
@@ -123,7 +137,7 @@ class NestEmitter(StatementEmitter):
                         found.update(dict.fromkeys(read.guards))
         return list(found)
 
-    def _split_loop(self, nest: Nest, name: str, hi: str, guards: list[Guard],
+    def _split_loop(self, nest: Nest, name: str, hi: Expression, guards: list[Guard],
                     sums: Sequence[Statement]) -> None:
         """Run the stretch in which every guard holds without tests, its margins with them."""
         var = nest.var
@@ -137,45 +151,47 @@ class NestEmitter(StatementEmitter):
                 highs.append(stretch[1])
             else:
                 outer.append(self.guard(g))
-        first, last = self.fresh("first"), self.fresh("last")
+        first, last = (Var(self.fresh(stem), I64) for stem in ("first", "last"))
         lo, end = self._extreme("imax", lows), self._extreme("imin", highs)
-        self.nodes.append(Assign(first, f"imin({lo}, {hi})"))
-        self.nodes.append(Assign(last, f"imax({end}, {first})"))
-        if outer:
-            self.nodes.append(If("not (" + " & ".join(dict.fromkeys(outer)) + ")",
-                                 [Assign(first, hi), Assign(last, hi)]))
-        part = self.fresh("part")
-        margins = Loop(part, "0", "2", role=MARGINS)
-        begin, stop = self.fresh("begin"), self.fresh("stop")
-        margins.body += [Let(begin, f"select({part} == 0, 0, {last})"),
-                         Let(stop, f"select({part} == 0, {first}, {hi})")]
+        self.nodes.append(Assign(first.name, call("imin", lo, hi)))
+        self.nodes.append(Assign(last.name, call("imax", end, first)))
+        test = All(tuple(dict.fromkeys(outer))) if outer else None
+        if test is not None:
+            self.nodes.append(If(Unary("not", test), [Assign(first.name, hi),
+                                                      Assign(last.name, hi)]))
+        part = Var(self.fresh("part"), I64)
+        margins = Loop(part.name, ZERO, integer(2), role=MARGINS)
+        begin, stop = (Var(self.fresh(stem), I64) for stem in ("begin", "stop"))
+        is_first = Bin("==", part, ZERO)
+        margins.body += [Let(begin.name, Select(is_first, ZERO, last)),
+                         Let(stop.name, Select(is_first, first, hi))]
         with self.scope(margins.body, conditional=True):
             self._plain_loop(nest, name, begin, stop)
         edge = margins.body[-1]
         assert isinstance(edge, Loop)
-        edge.body.insert(0, Do("scalar_loop()"))
+        edge.body.insert(0, Do(call("scalar_loop")))
         self.nodes.append(margins)
         before = self.facts
         self.facts = before | set(guards)
         inside: list[Node] = []
-        with self.scope(inside if outer else self.nodes, conditional=True):
+        with self.scope(self.nodes if test is None else inside, conditional=True):
             self._in_blocks(nest, name, first, last, sums)
-        if outer:  # what is computed once for the whole stretch must not be, where there is none
-            self.nodes.append(If(" & ".join(dict.fromkeys(outer)), inside))
+        if test is not None:  # what is computed once for all of it must not be, where there is none
+            self.nodes.append(If(test, inside))
         self.facts = before
 
-    def _extreme(self, function: str, dims: Sequence[Dim]) -> str:
-        """Return the largest or smallest of dims as source, without those that cannot be it."""
+    def _extreme(self, function: str, dims: Sequence[Dim]) -> Expression:
+        """Return the largest or smallest of dims, without those that cannot be it."""
         sign = 1 if function == "imax" else -1
         kept: list[Dim] = []
         for d in dict.fromkeys(dims):
             if not any(_is_at_least(sign * (e - d)) for e in kept):
                 kept = [e for e in kept if not _is_at_least(sign * (d - e))]
                 kept.append(d)
-        text = self.dim(kept[0])
+        found = self.dim(kept[0])
         for d in kept[1:]:
-            text = f"{function}({text}, {self.dim(d)})"
-        return text
+            found = call(function, found, self.dim(d))
+        return found
 
     def copy(self, source: Atom, target: Value, buffer: Buffer, why: str) -> None:
         """Copy an array to a buffer."""

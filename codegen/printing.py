@@ -10,6 +10,16 @@ from numba.extending import intrinsic
 
 from tracejit.codegen.context import INTERRUPTED, PRINT
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.loop_expressions import (
+    I64,
+    ZERO,
+    Array,
+    Bin,
+    Expression,
+    Var,
+    call,
+    integer,
+)
 from tracejit.codegen.loop_ir import Assign, If, Return
 from tracejit.codegen.native import pointer_or_word, table_of
 from tracejit.ir.core import Eqn, Value
@@ -24,18 +34,19 @@ WORD = ir.IntType(64)
 
 def lower_print(self: _Lowerer, eqn: Eqn) -> None:
     """Show operands, and leave the kernel if that is asked for."""
-    words = []
+    words: list[Expression] = []
     for a in eqn.inputs:
         if is_array(a) and isinstance(a, Value):
-            words += [self.buffers.of[a].name, *map(self.dim, a.aval.shape)]
+            buffer = self.buffers.of[a]
+            words += [Array(buffer.name, buffer.dtype), *map(self.dim, a.aval.shape)]
         else:
-            words.append(f"slot({self.atom(a)})")
+            words.append(call("slot", self.atom(a)))
     kinds = tuple((a.aval.dtype, len(a.aval.shape)) for a in eqn.inputs)
     self.prints.append((eqn.params["format"], kinds))
-    status = self.fresh("status")
-    call = ", ".join(["ctx", str(len(self.prints) - 1), *words])
-    self.nodes.append(Assign(status, f"show({call})", self.comment(eqn)))
-    self.nodes.append(If(f"{status} != 0", [Return(str(INTERRUPTED))]))
+    status = Var(self.fresh("status"), I64)
+    shown = call("show", integer(len(self.prints) - 1), *words)
+    self.nodes.append(Assign(status.name, shown, self.origin(eqn)))
+    self.nodes.append(If(Bin("!=", status, ZERO), [Return(integer(INTERRUPTED))]))
 
 
 @intrinsic

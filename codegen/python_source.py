@@ -5,7 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, While
+from tracejit.codegen.loop_expressions import (
+    ONE,
+    ZERO,
+    Bin,
+    Expression,
+    integer,
+    known_integer,
+)
+from tracejit.codegen.loop_ir import (
+    NOWHERE,
+    Assign,
+    Do,
+    If,
+    Let,
+    Loop,
+    Node,
+    Origin,
+    Return,
+    Store,
+    While,
+)
 from tracejit.codegen.slots import arena_layout, dim_source
 from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
@@ -26,9 +46,6 @@ def render(kernel: Kernel) -> str:
     lines += _prologue(kernel)
     lines += render_nodes(kernel.nodes, 1)
     text = "\n".join(lines) + "\n"
-    for number, dtype in enumerate(kernel.logs):
-        scope = log_scope(kernel, number)
-        text = text.replace(f"scope_log{number})", f'"{dtype_name(dtype)}:{scope}")')
     return "\n".join([*heading(kernel.graph, "emitted by tracejit."), text])
 
 
@@ -36,12 +53,6 @@ def heading(graph: Graph, how: str) -> list[str]:
     """Return the docstring of an emitted module: its program's name, and the graph."""
     lines = [f"{graph.name}: {how}", "", *str(graph).splitlines()]
     return [f'"""{in_docstring(lines[0])}', *map(in_docstring, lines[1:]), '"""', ""]
-
-
-def log_scope(kernel: Kernel, number: int) -> int:
-    """Return the alias scope of a Log: they follow those of the buffers."""
-    slots = len({b.number for b in kernel.arena})
-    return len(kernel.inputs) + len(kernel.outputs) + slots + number
 
 
 def wrapped(text: str) -> list[str]:
@@ -78,50 +89,52 @@ def _prologue(kernel: Kernel) -> list[str]:
 # --- nodes --------------------------------------------------------------------------------------
 
 
-def _line(text: str, depth: int, comment: str) -> str:
+def _line(text: str, depth: int, origin: Origin = NOWHERE) -> str:
     text = "    " * depth + text
+    comment = str(origin)
     return f"{text:<{COMMENT_COLUMN}}  # {on_one_line(comment)}" if comment else text
 
 
 def render_nodes(nodes: Sequence[Node], depth: int) -> list[str]:
     """Return nodes as lines of source."""
     lines = [line for node in nodes for line in _node(node, depth)]
-    return lines or [_line("pass", depth, "")]
+    return lines or [_line("pass", depth)]
 
 
 def _node(node: Node, depth: int) -> list[str]:
     if isinstance(node, (Let, Assign)):
-        return [_line(f"{node.name} = {node.expression}", depth, node.comment)]
+        return [_line(f"{node.name} = {node.expression}", depth, node.origin)]
     if isinstance(node, Store):
-        return [_line(f"{node.buffer}[{node.index}] = {node.expression}", depth, node.comment)]
+        return [_line(f"{node.buffer}[{node.index}] = {node.expression}", depth, node.origin)]
     if isinstance(node, Loop):
-        bounds = node.hi if node.lo == "0" else f"{node.lo}, {node.hi}"
+        bounds = str(node.hi) if node.lo == ZERO else f"{node.lo}, {node.hi}"
         if node.reverse:
             bounds = f"{_minus_one(node.hi)}, {_minus_one(node.lo)}, -1"
-        elif node.step != 1:
+        elif node.step != ONE:
             bounds = f"{node.lo}, {node.hi}, {node.step}"
-        head = _line(f"for {node.var} in range({bounds}):", depth, node.comment)
+        head = _line(f"for {node.var} in range({bounds}):", depth, node.origin)
         return [head, *render_nodes(node.body, depth + 1)]
     if isinstance(node, While):
-        head = _line("while True:", depth, node.comment)
-        test = _line(f"if not ({node.condition}):", depth + 1, "")
+        head = _line("while True:", depth, node.origin)
+        test = _line(f"if not ({node.condition}):", depth + 1)
         return [head, *[x for n in node.head for x in _node(n, depth + 1)], test,
-                _line("break", depth + 2, ""), *render_nodes(node.body, depth + 1)]
+                _line("break", depth + 2), *render_nodes(node.body, depth + 1)]
     if isinstance(node, If):
-        lines = [_line(f"if {node.condition}:", depth, node.comment),
+        lines = [_line(f"if {node.condition}:", depth, node.origin),
                  *render_nodes(node.then, depth + 1)]
         if node.other:
-            lines += [_line("else:", depth, ""), *render_nodes(node.other, depth + 1)]
+            lines += [_line("else:", depth), *render_nodes(node.other, depth + 1)]
         return lines
     if isinstance(node, Do):
-        return [_line(node.call, depth, node.comment)]
+        return [_line(str(node.call), depth, node.origin)]
     assert isinstance(node, Return)
-    return [_line(f"return {node.status}".rstrip(), depth, node.comment)]
+    status = "" if node.status is None else f" {node.status}"
+    return [_line(f"return{status}", depth, node.origin)]
 
 
-def _minus_one(text: str) -> str:
-    if text.lstrip("-").isdigit():
-        return str(int(text) - 1)
-    if text.endswith(" + 1"):
-        return text[:-4]
-    return f"{text} - 1"
+def _minus_one(e: Expression) -> Expression:
+    number = known_integer(e)
+    if number is not None:
+        return integer(number - 1)
+    is_one_more = isinstance(e, Bin) and e.op == "+" and e.b == ONE
+    return e.a if is_one_more else Bin("-", e, ONE)  # type: ignore[attr-defined]

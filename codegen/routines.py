@@ -5,11 +5,32 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracejit.codegen.buffers import loop_vars
 from tracejit.codegen.elements import is_array
-from tracejit.codegen.emitter import literal_text
 from tracejit.codegen.logs import LOG_OPS
-from tracejit.codegen.loop_ir import Assign, Do, Let, Loop, Store
+from tracejit.codegen.loop_expressions import (
+    I64,
+    ONE,
+    ZERO,
+    Array,
+    Bin,
+    Call,
+    Expression,
+    InRange,
+    Load,
+    Select,
+    Unary,
+    Var,
+    Word,
+    call,
+    integer,
+    literal,
+    plus,
+    times,
+)
+from tracejit.codegen.loop_ir import NOWHERE, Assign, Do, Let, Loop, Store
 from tracejit.codegen.native import bind_native
 from tracejit.codegen.printing import lower_print
 from tracejit.ir.core import Atom, Eqn, Literal, Value
@@ -42,8 +63,7 @@ def lower(self: _Lowerer, eqn: Eqn) -> None:
 
 def _check(self: _Lowerer, eqn: Eqn) -> None:
     condition, *values = eqn.inputs
-    text = self.atom(condition)
-    self.fail(f"not {text}", eqn.params["error"], eqn.params["message"],
+    self.fail(Unary("not", self.atom(condition)), eqn.params["error"], eqn.params["message"],
               [self.atom(a) for a in values], eqn)
 
 
@@ -53,13 +73,15 @@ def _check_bounds(self: _Lowerer, eqn: Eqn) -> None:
     message = f"index {{0:.0f}} is out of bounds for axis {p['axis']} with size {{1:.0f}}"
     if p["first"] == p["last"]:
         is_number = isinstance(p["first"], int) and p["first"] >= 0
-        condition = f"not {first} < {size}" if is_number else f"not 0 <= {first} < {size}"
-        self.fail(condition, "IndexError", message, [first, size], eqn)
+        inside = InRange(None if is_number else ZERO, first, size)
+        self.fail(Unary("not", inside), "IndexError", message, [first, size], eqn)
         return
     count = self.dim(p["count"])
-    low, high = f"imin({first}, {last})", f"imax({first}, {last})"
-    self.fail(f"{count} > 0 and ({low} < 0 or {high} >= {size})", "IndexError", message,
-              [f"select({low} < 0, {low}, {size})", size], eqn)
+    low, high = call("imin", first, last), call("imax", first, last)
+    is_below = Bin("<", low, ZERO)
+    is_outside = Bin("or", is_below, Bin(">=", high, size))
+    self.fail(Bin("and", Bin(">", count, ZERO), is_outside), "IndexError", message,
+              [Select(is_below, low, size), size], eqn)
 
 
 def _wrap_index(self: _Lowerer, eqn: Eqn) -> None:
@@ -71,29 +93,29 @@ def _wrap_index(self: _Lowerer, eqn: Eqn) -> None:
     variables = loop_vars(out.aval.shape)
     with ExitStack() as loops:
         for v, d in zip(variables, out.aval.shape, strict=True):
-            loop = Loop(loops.enter_context(self.loop_name(v)), "0", self.dim(d))
+            loop = Loop(loops.enter_context(self.loop_name(v)), ZERO, self.dim(d))
             loops.callback(self.nodes.append, loop)  # after what its body puts before it
             loops.enter_context(self.scope(loop.body, [v]))
         at = tuple(v.dim for v in variables)
-        name = _wrapped(self, self.element(index, at), eqn)
-        self.nodes.append(Store(self.buffers.of[out].name, self.place(at, out.aval.shape), name))
+        place = _wrapped(self, self.element(index, at), eqn)
+        self.nodes.append(Store(self.buffers.of[out].name, self.place(at, out.aval.shape), place))
 
 
-def _wrapped(self: _Lowerer, index: str, eqn: Eqn) -> str:
+def _wrapped(self: _Lowerer, index: Expression, eqn: Eqn) -> Var:
     size = self.dim(eqn.params["size"])
-    name = self.fresh(self.label(eqn.output))
-    self.nodes.append(Let(name, f"select({index} < 0, {index} + {size}, {index})",
-                          self.comment(eqn)))
+    place = Var(self.fresh(self.label(eqn.output)), I64)
+    from_start = Select(Bin("<", index, ZERO), plus(index, size), index)
+    self.nodes.append(Let(place.name, from_start, self.origin(eqn)))
     message = (f"index {{0:.0f}} is out of bounds for axis {eqn.params['axis']} "
                "with size {1:.0f}")
-    self.fail(f"not 0 <= {name} < {size}", "IndexError", message, [index, size], eqn)
-    return name
+    self.fail(Unary("not", InRange(ZERO, place, size)), "IndexError", message, [index, size], eqn)
+    return place
 
 
 def _empty(self: _Lowerer, eqn: Eqn) -> None:
     """Storage that is filled later: nothing to do."""
     if not is_array(eqn.output):
-        self.names[eqn.output] = literal_text(Literal(0, eqn.output.aval.dtype))
+        self.names[eqn.output] = literal(Literal(0, eqn.output.aval.dtype))
 
 
 EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty, "print": lower_print,
@@ -107,33 +129,34 @@ def _native(self: _Lowerer, eqn: Eqn) -> None:
     """Call a function with the addresses of its operands and results."""
     how = eqn.op.lowering
     assert isinstance(how, Native)
-    words = [f'"{bind_native(eqn.op.name, how.function, *_types(eqn))}"']
+    words: list[Expression] = [Word(bind_native(eqn.op.name, how.function, *_types(eqn)))]
     for a in eqn.inputs:
         if is_array(a):
-            name, sizes = _place_of(self, a)
-            words += [name, *sizes]
+            array, sizes = _place_of(self, a)
+            words += [array, *sizes]
         else:
-            words.append(f"slot({self.atom(a)})")
-    scalars: list[tuple[Value, str]] = []
+            words.append(call("slot", self.atom(a)))
+    scalars: list[tuple[Value, Array]] = []
     for v in eqn.outputs:
         if is_array(v):
-            name, sizes = _place_of(self, v)
-            words += [name, *sizes]
+            array, sizes = _place_of(self, v)
+            words += [array, *sizes]
         else:
             buffer = self.buffers.make_inner(Value(v.aval.with_shape((1,))))
             buffer.name = self.fresh(f"r{self.labels.get(v, '')}")
-            scalars.append((v, buffer.name))
-            words.append(buffer.name)
-    status = self.fresh("status")
-    self.nodes.append(Assign(status, f"call_native({', '.join(words)})", self.comment(eqn)))
+            scalars.append((v, Array(buffer.name, buffer.dtype)))
+            words.append(scalars[-1][1])
+    status = Var(self.fresh("status"), I64)
+    self.nodes.append(Assign(status.name, call("call_native", *words), self.origin(eqn)))
     op_name = repr(eqn.op.name).replace("{", "{{").replace("}", "}}")
-    self.fail(f"{status} == 1", "RuntimeError", f"the function of op {op_name} raised an "
+    self.fail(Bin("==", status, ONE), "RuntimeError", f"the function of op {op_name} raised an "
               "exception; call it by itself to see which", [], eqn)
-    self.fail(f"{status} == 2", "ValueError", f"op {op_name} returned an array of another "
-              "shape than its first array argument of that rank", [], eqn)
-    for v, name in scalars:
-        self.names[v] = self.fresh(self.label(v))
-        self.nodes.append(Let(self.names[v], f"{name}[0]"))
+    self.fail(Bin("==", status, integer(2)), "ValueError", f"op {op_name} returned an array of "
+              "another shape than its first array argument of that rank", [], eqn)
+    for v, array in scalars:
+        result = Var(self.fresh(self.label(v)), array.dtype)
+        self.names[v] = result
+        self.nodes.append(Let(result.name, Load(array.name, ZERO, array.dtype)))
 
 
 def _types(eqn: Eqn) -> tuple[list[Aval], list[Aval]]:
@@ -143,52 +166,71 @@ def _types(eqn: Eqn) -> tuple[list[Aval], list[Aval]]:
 # --- library routines ---------------------------------------------------------------------------
 
 
-def _place_of(self: _Lowerer, a: Atom) -> tuple[str, list[str]]:
-    """Return the name of an array's buffer and its sizes as factors of products."""
+def _place_of(self: _Lowerer, a: Atom) -> tuple[Array, list[Expression]]:
+    """Return an array's buffer and its sizes."""
     assert isinstance(a, Value)
-    return self.buffers.of[a].name, [self.factor(d) for d in a.aval.shape]
+    buffer = self.buffers.of[a]
+    return Array(buffer.name, buffer.dtype), [self.dim(d) for d in a.aval.shape]
 
 
-def _copied(self: _Lowerer, a: Atom, v: Value) -> str:
+def _element(array: Array, place: Expression) -> Load:
+    return Load(array.name, place, array.dtype)
+
+
+def _copied(self: _Lowerer, a: Atom, v: Value) -> Array:
     """Copy an operand to a result, for a routine that overwrites; return the result's buffer."""
     if not self.buffers.shares(a, v):
         self.copy(a, v, self.buffers.of[v], "a library routine overwrites it")
-    return self.buffers.of[v].name
+    return _place_of(self, v)[0]
+
+
+def _counter(self: _Lowerer, stem: str) -> Var:
+    return Var(self.fresh(stem), I64)
 
 
 def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
     factor = _copied(self, eqn.inputs[0], eqn.output)
-    n = self.factor(eqn.output.aval.shape[0])
-    self.fail(f"potrf({n}, {factor}) != 0", "LinAlgError", "Matrix is not positive definite", [],
-              eqn)
-    row, column = self.fresh("row"), self.fresh("column")
-    self.nodes.append(Loop(row, "0", n, [Loop(column, f"{row} + 1", n, [
-        Store(factor, f"{row} * {n} + {column}", "0.0")])]))
+    n = self.dim(eqn.output.aval.shape[0])
+    self.fail(Bin("!=", call("potrf", n, factor), ZERO), "LinAlgError",
+              "Matrix is not positive definite", [], eqn)
+    row, column = _counter(self, "row"), _counter(self, "column")
+    place = Bin("+", times(row, n), column)
+    zero = literal(Literal(0.0, np.float64))
+    self.nodes.append(Loop(row.name, ZERO, n, [Loop(column.name, Bin("+", row, ONE), n, [
+        Store(factor.name, place, zero)])]))
 
 
 def _triangular_solve(self: _Lowerer, eqn: Eqn) -> None:
     a, _ = _place_of(self, eqn.inputs[0])
     x = _copied(self, eqn.inputs[1], eqn.output)
-    n, m = (self.factor(d) for d in eqn.output.aval.shape)
+    n, m = (self.dim(d) for d in eqn.output.aval.shape)
     triangle = "L" if eqn.params["lower"] else "U"
-    transposed = "T" if eqn.params["transposed"] else "N"
-    self.nodes.append(Do(f'trsm("{triangle}", "{transposed}", "N", {n}, {m}, {a}, {x})',
-                         self.comment(eqn)))
+    solve = _trsm(triangle, eqn.params["transposed"], "N", n, m, a, x)
+    self.nodes.append(Do(solve, self.origin(eqn)))
+
+
+def _trsm(triangle: str, is_transposed: bool, diagonal: str, *operands: Expression) -> Call:
+    """Return a call that solves with the triangle "L" or "U"; "U" is a diagonal of ones."""
+    words = map(Word, (triangle, "T" if is_transposed else "N", diagonal))
+    return call("trsm", *words, *operands)
 
 
 def _lu(self: _Lowerer, eqn: Eqn) -> None:
     factors = _copied(self, eqn.inputs[0], eqn.outputs[0])
     pivots, (n,) = _place_of(self, eqn.outputs[1])
-    self.fail(f"getrf({n}, {factors}, {pivots}) != 0", "LinAlgError", "Singular matrix", [], eqn)
+    self.fail(Bin("!=", call("getrf", n, factors, pivots), ZERO), "LinAlgError",
+              "Singular matrix", [], eqn)
 
 
-def _swaps(self: _Lowerer, x: str, pivots: str, n: str, m: str, reverse: bool) -> Loop:
+def _swaps(self: _Lowerer, x: Array, pivots: Array, n: Expression, m: Expression,
+           reverse: bool) -> Loop:
     """Exchange rows as the pivots say."""
-    k, j, held = self.fresh("k"), self.fresh("j"), self.fresh("held")
-    other = f"({pivots}[{k}] - 1) * {m} + {j}"
-    return Loop(k, "0", n, [Loop(j, "0", m, [
-        Let(held, f"{x}[{k} * {m} + {j}]"), Store(x, f"{k} * {m} + {j}", f"{x}[{other}]"),
-        Store(x, other, held)])], reverse=reverse)
+    k, j, held = _counter(self, "k"), _counter(self, "j"), Var(self.fresh("held"), x.dtype)
+    here = Bin("+", times(k, m), j)
+    other = Bin("+", times(Bin("-", _element(pivots, k), ONE), m), j)
+    return Loop(k.name, ZERO, n, [Loop(j.name, ZERO, m, [
+        Let(held.name, _element(x, here)), Store(x.name, here, _element(x, other)),
+        Store(x.name, other, held)])], reverse=reverse)
 
 
 def _solve(self: _Lowerer, eqn: Eqn) -> None:
@@ -196,14 +238,13 @@ def _solve(self: _Lowerer, eqn: Eqn) -> None:
     lu, _ = _place_of(self, eqn.inputs[2])
     pivots, _ = _place_of(self, eqn.inputs[3])
     x = _copied(self, eqn.inputs[1], eqn.output)
-    n, m = (self.factor(d) for d in eqn.output.aval.shape)
-    upper = Do(f'trsm("L", "{{}}", "N", {n}, {m}, {lu}, {x})', self.comment(eqn))
-    lower = Do(f'trsm("U", "{{}}", "U", {n}, {m}, {lu}, {x})', "")
-    if eqn.params["transposed"]:
-        lower.call, upper.call = lower.call.format("T"), upper.call.format("T")
+    n, m = (self.dim(d) for d in eqn.output.aval.shape)
+    is_transposed = eqn.params["transposed"]
+    upper = Do(_trsm("L", is_transposed, "N", n, m, lu, x), self.origin(eqn))
+    lower = Do(_trsm("U", is_transposed, "U", n, m, lu, x), NOWHERE)
+    if is_transposed:
         self.nodes.extend([_swaps(self, x, pivots, n, m, False), lower, upper])
     else:
-        lower.call, upper.call = lower.call.format("N"), upper.call.format("N")
         self.nodes.extend([upper, lower, _swaps(self, x, pivots, n, m, True)])
 
 
@@ -211,24 +252,29 @@ def _slogdet(self: _Lowerer, eqn: Eqn) -> None:
     """The product of the diagonal of U, and a change of sign for every exchange."""
     lu, _ = _place_of(self, eqn.inputs[1])
     pivots, (n,) = _place_of(self, eqn.inputs[2])
-    sign, total = (self.fresh(self.label(v)) for v in eqn.outputs)
-    k, d = self.fresh("k"), self.fresh("d")
     dtype = eqn.outputs[0].aval.dtype
-    zero, one = (literal_text(Literal(x, dtype)) for x in (0, 1))
-    self.nodes.extend([Assign(sign, one), Assign(total, zero), Loop(k, "0", n, [
-        Let(d, f"{lu}[{k} * {n} + {k}]"), Assign(total, f"{total} + log(fabs({d}))"),
-        Assign(sign, f"select({d} < {zero}, -{sign}, {sign})"),
-        Assign(sign, f"select({pivots}[{k}] != {k} + 1, -{sign}, {sign})")])])
+    sign, total = (Var(self.fresh(self.label(v)), dtype) for v in eqn.outputs)
+    k, d = _counter(self, "k"), Var(self.fresh("d"), lu.dtype)
+    zero, one = (literal(Literal(x, dtype)) for x in (0, 1))
+
+    def negated_where(test: Expression) -> Assign:
+        return Assign(sign.name, Select(test, Unary("-", sign), sign))
+
+    self.nodes.extend([Assign(sign.name, one), Assign(total.name, zero), Loop(k.name, ZERO, n, [
+        Let(d.name, _element(lu, Bin("+", times(k, n), k))),
+        Assign(total.name, Bin("+", total, call("log", call("fabs", d)))),
+        negated_where(Bin("<", d, zero)),
+        negated_where(Bin("!=", _element(pivots, k), Bin("+", k, ONE)))])])
     self.names.update(zip(eqn.outputs, (sign, total), strict=True))
 
 
 def _argsort(self: _Lowerer, eqn: Eqn) -> None:
     x, sizes = _place_of(self, eqn.inputs[0])
-    order, work = (self.buffers.of[v].name for v in eqn.outputs)
+    order, work = (_place_of(self, v)[0] for v in eqn.outputs)
     rows = self.dim(product(eqn.inputs[0].aval.shape[:-1]))
-    n, row = sizes[-1], self.fresh("row")
-    self.nodes.append(Loop(row, "0", rows, [
-        Do(f"argsort({x}, {order}, {work}, {row} * {n}, {n})", self.comment(eqn))]))
+    n, row = sizes[-1], _counter(self, "row")
+    self.nodes.append(Loop(row.name, ZERO, rows, [
+        Do(call("argsort", x, order, work, times(row, n), n), self.origin(eqn))]))
 
 
 ROUTINES = {"cholesky": _cholesky, "triangular_solve": _triangular_solve, "lu": _lu,

@@ -12,6 +12,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from tracejit.codegen.pointers import NUMBA_TYPES
+from tracejit.codegen.scalars import names_where
 from tracejit.codegen.vector_math import call_math
 from tracejit.ir.dtypes import DTYPES
 
@@ -20,14 +21,7 @@ __all__ = ["QUICK", "scalar_names"]
 FAST_MATH = ("reassoc", "nsz")
 """The flags of the adds of reductions; of others, only extrema carry one, `nsz`."""
 
-_VECTOR_NAMES = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
-                 "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt",
-                 "erf", "erfc")
-_VECTOR_NAMES2 = ("pow", "atan2", "hypot")
-
-QUICK = frozenset((
-    "select", "between", "maximum", "minimum", "imax", "imin", "inf", "nan", "sqrt", "fabs",
-    "floor", "ceil", "trunc", "rint", "copysign", "bool_", *DTYPES))
+QUICK = frozenset((*names_where(quick=True), "inf", "nan", "bool_", *DTYPES))
 """The functions that take a few instructions."""
 
 i64 = types.int64
@@ -47,8 +41,8 @@ def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any
         "copysign": _binary(lambda builder, x, y: _call_llvm(builder, "copysign", x, y)),
         "fmod": _binary(lambda b, x, y: b.frem(x, y)),
     }
-    names.update((name, _math(name, widths)) for name in _VECTOR_NAMES)
-    names.update((name, _math2(name, widths)) for name in _VECTOR_NAMES2)
+    names.update((name, _math(name, widths)) for name in names_where(libm=1))
+    names.update((name, _math2(name, widths)) for name in names_where(libm=2))
     names.update((name, _cast(NUMBA_TYPES[dtype])) for name, dtype in DTYPES.items()
                  if name != "bool")
     names["bool_"] = _cast(types.boolean)

@@ -165,20 +165,21 @@ def arena_layout(kernel: Kernel) -> list[Slot]:
 _FUNCTIONS = {"max": "imax", "min": "imin", "floordiv": "idiv", "mod": "imod"}
 
 
-def dim_source(d: Dim, names: Mapping[Value, str]) -> str:
-    """Return a dim as source."""
+def dim_source(d: Dim, names: Mapping[Value, str], prefix: str = "") -> str:
+    """Return a dim as source, with a prefix before the names of functions."""
     if isinstance(d, int):
         return str(d)
     terms = []
     for monomial, c in d.terms:
-        factors = [names[a] if isinstance(a, Value) else _call_source(a, names) for a in monomial]
+        factors = [names[a] if isinstance(a, Value) else _call_source(a, names, prefix)
+                   for a in monomial]
         terms.append(" * ".join([*([str(c)] if c != 1 else []), *factors]))
     return " + ".join([*terms, *([str(d.const)] if d.const else [])]).replace("+ -", "- ")
 
 
-def _call_source(a: Call, names: Mapping[Value, str]) -> str:
-    left, right = (dim_source(arg, names) for arg in a.args)
-    return f"{_FUNCTIONS[a.fn]}({left}, {right})"
+def _call_source(a: Call, names: Mapping[Value, str], prefix: str) -> str:
+    left, right = (dim_source(arg, names, prefix) for arg in a.args)
+    return f"{prefix}{_FUNCTIONS[a.fn]}({left}, {right})"
 
 
 def arena_size(kernel: Kernel) -> Dim:

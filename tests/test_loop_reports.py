@@ -22,6 +22,7 @@ from test_golden import NAMES, traced_of
 
 import tracejit
 from tracejit.codegen import compile as compiling
+from tracejit.codegen.loop_expressions import I64, ONE, ZERO, Bin, Var
 from tracejit.codegen.loop_ir import Assign, If, Let, Store
 from tracejit.codegen.machine import target_machine
 from tracejit.inspection.elements import Paragraph, Section, Table
@@ -420,8 +421,9 @@ def test_instructions(text: str, reads: bool, writes: bool, shape: object) -> No
 
 
 def test_a_name_set_by_both_branches_is_not_read_before() -> None:
-    both = [If("c", [Assign("x", "1")], [Assign("x", "2")]), Store("t", "i", "x + y")]
-    one = [If("c", [Assign("x", "1"), Let("z", "x")]), Store("t", "i", "x")]
+    c, i, x, y = (Var(name, I64) for name in "cixy")
+    both = [If(c, [Assign("x", ZERO)], [Assign("x", ONE)]), Store("t", i, Bin("+", x, y))]
+    one = [If(c, [Assign("x", ONE), Let("z", x)]), Store("t", i, x)]
     assert read_before_set(both) == ["c", "i", "y"]
     assert read_before_set(one) == ["c", "i", "x"]
 

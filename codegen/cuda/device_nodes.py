@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from tracejit.codegen.loop_expressions import (
+    BOOL,
+    I64,
+    ZERO,
+    Array,
+    Bin,
+    Call,
+    Const,
+    Expression,
+    Slice,
+    Var,
+    Word,
+    call,
+    rewritten,
+)
 from tracejit.codegen.loop_ir import Do, If, Loop, Node, Return, Store, While
 
 __all__ = ["for_device"]
@@ -13,41 +27,70 @@ __all__ = ["for_device"]
 
 def for_device(nodes: Sequence[Node], ranges: dict[int, str]) -> list[Node]:
     """Return nodes as a kernel has them; `ranges` are axes of the grid, by loop."""
-    result: list[Node] = []
-    for node in nodes:
-        if isinstance(node, Return):
-            if node.status.startswith("fail("):
-                result.append(Do(node.status))
-            result.append(Return("", node.comment))
-        elif isinstance(node, Loop):
-            body = for_device(node.body, ranges)
-            loop = replace(node, lo=_text(node.lo), hi=_text(node.hi), body=body)
-            axis = ranges.get(id(node))
-            if axis is not None:
-                loop.lo = f"at_{axis}()" if node.lo == "0" else f"{loop.lo} + at_{axis}()"
-                loop.step = f"step_{axis}()"
-            result.append(loop)
-        elif isinstance(node, While):
-            result.append(replace(node, head=for_device(node.head, ranges),
-                                  condition=_text(node.condition),
-                                  body=for_device(node.body, ranges)))
-        elif isinstance(node, If):
-            result.append(replace(node, condition=_text(node.condition),
-                                  then=for_device(node.then, ranges),
-                                  other=for_device(node.other, ranges)))
-        elif isinstance(node, Store):
-            result.append(replace(node, index=_text(node.index), expression=_text(node.expression)))
-        elif isinstance(node, Do):
-            result.append(replace(node, call=_text(node.call)))
-        else:
-            result.append(replace(node, expression=_text(node.expression)))
-    return result
+    return [made for node in nodes for made in _for_device(node, ranges)]
 
 
-def _text(text: str) -> str:
-    text = re.sub(r'trsm\("(\w)", "(\w)", "(\w)"', lambda m: (
-        f"trsm({m[1] == 'L'}, {m[2] == 'T'}, {m[3] == 'U'}"), text)
-    text = re.sub(r"log_base\(ctx, (\d+), \w+\)", r"logmem\1", text)
-    text = re.sub(r"log_capacity\(ctx, (\d+)\)", r"logcap\1", text)
-    text = re.sub(r"log_grow\(ctx, (\d+), (.*), \d+\)", r"log_grow(ctx, \1, \2, logcap\1)", text)
-    return re.sub(r"^advance\((\w+), (.*)\)$", r"\1[\2:]", text)
+def _for_device(node: Node, ranges: dict[int, str]) -> list[Node]:
+    if isinstance(node, Return):
+        leave = Return(None, node.origin)
+        if isinstance(node.status, Call) and node.status.fn.name == "fail":
+            return [Do(node.status), leave]
+        return [leave]
+    if isinstance(node, Loop):
+        return [_loop(node, ranges)]
+    if isinstance(node, While):
+        return [replace(node, head=for_device(node.head, ranges),
+                        condition=_on_device(node.condition),
+                        body=for_device(node.body, ranges))]
+    if isinstance(node, If):
+        return [replace(node, condition=_on_device(node.condition),
+                        then=for_device(node.then, ranges), other=for_device(node.other, ranges))]
+    if isinstance(node, Store):
+        return [replace(node, index=_on_device(node.index),
+                        expression=_on_device(node.expression))]
+    if isinstance(node, Do):
+        made = _on_device(node.call)
+        assert isinstance(made, Call)
+        return [replace(node, call=made)]
+    return [replace(node, expression=_on_device(node.expression))]
+
+
+def _loop(node: Loop, ranges: dict[int, str]) -> Loop:
+    loop = replace(node, lo=_on_device(node.lo), hi=_on_device(node.hi),
+                   body=for_device(node.body, ranges))
+    axis = ranges.get(id(node))
+    if axis is not None:
+        at = call(f"at_{axis}")
+        loop.lo = at if node.lo == ZERO else Bin("+", loop.lo, at)
+        loop.step = call(f"step_{axis}")
+    return loop
+
+
+def _on_device(e: Expression) -> Expression:
+    return rewritten(e, _as_on_device) if e.calls & _DIFFERENT.keys() else e
+
+
+def _as_on_device(e: Expression) -> Expression:
+    change = _DIFFERENT.get(e.fn.name) if isinstance(e, Call) else None
+    return e if change is None else change(e)
+
+
+def _capacity(e: Call) -> Expression:
+    return Var(f"logcap{e.args[0]}", I64)
+
+
+def _grow(e: Call) -> Expression:
+    number, needed, _ = e.args  # the host knows how large elements are
+    return e.with_parts((number, needed, Var(f"logcap{number}", I64)))
+
+
+def _trsm(e: Call) -> Expression:
+    words = [a.text for a in e.args if isinstance(a, Word)]
+    flags = [Const(word == letter, BOOL) for word, letter in zip(words, "LTU", strict=True)]
+    return e.with_parts((*flags, *e.args[len(flags):]))
+
+
+_DIFFERENT: dict[str, Callable[[Call], Expression]] = {
+    "log_base": lambda e: Array(f"logmem{e.args[0]}", e.dtype), "log_capacity": _capacity,
+    "log_grow": _grow, "advance": lambda e: Slice(*e.args), "trsm": _trsm}
+"""Functions of the CPU's that are something else on a device."""

@@ -17,6 +17,7 @@ from tracejit.codegen.cuda import block_folds, matrices, positions
 from tracejit.codegen.cuda.positions import IS_SIMULATED, device
 from tracejit.codegen.cuda.program import CONTEXT, THREADS
 from tracejit.codegen.scalar_functions import definitions
+from tracejit.codegen.scalars import SCALARS, names_where
 from tracejit.ir.dtypes import DTYPES
 
 __all__ = ["IS_SIMULATED", "namespace"]
@@ -118,15 +119,10 @@ COMBINERS = {"add": radd, "mul": mul, "max": maximum, "min": minimum, "and": bot
 
 # --- mathematics ----------------------------------------------------------------------------------
 
-_MATH = {"exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
-         "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin",
-         "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-         "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "atan2": "arctan2",
-         "hypot": "hypot", "sqrt": "sqrt", "copysign": "copysign", "fmod": "fmod",
-         "fabs": "absolute"}
+_MATH = {row.name: row.math for row in SCALARS.values() if row.math}
 """Names in `math`, which numba-cuda maps to libdevice, and in NumPy."""
 
-_LIBDEVICE = ("exp2", "cbrt", "floor", "ceil", "trunc", "rint")
+_LIBDEVICE = names_where(device=True)
 
 
 def namespace() -> dict[str, Any]:

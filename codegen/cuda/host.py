@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.cuda.expressions import calls_in, reads
 from tracejit.codegen.cuda.module import DeviceSource
-from tracejit.codegen.cuda.units import HostValue, Step, Unit
+from tracejit.codegen.cuda.units import HostValue, Step, Told, Unit
 from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_expressions import (
+    ONE,
+    Call,
+    Expression,
+    Extent,
+    Select,
+    call,
+    rewritten,
+)
 from tracejit.codegen.loop_ir import Do, If, Let, While
 from tracejit.codegen.python_source import wrapped
 from tracejit.codegen.slots import dim_source
@@ -57,11 +64,11 @@ class HostRenderer:
     def _step(self, step: Step, depth: int) -> list[str]:
         pad = "    " * depth
         if isinstance(step, HostValue):
-            return [f"{pad}{step.name} = {_host_text(step.expression)}"]
+            return [f"{pad}{step.name} = {_on_host(step.expression)}"]
         if isinstance(step, Unit):
             return self._launch(step, pad)
         body = self._steps(step.body, depth + 1) or [f"{pad}    pass"]
-        bounds = [self._answer(text) for text in step.bounds]
+        bounds = [self._answer(bound) for bound in step.bounds]
         if isinstance(step.node, If):
             lines = [f"{pad}if {bounds[0]}:", *body]
             if step.other:
@@ -73,13 +80,13 @@ class HostRenderer:
                     f"{pad}        break", *body]
         lo, hi = bounds
         text = f"{hi} - 1, {lo} - 1, -1" if step.node.reverse else (
-            f"{lo}, {hi}, {step.node.step}" if step.node.step != 1 else f"{lo}, {hi}")
+            f"{lo}, {hi}, {step.node.step}" if step.node.step != ONE else f"{lo}, {hi}")
         return [f"{pad}for {step.node.var} in range({text}):", *body]
 
-    def _answer(self, text: str) -> str:
-        if not text.startswith("told("):
-            return f"({_host_text(text)})"
-        table, k = self.slots[text[5:-1]]
+    def _answer(self, bound: Expression | Told) -> str:
+        if not isinstance(bound, Told):
+            return f"({_on_host(bound)})"
+        table, k = self.slots[bound.name]
         return f"run.told({table}, {k})"
 
     def _launch(self, unit: Unit, pad: str) -> list[str]:
@@ -97,22 +104,21 @@ class HostRenderer:
         if unit.is_product:
             (node,) = unit.nodes
             assert isinstance(node, Do)
-            whole = _host_text(node.call.partition("(")[2][:-1])
-            call = f"run.product(({whole}), {args})"
+            whole = ", ".join(str(_on_host(a)) for a in node.call.args)
+            launch = f"run.product(({whole}), {args})"
         elif unit.is_grid:
             left = "".join(f"count_{name} = " for name, _ in (*unit.folds, *unit.splits))
-            call = f"{left}run.{_launcher(unit)}({extents}, {args})"
+            launch = f"{left}run.{_launcher(unit)}({extents}, {args})"
         else:
             counts = ", ".join(f"count_{name}" for name, _, _ in unit.finishes)
-            call = f"run.block(({counts},), {args})" if counts else f"run.one({args})"
-        return [*lines, *(pad + line for line in wrapped(call))]
+            launch = f"run.block(({counts},), {args})" if counts else f"run.one({args})"
+        return [*lines, *(pad + line for line in wrapped(launch))]
 
     def _room_size(self, name: str) -> str:
         stem = name.removeprefix("room_")
         if stem.startswith("logmem"):
             return f"logcap{stem.removeprefix('logmem')}"
-        size = dim_source(self.buffers[stem].size, self.kernel.scalar_names)
-        return _host_text(size)
+        return dim_source(self.buffers[stem].size, self.kernel.scalar_names, "run.")
 
     def _extents(self, unit: Unit) -> str:
         """Return how many iterations each axis has, x first; -1 where only the device knows.
@@ -121,20 +127,25 @@ class HostRenderer:
         """
         if not unit.is_grid:
             return "()"
-        texts = [loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})" for loop in unit.axes]
+        extents: list[Expression] = [Extent(loop.lo, loop.hi) for loop in unit.axes]
         if unit.team is not None:
-            texts.append(unit.team.length)
+            extents.append(unit.team.length)
         found = []
-        for text in reversed(texts):
-            is_known = reads(text) <= self.known and not (
-                calls_in(text) - {"imax", "imin", "idiv", "imod"})
-            found.append(_host_text(text) if is_known else "-1")
+        for e in reversed(extents):
+            is_known = e.reads <= self.known and e.calls <= {"imax", "imin", "idiv", "imod"}
+            found.append(str(_on_host(e)) if is_known else "-1")
         return f"({', '.join(found)},)"
 
 
-def _host_text(text: str) -> str:
-    """Return source for the host, whose functions are attributes of `run`."""
-    return re.sub(r"\b(imax|imin|idiv|imod|between|select|stretch)\(", r"run.\1(", text)
+def _on_host(e: Expression) -> Expression:
+    """Return an expression for the host, whose functions are attributes of `run`."""
+    def change(part: Expression) -> Expression:
+        if isinstance(part, Select):
+            return call("run.select", *part.parts)
+        return call(f"run.{part.fn.name}", *part.args) if isinstance(part, Call) and (
+            part.fn.host) else part
+
+    return rewritten(e, change)
 
 
 def _launcher(unit: Unit) -> str:

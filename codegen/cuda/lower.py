@@ -15,7 +15,8 @@ import numpy as np
 
 from tracejit.codegen.cuda.products import is_device_product, product_call
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Do, Loop
+from tracejit.codegen.loop_expressions import ZERO, Array, call
+from tracejit.codegen.loop_ir import Do, Loop, Origin
 from tracejit.codegen.lower import _Lowerer, lower_with
 from tracejit.codegen.schedule import Nest, Single, Style, as_nest
 from tracejit.codegen.statements import Access, Statement, statements_of
@@ -61,12 +62,13 @@ class _DeviceLowerer(_Lowerer):
         """Set up a register, noting it for the loop that follows."""
         super().begin_fold(s)
         if s.kind in ("fold", "argument"):
-            self.begun.append((self.folds[s], s.combine if s.kind == "fold" else f"arg{s.combine}"))
+            combine = s.combine if s.kind == "fold" else f"arg{s.combine}"
+            self.begun.append((self.folds[s].name, combine))
 
     def _loop(self, nest: Nest, name: str, sums: Sequence[Statement]) -> None:
         """Lower a loop as it is: threads sum parts, and test guards without loss."""
         begun = tuple(self.begun)
-        self._plain_loop(nest, name, "0", self.dim(nest.extent))
+        self._plain_loop(nest, name, ZERO, self.dim(nest.extent))
         loop = self.nodes[-1]
         assert isinstance(loop, Loop)
         loop.independent = nest.var in self.free
@@ -104,14 +106,15 @@ class _DeviceLowerer(_Lowerer):
             assert isinstance(part, Nest)
             self.nest(part)
 
-    def _scatter(self, s: Statement, comment: str) -> None:
+    def _scatter(self, s: Statement, origin: Origin) -> None:
         """Add atomically, where threads may add to the same element."""
         if s.combine == "set" or not self._is_atomic(s):
-            super()._scatter(s, comment)
+            super()._scatter(s, origin)
             return
         place, value = self._scattered(s)
         assert s.buffer is not None
-        self.nodes.append(Do(f"accumulate({s.buffer.name}, {place}, {value})", comment))
+        target = Array(s.buffer.name, s.buffer.dtype)
+        self.nodes.append(Do(call("accumulate", target, place, value), origin))
 
     # --- what may run at once -------------------------------------------------------------------
 
@@ -150,7 +153,7 @@ class _DeviceLowerer(_Lowerer):
         found = s.accesses(self.elements, self.buffers)
         is_in_place = all(a.index == s.index for a in found
                           if a.buffer is s.buffer and not a.is_write)
-        return self.folds[s] if is_in_place else ""
+        return self.folds[s].name if is_in_place else ""
 
     def _is_divisible(self, nest: Nest) -> bool:
         """Whether threads that do one iteration of the loops around may divide a nest's own."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tracejit.codegen.cuda.names import every_node
 from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.units import Program
-from tracejit.codegen.loop_ir import Loop
+from tracejit.codegen.loop_ir import NOWHERE, Loop, every_node
 
 __all__ = ["DeviceSource"]
 
@@ -35,12 +34,12 @@ class DeviceSource:
         """
         for unit in self.program.units():
             if unit.is_product:
-                yield (f"{unit.nodes[0].comment}: a product of matrices, by cuBLAS where that is "
+                yield (f"{unit.nodes[0].origin}: a product of matrices, by cuBLAS where that is "
                        f"there, else by {unit.name}, which goes through tiles")
                 continue
             for loop in [] if unit.is_grid else every_node(unit.nodes):
                 if not isinstance(loop, Loop):
                     continue
-                found = [n.comment for n in loop.body if n.comment] or [loop.comment]
-                if found[0]:
+                found = [n.origin for n in loop.body if n.origin != NOWHERE] or [loop.origin]
+                if found[0] != NOWHERE:
                     yield f"{found[0]}: a loop that one thread of the device does alone"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tracejit.codegen.cuda.expressions import reads
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Store, While, children, texts
+from tracejit.codegen.loop_ir import (
+    Assign,
+    If,
+    Let,
+    Loop,
+    Node,
+    Store,
+    While,
+    children,
+    expressions,
+)
 
-__all__ = ["defined_in", "every_node", "exposed_in", "used_in"]
-
-
-def every_node(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Yield nodes and those inside of them, in the order of the source."""
-    for node in nodes:
-        yield node
-        for block in children(node):
-            yield from every_node(block)
+__all__ = ["defined_in", "exposed_in", "used_in"]
 
 
 def defined_in(nodes: Iterable[Node]) -> Iterator[str]:
@@ -30,8 +31,8 @@ def defined_in(nodes: Iterable[Node]) -> Iterator[str]:
 def used_in(nodes: Iterable[Node]) -> Iterator[str]:
     """Yield the names that nodes read, arrays that they write to included."""
     for node in nodes:
-        for text in texts(node):
-            yield from reads(text)
+        for e in expressions(node):
+            yield from e.reads
         if isinstance(node, Store):
             yield node.buffer
         for block in children(node):
@@ -43,7 +44,7 @@ def exposed_in(nodes: Sequence[Node], known: set[str]) -> set[str]:
     found: set[str] = set()
     for node in nodes:
         if not isinstance(node, While):
-            found |= {name for text in texts(node) for name in reads(text)} - known
+            found |= {name for e in expressions(node) for name in e.reads} - known
         if isinstance(node, Store):
             found |= {node.buffer} - known
         if isinstance(node, (Let, Assign)):
@@ -52,7 +53,7 @@ def exposed_in(nodes: Sequence[Node], known: set[str]) -> set[str]:
             found |= exposed_in(node.body, {*known, node.var})
         elif isinstance(node, While):
             found |= exposed_in(node.head, known)
-            found |= set(reads(node.condition)) - known
+            found |= node.condition.reads - known
             found |= exposed_in(node.body, set(known))
         elif isinstance(node, If):
             branches = [set(known), set(known)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracejit.codegen.loop_expressions import BOOL, Array, Const, call
 from tracejit.codegen.loop_ir import Do, Node
 from tracejit.codegen.products import WORTHWHILE, Product, as_product, product_sizes
 from tracejit.ir.core import Eqn
@@ -91,7 +92,6 @@ def product_call(self: _Lowerer, eqn: Eqn) -> Node | None:
     if in_map or any(b.kind not in ("input", "output", "arena") for b in buffers) or not all(
             v in known for d in found.sizes for v in dim_values(d)):
         return None
-    flags = f"{found.plain.left == 'T'}, {found.plain.right == 'T'}"
-    sizes = ", ".join(map(self.dim, found.sizes))
-    names = ", ".join(b.name for b in buffers)
-    return Do(f"{NAME}({flags}, {sizes}, {names})", self.comment(eqn))
+    flags = [Const(letter == "T", BOOL) for letter in (found.plain.left, found.plain.right)]
+    arrays = [Array(b.name, b.dtype) for b in buffers]
+    return Do(call(NAME, *flags, *map(self.dim, found.sizes), *arrays), self.origin(eqn))

@@ -6,17 +6,16 @@ from memory first, and written last.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cuda.device_nodes import for_device
-from tracejit.codegen.cuda.expressions import calls_in, dtypes_of, reads
+from tracejit.codegen.cuda.expressions import dtypes_of
 from tracejit.codegen.cuda.host import HostRenderer
 from tracejit.codegen.cuda.module import DeviceSource
-from tracejit.codegen.cuda.names import defined_in, every_node, used_in
+from tracejit.codegen.cuda.names import defined_in, used_in
 from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.splitting import split
@@ -24,12 +23,42 @@ from tracejit.codegen.cuda.team_nodes import rows_of_teams, shared_by_team
 from tracejit.codegen.cuda.units import Program, Unit
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Return, Store, texts
+from tracejit.codegen.loop_expressions import (
+    F64,
+    I64,
+    ZERO,
+    Array,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Expression,
+    Load,
+    Slice,
+    Var,
+    call,
+    cast_name,
+    every,
+    integer,
+)
+from tracejit.codegen.loop_ir import (
+    Assign,
+    Do,
+    If,
+    Let,
+    Loop,
+    Node,
+    Return,
+    Store,
+    every_node,
+    expressions,
+)
 from tracejit.codegen.python_source import heading, render_nodes, wrapped
-from tracejit.codegen.slots import dim_source, enclosing_blocks
+from tracejit.codegen.slots import enclosing_blocks
 from tracejit.errors import Refusal
 from tracejit.ir.core import Graph
-from tracejit.ir.dtypes import dtype_name
+from tracejit.ir.dims import dim_values
+from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["DeviceSource", "render_for_device"]
@@ -62,14 +91,14 @@ def _require_real(graph: Graph) -> None:
                           'leave out target="cuda"')
 
 
-_INTERNAL = ("log_base", "log_capacity", "advance", "complex")
+_INTERNAL = ("log_base", "log_capacity", "advance", "complex", "conjugate", "imag", "real")
 
 
 def _require_known(nodes: Sequence[Node], known: set[str]) -> None:
     for node in every_node(nodes):
-        called = {name for text in texts(node) for name in calls_in(text)} - known
+        called = {name for e in expressions(node) for name in e.calls} - known
         if called:
-            where = node.comment.partition("  ")[2] or node.comment
+            where = node.origin.site or node.origin
             raise Refusal(f"{', '.join(sorted(called))} ({where}) is not there for the device: "
                           "write it with operations on elements and loops, or leave out "
                           'target="cuda"')
@@ -110,25 +139,25 @@ class _Renderer:
         private = self._private(unit, used)
         body: list[Node] = []
         if self.kernel.failures:
-            body.append(If("ctx[0] != 0.0", [Return("")]))
+            body.append(If(Bin("!=", Load("ctx", ZERO, F64), Const(0.0, F64)), [Return()]))
         handed = sorted(n for n in {*used, *defined_in(unit.nodes)} if n in self.slots)
         finished = [name for name, _, _ in unit.finishes]
-        body += [Let(n, f"{self.slots[n][0]}[{self.slots[n][1]}]") for n in handed
-                 if n not in finished]
+        body += [Let(n, Load(self.slots[n][0], integer(self.slots[n][1]), self.dtypes[n]))
+                 for n in handed if n not in finished]
         body += self._finish(unit)
         body += self._rooms(unit, private, logs)
-        body += [Let(a, f"logmem{n}[{at}:]") for a, (n, at) in self.program.aliases.items()
-                 if a in used]
+        body += [Let(a, Slice(Array(f"logmem{n}", self.kernel.logs[n]), Var(at, I64)))
+                 for a, (n, at) in self.program.aliases.items() if a in used]
         body += [Assign(name, self._identity(name, combine)) for name, combine in unit.folds]
         own = self._shared_by_folds(name for name, _ in unit.folds)
         body += _shared({**own, **shared_by_team(unit, self.dtypes)})
         body += for_device(unit.before, {})
         body += for_device(unit.nodes, self._ranges(unit)) if unit.team is None else (
             rows_of_teams(unit, self.dtypes))
-        body += [Do(f"block_{combine}(shared_{dtype_name(self.dtypes[name])}, {name}, "
-                    f"parts_{name})") for name, combine in unit.folds]
+        body += [self._fold_of_block(name, combine) for name, combine in unit.folds]
         if not unit.is_grid:
-            body += [Store(self.slots[n][0], str(self.slots[n][1]), n) for n in handed
+            body += [Store(self.slots[n][0], integer(self.slots[n][1]), Var(n, self.dtypes[n]))
+                     for n in handed
                      if n in {*defined_in(unit.nodes), *finished}]
         if unit.is_product:
             body = [*body[:bool(self.kernel.failures)], *self._tiles(unit)]
@@ -145,13 +174,20 @@ class _Renderer:
         """Multiply matrices tile by tile."""
         (node,) = unit.nodes
         assert isinstance(node, Do)
-        arguments = node.call.partition("(")[2]
-        kind = dtype_name(self.buffers[arguments[:-1].split(", ")[-1]].dtype)
-        room = f"cuda.shared.array(TILE, {kind})"
-        return [Let("left", room), Let("right", room),
-                Do(f"{NAME}(left, right, {kind}(0.0), {arguments}", node.comment)]
+        dtype = node.call.args[-1].dtype
+        room = call("cuda.shared.array", Var("TILE", I64), Var(dtype_name(dtype), dtype))
+        tiles = [Array(name, dtype) for name in ("left", "right")]
+        zero = Cast(dtype, Const(0.0, F64))
+        return [*(Let(tile.name, room) for tile in tiles),
+                Do(call(NAME, *tiles, zero, *node.call.args), node.origin)]
 
-    def _identity(self, name: str, combine: str) -> str:
+    def _fold_of_block(self, name: str, combine: str) -> Node:
+        dtype = self.dtypes[name]
+        shared, parts = (Array(f"{stem}_{what}", dtype) for stem, what in (
+            ("shared", dtype_name(dtype)), ("parts", name)))
+        return Do(call(f"block_{combine}", shared, Var(name, dtype), parts))
+
+    def _identity(self, name: str, combine: str) -> Expression:
         return identity_of(combine, self.dtypes[name])
 
     def _finish(self, unit: Unit) -> list[Node]:
@@ -160,10 +196,12 @@ class _Renderer:
             return []
         nodes = _shared(self._shared_by_folds(name for name, _, _ in unit.finishes))
         for name, combine, _ in unit.finishes:
-            kind = dtype_name(self.dtypes[name])
-            nodes.append(Let(name, f"parts_{combine}(shared_{kind}, parts_{name}, count_{name}, "
-                                   f"{self._identity(name, combine)})"))
-        return [*nodes, If("thread() > 0", [Return("")])]
+            dtype = self.dtypes[name]
+            nodes.append(Let(name, call(
+                f"parts_{combine}", Array(f"shared_{dtype_name(dtype)}", dtype),
+                Array(f"parts_{name}", dtype), Var(f"count_{name}", I64),
+                self._identity(name, combine))))
+        return [*nodes, If(Bin(">", call("thread"), ZERO), [Return()])]
 
     def _shared_by_folds(self, names: Iterable[str]) -> dict[str, str]:
         kinds = [dtype_name(self.dtypes[name]) for name in names]
@@ -184,20 +222,16 @@ class _Renderer:
         nodes: list[Node] = []
         for buffers in private.values():
             first = buffers[0]
-            kind = _constructor(dtype_name(first.dtype))
             if _is_local(first):
                 assert isinstance(first.size, int)
-                text = f"cuda.local.array({max(1, first.size)}, {kind})"
-                nodes.append(Let(first.name, text))
+                nodes.append(Let(first.name, call(
+                    "cuda.local.array", integer(max(1, first.size)), _dtype_word(first.dtype))))
             else:
-                nodes.append(_room(first.name))
-            nodes += [Let(b.name, first.name) for b in buffers[1:]]
+                nodes.append(_room(first.name, first.dtype))
+            nodes += [Let(b.name, Array(first.name, first.dtype)) for b in buffers[1:]]
         if unit.is_map:
-            nodes += [_room(f"logmem{k}") for k in logs]
+            nodes += [_room(f"logmem{k}", self.kernel.logs[k]) for k in logs]
         return nodes
-
-    def _size(self, buffer: Buffer) -> str:
-        return dim_source(buffer.size, self.kernel.scalar_names)
 
     # --- parameters -------------------------------------------------------------------------------
 
@@ -209,7 +243,8 @@ class _Renderer:
         for buffers in private.values():
             if not _is_local(buffers[0]):
                 found.append(Parameter(f"room_{buffers[0].name}", buffers[0].dtype, True, True))
-                used = used | reads(self._size(buffers[0]))
+                names = self.kernel.scalar_names
+                used = used | {names[v] for v in dim_values(buffers[0].size)}
         word = np.dtype(np.int64)
         for k in logs:
             stem = "room_logmem" if unit.is_map else "logmem"
@@ -234,19 +269,20 @@ def _is_local(buffer: Buffer) -> bool:
 
 def _shared(kinds: dict[str, str]) -> list[Node]:
     """Return memory of a block, an element per thread, for values of some dtypes."""
-    return [Let(name, f"cuda.shared.array(THREADS, {_constructor(kind)})")
+    return [Let(name, call("cuda.shared.array", Var("THREADS", I64), _dtype_word(DTYPES[kind])))
             for name, kind in kinds.items()]
 
 
-def _room(name: str) -> Node:
+def _room(name: str, dtype: np.dtype) -> Node:
     """A thread's part of a room: elements side by side belong to threads side by side."""
-    return Let(name, f"room_{name}[thread()::threads()]")
+    return Let(name, Slice(Array(f"room_{name}", dtype), call("thread"), call("threads")))
 
 
-def _constructor(kind: str) -> str:
-    return "bool_" if kind == "bool" else kind
+def _dtype_word(dtype: np.dtype) -> Expression:
+    return Var(cast_name(dtype), dtype)
 
 
 def _logs_in(nodes: Iterable[Node]) -> set[int]:
-    return {int(k) for node in every_node(nodes) for text in texts(node)
-            for k in re.findall(r"log_(?:base|capacity|grow)\(ctx, (\d+)", text)}
+    return {int(str(e.args[0])) for node in every_node(nodes) for whole in expressions(node)
+            for e in every(whole)
+            if isinstance(e, Call) and e.fn.name in ("log_base", "log_capacity", "log_grow")}

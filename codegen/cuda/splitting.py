@@ -17,14 +17,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from tracejit.codegen.cuda.expressions import calls_in, is_array_expression, reads
-from tracejit.codegen.cuda.names import defined_in, every_node, exposed_in, used_in
+from tracejit.codegen.cuda.expressions import is_array_expression
+from tracejit.codegen.cuda.names import defined_in, exposed_in, used_in
 from tracejit.codegen.cuda.teams import Halves, Team, halves_of, rebuilt, team_of
 from tracejit.codegen.cuda.units import (
     Control,
     HostValue,
     Program,
     Step,
+    Told,
     Unit,
     axes_of,
     has_grid,
@@ -34,6 +35,19 @@ from tracejit.codegen.cuda.units import (
 )
 from tracejit.codegen.folds import combined, identity_of
 from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_expressions import (
+    I64,
+    ONE,
+    ZERO,
+    Array,
+    Bin,
+    Call,
+    Expression,
+    Load,
+    Var,
+    call,
+    plus,
+)
 from tracejit.codegen.loop_ir import (
     Assign,
     If,
@@ -44,13 +58,14 @@ from tracejit.codegen.loop_ir import (
     Store,
     While,
     children,
-    grouped,
+    every_node,
 )
+from tracejit.codegen.scalars import names_where
 
 __all__ = ["split"]
 
-HOST_FUNCTIONS = frozenset({"imax", "imin", "idiv", "imod", "between", "select", "i64"})
-EFFECTS = frozenset({"log_capacity", "log_grow", "fail"})
+HOST_FUNCTIONS = frozenset({*names_where(host=True), "i64"})
+EFFECTS = frozenset(names_where(effect=True))
 MAX_AGAIN = 16
 """How many operations a scalar may take that is computed again where it is used."""
 
@@ -105,21 +120,27 @@ class _Splitter:
                     self._alias_arrays(block)
 
     def _alias(self, node: Let | Assign) -> Node:
-        args = node.expression.partition("(")[2][:-1].split(", ", 1)
-        if "log_base" in node.expression:
-            number, place = int(args[1].split(",")[0]), "0"
+        e = node.expression
+        place: Expression = ZERO
+        if isinstance(e, Array):
+            number, at = self.aliases[e.name]
+            place = Var(at, I64)
         else:
-            number, place = self.aliases[args[0]][0], args[1]
+            assert isinstance(e, Call)
+            if e.fn.name == "log_base":
+                number = int(str(e.args[0]))
+            else:
+                number, place = self.aliases[str(e.args[0])][0], e.args[1]
         name = f"{node.name}_at"
         self.aliases[node.name] = number, name
         self.dtypes[name] = np.dtype(np.int64)
-        return Assign(name, place, node.comment)
+        return Assign(name, place, node.origin)
 
     # --- what the host knows ----------------------------------------------------------------------
 
     def _known_to_host(self, nodes: Sequence[Node]) -> set[str]:
         """Return the integers that are set by the host's own steps from such as it knows."""
-        definitions: dict[str, list[str]] = {}
+        definitions: dict[str, list[Expression]] = {}
         elsewhere: set[str] = set()
         variables: set[str] = set()
 
@@ -140,16 +161,15 @@ class _Splitter:
         while True:
             known = found | self.parameters | variables
             wrong = {n for n in found if not all(
-                reads(text) <= known and calls_in(text) <= HOST_FUNCTIONS
-                for text in definitions[n])}
+                e.reads <= known and e.calls <= HOST_FUNCTIONS for e in definitions[n])}
             if not wrong:
                 self.variables = variables
                 return found
             found -= wrong
 
-    def _is_host(self, text: str) -> bool:
-        return reads(text) <= self.host | self.parameters | self.variables and (
-            calls_in(text) <= HOST_FUNCTIONS)
+    def _is_host(self, e: Expression) -> bool:
+        return e.reads <= self.host | self.parameters | self.variables and (
+            e.calls <= HOST_FUNCTIONS)
 
     # --- steps ------------------------------------------------------------------------------------
 
@@ -182,13 +202,13 @@ class _Splitter:
 
     def _note_light(self, let: Let) -> None:
         """Note a scalar that is to be computed again where it is used, if it takes little."""
-        names = reads(let.expression)
+        names = let.expression.reads
         repeated = any(name in self.repeated and name not in self.host for name in names)
         changing = any(name in self.arrays | set(self.aliases) and name not in self.inputs
                        for name in names)
         cost = 1 + sum(self.again[n][1] for n in names if n in self.again)
         if not (repeated or changing or cost > MAX_AGAIN
-                or calls_in(let.expression) & EFFECTS):
+                or let.expression.calls & EFFECTS):
             self.again[let.name] = (let, cost)
 
     def _grid(self, loop: Loop) -> None:
@@ -211,23 +231,28 @@ class _Splitter:
         """Sum stretches, a team each; then run through each, from the sum of those before it."""
         total = loop.runs
         self._begin(loop, {total})
-        stretch, count, at, part = map(self._name, ("stretch", "count", "at", "part"))
-        for name, text in ((stretch, f"stretch({loop.hi})"),
-                           (count, f"idiv({loop.hi} + {stretch} - 1, {stretch})")):
-            self.dtypes[name] = np.dtype(np.int64)
+        stretch, count, at, part = (Var(self._name(stem), I64)
+                                    for stem in ("stretch", "count", "at", "part"))
+        last = Bin("-", Bin("+", loop.hi, stretch), ONE)
+        for name, value in ((stretch.name, call("stretch", loop.hi)),
+                            (count.name, call("idiv", last, stretch))):
+            self.dtypes[name] = I64
             self.host.add(name)
-            self.steps.append(HostValue(name, text))
-        self.dtypes[at] = self.dtypes[part] = np.dtype(np.int64)
-        lo, hi = f"{at} * {stretch}", f"imin(({at} + 1) * {stretch}, {loop.hi})"
-        begin = Assign(total, identity_of("add", self.dtypes[total]))
+            self.steps.append(HostValue(name, value))
+        self.dtypes[at.name] = self.dtypes[part.name] = I64
+        lo = Bin("*", at, stretch)
+        hi = call("imin", Bin("*", Bin("+", at, ONE), stretch), loop.hi)
+        register = Var(total, self.dtypes[total])
+        begin = Assign(total, identity_of("add", register.dtype))
         fold = replace(loop, lo=lo, hi=hi, runs="", is_divisible=True, folds=((total, "add"),),
                        body=[n for n in loop.body if not isinstance(n, Store)])
-        before = Loop(part, "0", at, [Assign(total, f"{total} + parts_{total}[{part}]")],
-                      is_divisible=True, folds=((total, "add"),))
-        bodies: list[list[Node]] = [[begin, fold, Store(f"parts_{total}", at, total)],
+        added = Bin("+", register, Load(f"parts_{total}", part, register.dtype))
+        before = Loop(part.name, ZERO, at, [Assign(total, added)], is_divisible=True,
+                      folds=((total, "add"),))
+        bodies: list[list[Node]] = [[begin, fold, Store(f"parts_{total}", at, register)],
                                     [begin, before, replace(loop, lo=lo, hi=hi)]]
         for body in bodies:
-            rows = Loop(at, "0", count, body, independent=True)
+            rows = Loop(at.name, ZERO, count, body, independent=True)
             team = team_of(rows, [rows])
             assert team is not None
             unit = self._grid_unit(rows, replace(team, is_column=False, length=stretch))
@@ -246,27 +271,30 @@ class _Splitter:
 
     def _columns(self, loop: Loop, axes: Sequence[Loop], halves: Halves) -> None:
         """Let many blocks fold parts of columns; then a thread folds the parts of a column."""
-        place, count = axes[-1].var, " * ".join(grouped(axis.hi) for axis in axes)
+        place: Expression = Var(axes[-1].var, I64)
+        count = axes[-1].hi
         if len(axes) > 1:
-            place = f"{axes[0].var} * {grouped(axes[1].hi)} + {place}"
-        block = "cuda.blockIdx.y * " + grouped(count)
-        folds = halves.fold.folds
-        parts = [Store(f"parts_{name}", f"{block} + {place}", name) for name, _ in folds]
+            count = Bin("*", axes[0].hi, axes[1].hi)
+            place = plus(Bin("*", Var(axes[0].var, I64), axes[1].hi), place)
+        block = Bin("*", Var("cuda.blockIdx.y", I64), count)
+        registers = [(Var(name, self.dtypes[name]), combine) for name, combine in halves.fold.folds]
+        parts = [Store(f"parts_{r.name}", plus(block, place), r) for r, _ in registers]
         first = rebuilt(loop, axes[-1], [*halves.before, halves.fold, *parts], folds=False)
         unit = self._grid_unit(first, team_of(first, axes_of(first)))
-        unit.splits = folds
-        part = self._name("part")
-        self.dtypes[part] = np.dtype(np.int64)
-        joins = [Loop(part, "0", f"count_{name}", [Assign(name, combined(
-            combine, self.dtypes[name], name,
-            f"parts_{name}[{part} * {grouped(count)} + {place}]"))]) for name, combine in folds]
+        unit.splits = halves.fold.folds
+        part = Var(self._name("part"), I64)
+        self.dtypes[part.name] = I64
+        at = plus(Bin("*", part, count), place)
+        joins = [Loop(part.name, ZERO, Var(f"count_{r.name}", I64), [Assign(r.name, combined(
+            combine, r.dtype, r, Load(f"parts_{r.name}", at, r.dtype)))])
+            for r, combine in registers]
         second = rebuilt(loop, axes[-1], halves.joined(joins), folds=True)
-        self._grid_unit(second, None).joins = folds
+        self._grid_unit(second, None).joins = halves.fold.folds
 
     def _waits(self, nodes: Sequence[Node]) -> bool:
         """Whether nodes need a fold whose parts are still to be added up."""
         used = set(used_in(nodes)) | {x for let in self._recomputed(nodes)
-                                      for x in reads(let.expression)}
+                                      for x in let.expression.reads}
         return any(name in used for name, _, _ in self.unfinished)
 
     def _flush(self, finish: bool = False) -> None:
@@ -295,7 +323,7 @@ class _Splitter:
         pending = list(wanted)
         while pending:
             entry = self.again.get(pending.pop())
-            for name in reads(entry[0].expression) if entry is not None else ():
+            for name in entry[0].expression.reads if entry is not None else ():
                 if name not in wanted:
                     wanted.add(name)
                     pending.append(name)
@@ -317,18 +345,18 @@ class _Splitter:
             step.other = self._block(blocks[1]) if len(blocks) > 1 else []
         self.steps.append(step)
 
-    def _told(self, asked: Sequence[str], step: Control) -> list[Node]:
+    def _told(self, asked: Sequence[Expression], step: Control) -> list[Node]:
         """Return what sets the scalars that the host asks the device for."""
         nodes: list[Node] = []
-        answers = []
-        for text in asked:
-            if self._is_host(text):
-                answers.append(text)
+        answers: list[Expression | Told] = []
+        for e in asked:
+            if self._is_host(e):
+                answers.append(e)
                 continue
             name = self._name("told")
             self.dtypes[name] = np.dtype(np.bool_ if not isinstance(step.node, Loop) else np.int64)
-            nodes.append(Assign(name, text))
-            answers.append(f"told({name})")
+            nodes.append(Assign(name, e))
+            answers.append(Told(name))
         step.bounds = tuple(answers)
         return nodes
 
@@ -355,7 +383,5 @@ class _Splitter:
                 if name not in free and name in self.dtypes:
                     found[name] = None
         for step in program.controls():
-            for text in step.bounds:
-                if text.startswith("told("):
-                    found[text[5:-1]] = None
+            found.update((x.name, None) for x in step.bounds if isinstance(x, Told))
         return {name: self.dtypes[name] for name in found}

@@ -12,11 +12,20 @@ from dataclasses import replace
 import numpy as np
 
 from tracejit.codegen.cuda.device_nodes import for_device
-from tracejit.codegen.cuda.expressions import reads
 from tracejit.codegen.cuda.names import defined_in
-from tracejit.codegen.cuda.teams import Access, accesses_of, meets
+from tracejit.codegen.cuda.teams import ARGUMENTS, Access, accesses_of, meets
 from tracejit.codegen.cuda.units import Unit
 from tracejit.codegen.folds import identity_of
+from tracejit.codegen.loop_expressions import (
+    BOOL,
+    I64,
+    ZERO,
+    Array,
+    Bin,
+    Expression,
+    Var,
+    call,
+)
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, Store
 from tracejit.ir.dtypes import dtype_name
 
@@ -29,7 +38,7 @@ def shared_by_team(unit: Unit, dtypes: Mapping[str, np.dtype]) -> dict[str, str]
     for name, combine in _folds(unit.axes[-1].body) if unit.team is not None else ():
         kind = dtype_name(dtypes[name])
         found[f"shared_{kind}"] = kind
-        if combine.startswith("arg"):
+        if combine in ARGUMENTS:
             found["shared_places"] = "i64"
     return found
 
@@ -38,6 +47,10 @@ def _folds(nodes: Sequence[Node]) -> Iterable[tuple[str, str]]:
     """Return the registers that teams fold into, running sums among them, and how."""
     loops = [node for node in nodes if isinstance(node, Loop)]
     return [fold for n in loops for fold in (*n.folds, *([(n.runs, "add")] if n.runs else []))]
+
+
+def _place_in_block(axis: str) -> Expression:
+    return Var(f"cuda.threadIdx.{axis}", I64)
 
 
 def rows_of_teams(unit: Unit, dtypes: Mapping[str, np.dtype]) -> list[Node]:
@@ -52,14 +65,14 @@ class _Rows:
         self.row = unit.axes[-1]
         self.stem, self.axis, self.lane = ("column", "x", "y") if self.team.is_column else (
             "row", "y", "x")
-        self.first = f"cuda.threadIdx.{self.lane} == 0"
-        self.base, self.is_in = self._free("first"), self._free("is_in")
+        self.first = Bin("==", _place_in_block(self.lane), ZERO)
+        self.base, self.is_in = Var(self._free("first"), I64), Var(self._free("is_in"), BOOL)
         self.divided = {id(loop): self.lane for loop in self.team.divided}
         self.partial = {name for n in self.row.body if isinstance(n, Loop)
                         for name in defined_in(n.body)} - {name for name, _ in self._folds}
         """Scalars of which every thread has its own."""
         self.own = {n.name for n in self.row.body if isinstance(n, Assign)
-                    and n.name not in reads(n.expression)}
+                    and n.name not in n.expression.reads}
         """Scalars that a row begins with a value of its own."""
         self.done: list[Node] = []
         self.inside: list[Node] = []
@@ -83,10 +96,10 @@ class _Rows:
             if node is self.row:
                 found.append(self._row())
             elif isinstance(node, Loop):
-                (loop,) = for_device([Loop(node.var, node.lo, node.hi, comment=node.comment)], {})
+                (loop,) = for_device([Loop(node.var, node.lo, node.hi, origin=node.origin)], {})
                 assert isinstance(loop, Loop)
                 if any(node is axis for axis in self.unit.axes):
-                    loop.lo, loop.step = "at_z()", "step_z()"
+                    loop.lo, loop.step = call("at_z"), call("step_z")
                 loop.body = self.loops(node.body)
                 found.append(loop)
             else:
@@ -97,17 +110,18 @@ class _Rows:
         for node in self.row.body:
             self._item(node)
         self._close()
-        var, hi = self.row.var, self.row.hi
-        head: list[Node] = [Let(var, f"{self.base} + cuda.threadIdx.{self.axis}"),
-                            Let(self.is_in, f"{var} < {hi}")]
-        return Loop(self.base, f"first_{self.axis}()", hi, [*head, *self.done],
-                    step=f"step_{self.axis}()", comment=self.row.comment)
+        row = Var(self.row.var, I64)
+        place = Bin("+", self.base, _place_in_block(self.axis))
+        head: list[Node] = [Let(row.name, place), Let(self.is_in.name,
+                                                      Bin("<", row, self.row.hi))]
+        return Loop(self.base.name, call(f"first_{self.axis}"), self.row.hi, [*head, *self.done],
+                    step=call(f"step_{self.axis}"), origin=self.row.origin)
 
     def _item(self, node: Node) -> None:
         accesses = list(accesses_of(node, self.team.divided))
         if any(meets(a, b) for a in self.touched for b in accesses):
             self._meet()
-            self.done.append(Do("cuda.syncthreads()"))
+            self.done.append(Do(call("cuda.syncthreads")))
         self.touched += accesses
         registers = {name for name, _ in self._folds}
         if isinstance(node, Assign) and node.name.removesuffix("_at") in registers:
@@ -124,31 +138,34 @@ class _Rows:
 
     def _running(self, loop: Loop) -> None:
         """Run through elements, as many at a time as there are threads in a team."""
-        total = loop.runs
-        at = next(k for k, n in enumerate(loop.body) if isinstance(n, Assign) and n.name == total)
+        total = Var(loop.runs, self.dtypes[loop.runs])
+        at = next(k for k, n in enumerate(loop.body)
+                  if isinstance(n, Assign) and n.name == total.name)
         add = loop.body[at]
-        assert isinstance(add, Assign)
-        kind = dtype_name(self.dtypes[total])
-        first, is_here, term, here = map(self._free, ("turn", "is_here", "term", "here"))
-        before = [*loop.body[:at], Assign(term, add.expression.removeprefix(f"{total} + "),
-                                          add.comment)]
+        assert isinstance(add, Assign) and isinstance(add.expression, Bin)
+        shared = self._shared(total.name)
+        first, var = Var(self._free("turn"), I64), Var(loop.var, I64)
+        is_here = Var(self._free("is_here"), BOOL)
+        term, here = (Var(self._free(stem), total.dtype) for stem in ("term", "here"))
+        before = [*loop.body[:at], Assign(term.name, add.expression.b, add.origin)]
         after = [replace(n, expression=here) if isinstance(n, Store) and n.expression == total
                  else n for n in loop.body[at + 1:]]
         body: list[Node] = [
-            Let(loop.var, f"{first} + cuda.threadIdx.{self.lane}"),
-            Let(is_here, f"{self.is_in} and {loop.var} < {loop.hi}"),
-            Assign(term, identity_of("add", self.dtypes[total])),
+            Let(var.name, Bin("+", first, _place_in_block(self.lane))),
+            Let(is_here.name, Bin("and", self.is_in, Bin("<", var, loop.hi))),
+            Assign(term.name, identity_of("add", total.dtype)),
             If(is_here, for_device(before, {})),
-            Let(here, f"{total} + {self.stem}_scan(shared_{kind}, {term})"),
+            Let(here.name, Bin("+", total, call(f"{self.stem}_scan", shared, term))),
             If(is_here, for_device(after, {})),
-            Assign(total, f"{total} + {self.stem}_last(shared_{kind})")]
+            Assign(total.name, Bin("+", total, call(f"{self.stem}_last", shared)))]
         self._meet()
-        self.done.append(Loop(first, loop.lo, loop.hi, body, step=f"cuda.blockDim.{self.lane}"))
+        self.done.append(Loop(first.name, loop.lo, loop.hi, body,
+                              step=Var(f"cuda.blockDim.{self.lane}", I64)))
 
     def _is_once(self, node: Node) -> bool:
         """Whether a row as a whole adds to what rows fold into."""
         return isinstance(node, Assign) and node.name not in self.own and not (
-            reads(node.expression) & self.partial)
+            node.expression.reads & self.partial)
 
     def _by_first(self, nodes: list[Node]) -> None:
         last = self.inside[-1] if self.inside else None
@@ -159,11 +176,17 @@ class _Rows:
 
     def _together(self, name: str, combine: str) -> Node:
         """Fold what the threads of a team have."""
-        shared = f"shared_{dtype_name(self.dtypes[name])}"
-        if combine.startswith("arg"):
-            return Assign(f"{name}_at", f"{self.stem}_{combine}({shared}, shared_places, {name}, "
-                                        f"{name}_at)")
-        return Assign(name, f"{self.stem}_{combine}({shared}, {name})")
+        register, shared = Var(name, self.dtypes[name]), self._shared(name)
+        function = f"{self.stem}_{combine}"
+        if combine not in ARGUMENTS:
+            return Assign(name, call(function, shared, register))
+        place = Var(f"{name}_at", I64)
+        return Assign(place.name, call(function, shared, Array("shared_places", I64), register,
+                                       place))
+
+    def _shared(self, name: str) -> Array:
+        dtype = self.dtypes[name]
+        return Array(f"shared_{dtype_name(dtype)}", dtype)
 
     def _meet(self) -> None:
         self._close()

@@ -8,17 +8,38 @@ work on them, and teams are *columns* of a block.
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from tracejit.codegen.cuda.expressions import reads, tree_of
-from tracejit.codegen.cuda.names import defined_in, every_node, used_in
-from tracejit.codegen.loop_ir import Assign, Do, Let, Loop, Node, Return, Store, children, texts
+from tracejit.codegen.cuda.names import defined_in, used_in
+from tracejit.codegen.loop_expressions import (
+    I64,
+    ZERO,
+    Bin,
+    Expression,
+    Extent,
+    Load,
+    Var,
+    every,
+    known_integer,
+    replaced,
+)
+from tracejit.codegen.loop_ir import (
+    Assign,
+    Do,
+    Let,
+    Loop,
+    Node,
+    Return,
+    Store,
+    children,
+    every_node,
+    expressions,
+)
 
-__all__ = ["Access", "Halves", "Team", "accesses_of", "halves_of", "meets", "rebuilt", "team_of"]
+__all__ = ["ARGUMENTS", "Access", "Halves", "Team", "accesses_of", "halves_of", "meets",
+           "rebuilt", "team_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +48,12 @@ class Team:
 
     divided   -- the loops whose iterations they divide
     is_column -- whether the threads of a team are in a column of their block
-    length    -- how many elements a row has, as source
+    length    -- how many elements a row has
     """
 
     divided: tuple[Loop, ...]
     is_column: bool
-    length: str
+    length: Expression
 
 
 def team_of(loop: Loop, axes: Sequence[Loop]) -> Team | None:
@@ -56,8 +77,7 @@ def team_of(loop: Loop, axes: Sequence[Loop]) -> Team | None:
     if not divided or all(_is_short(loop) for loop in divided):
         return None
     first = divided[0]
-    length = first.hi if first.lo == "0" else f"{first.hi} - ({first.lo})"
-    return Team(tuple(divided), _is_column(divided, row), length)
+    return Team(tuple(divided), _is_column(divided, row), Extent(first.lo, first.hi))
 
 
 SHORT = 8
@@ -65,7 +85,8 @@ SHORT = 8
 
 
 def _is_short(loop: Loop) -> bool:
-    return loop.lo.isdigit() and loop.hi.isdigit() and int(loop.hi) - int(loop.lo) <= SHORT
+    lo, hi = known_integer(loop.lo), known_integer(loop.hi)
+    return lo is not None and hi is not None and hi - lo <= SHORT
 
 
 def _divided_in(loop: Loop) -> list[Loop]:
@@ -94,7 +115,7 @@ def _is_for_all(node: Node, of_threads: set[str]) -> bool:
     """Whether every thread may do a node, and be it to fold what it has itself."""
     if not isinstance(node, Assign):
         return isinstance(node, Let)
-    read = reads(node.expression)
+    read = node.expression.reads
     return node.name not in read or bool(read & of_threads - {node.name})
 
 
@@ -103,70 +124,62 @@ def _is_column(divided: Iterable[Loop], row: Loop) -> bool:
     along = across = 0
     for loop in divided:
         for node in every_node(loop.body):
-            for text in texts(node):
-                for _, place in subscripts(text):
-                    if not {loop.var, row.var} <= reads(place):
-                        continue  # the same for all rows: it stays in a cache
-                    along += _has_unit_stride(place, loop.var)
-                    across += _has_unit_stride(place, row.var)
+            for load in loads_in(node):
+                if {loop.var, row.var} <= load.index.reads:  # else it stays in a cache
+                    along += _has_unit_stride(load.index, loop.var)
+                    across += _has_unit_stride(load.index, row.var)
     return across > along
 
 
 # --- what is read and written ---------------------------------------------------------------------
 
 
-def subscripts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the arrays whose elements an expression reads, and at which places."""
-    for tree in ast.walk(tree_of(text)):
-        if isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Name):
-            yield tree.value.id, ast.unparse(tree.slice)
+def loads_in(node: Node) -> Iterator[Load]:
+    """Yield the elements of arrays that a node reads itself."""
+    return (e for whole in expressions(node) for e in every(whole) if isinstance(e, Load))
 
 
-def _has_unit_stride(place: str, variable: str) -> bool:
+def _has_unit_stride(place: Expression, variable: str) -> bool:
     """Whether a place is a variable plus what may be anything."""
-    pending: list[ast.expr] = [tree_of(place)]
-    while pending:
-        tree = pending.pop()
-        if isinstance(tree, ast.BinOp) and isinstance(tree.op, (ast.Add, ast.Sub)):
-            pending.append(tree.left)
-            if isinstance(tree.op, ast.Add):
-                pending.append(tree.right)
-        elif isinstance(tree, ast.Name) and tree.id == variable:
-            return True
-    return False
+    if isinstance(place, Bin) and place.op in "+-":
+        return _has_unit_stride(place.a, variable) or (
+            place.op == "+" and _has_unit_stride(place.b, variable))
+    return isinstance(place, Var) and place.name == variable
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """A read or write of an array by the threads of a team.
 
-    place -- where, as source; nothing where it may be anywhere
-    lane  -- the variable of the divided loop, so that threads differ in it; "first" where only the
+    place -- where; None where it may be anywhere
+    lane  -- the variable of the divided loop, so that threads differ in it; `FIRST` where only the
              first thread does it, and nothing where every thread does
     """
 
     array: str
-    place: str
+    place: Expression | None
     is_write: bool
     lane: str
 
 
-FIRST = "first"
+ARGUMENTS = ("argmax", "argmin")
+"""Folds that search for a place."""
+FIRST, UNKNOWN = "<first>", "<unknown>"
+_LANE = Var("<lane>", I64)
 
 
 def accesses_of(node: Node, divided: Sequence[Loop], lane: str = "") -> Iterator[Access]:
     """Yield what threads of a team read and write where they do a node of a row."""
     if isinstance(node, (Store, Do)) and not lane:
         lane = FIRST
-    for text in texts(node):
-        for name, place in subscripts(text):
-            yield Access(name, place, False, lane)
+    for load in loads_in(node):
+        yield Access(load.buffer, load.index, False, lane)
     if isinstance(node, Store):
-        yield Access(node.buffer, ast.unparse(tree_of(node.index)), True, lane)
+        yield Access(node.buffer, node.index, True, lane)
     elif isinstance(node, Do):
-        yield from (Access(name, "", True, lane) for name in used_in([node]))
+        yield from (Access(name, None, True, lane) for name in used_in([node]))
     if isinstance(node, Loop) and any(node is loop for loop in divided):
-        lane = node.var if node.lo == "0" else "?"
+        lane = node.var if node.lo == ZERO else UNKNOWN
     for block in children(node):
         for inner in block:
             yield from accesses_of(inner, divided, lane)
@@ -178,8 +191,9 @@ def meets(a: Access, b: Access) -> bool:
         return False
     if a.lane == b.lane == FIRST:
         return False
-    places = [re.sub(rf"\b{x.lane}\b", "@", x.place) if x.lane else "" for x in (a, b)]
-    return "@" not in places[0] or places[0] != places[1]
+    if a.place is None or b.place is None or a.lane not in a.place.reads:
+        return True
+    return replaced(a.place, {a.lane: _LANE}) != replaced(b.place, {b.lane: _LANE})
 
 
 # --- columns that many blocks fold ----------------------------------------------------------------
@@ -222,11 +236,11 @@ def halves_of(row: Loop, team: Team) -> Halves | None:
             if isinstance(node, Assign) and node.name not in registers:
                 return None
             before.insert(0, node)
-            needed |= reads(node.expression)
+            needed |= node.expression.reads
     is_fold = not any(isinstance(node, (Store, Do)) for node in every_node(fold.body))
     others = set(defined_in(fold.body)) - registers
     if not is_fold or stored & needed or others & set(used_in(row.body[at + 1:])) or any(
-            combine.startswith("arg") for _, combine in fold.folds):
+            combine in ARGUMENTS for _, combine in fold.folds):
         return None
     return Halves(before, fold, row.body)
 

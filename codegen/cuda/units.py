@@ -13,10 +13,11 @@ import numpy as np
 
 from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.teams import Team
+from tracejit.codegen.loop_expressions import Expression, known_integer
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, While, children
 
-__all__ = ["Control", "HostValue", "Program", "Step", "Unit", "axes_of", "has_grid", "is_grid",
-           "is_product", "is_running"]
+__all__ = ["Control", "HostValue", "Program", "Step", "Told", "Unit", "axes_of", "has_grid",
+           "is_grid", "is_product", "is_running"]
 
 FEW = 32
 """Iterations of a known number up to this are left to one thread."""
@@ -68,22 +69,28 @@ class HostValue:
     """An integer that the host computes."""
 
     name: str
-    expression: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A number that the host asks the device for: a scalar on that."""
+
+    name: str
 
 
 @dataclass(eq=False, slots=True)
 class Control:
     """A loop or branch that the host runs, with the steps inside.
 
-    condition -- of a branch, or of a `While` after its head: source, or the name of a scalar on the
-                 device
+    bounds -- of a loop where it begins and ends, else the condition, of a `While` after its head
     """
 
     node: Loop | While | If
     head: list[Step]
     body: list[Step]
     other: list[Step]
-    bounds: tuple[str, ...]
+    bounds: tuple[Expression | Told, ...]
 
 
 Step = Unit | HostValue | Control
@@ -146,9 +153,10 @@ def axes_of(loop: Loop) -> list[Loop]:
 def _is_few(loops: Sequence[Loop]) -> bool:
     trips = 1
     for loop in loops:
-        if not (loop.lo.isdigit() and loop.hi.isdigit()):
+        lo, hi = known_integer(loop.lo), known_integer(loop.hi)
+        if lo is None or hi is None:
             return False
-        trips *= max(0, int(loop.hi) - int(loop.lo))
+        trips *= max(0, hi - lo)
     return trips <= FEW
 
 
@@ -160,7 +168,7 @@ def is_grid(node: Node) -> bool:
 
 def is_product(node: Node) -> bool:
     """Return whether a node is a product of matrices that the host launches."""
-    return isinstance(node, Do) and node.call.startswith(f"{NAME}(")
+    return isinstance(node, Do) and node.call.fn.name == NAME
 
 
 def is_running(node: Node) -> bool:

@@ -1,80 +1,93 @@
-"""What calls of library routines in emitted source compute and move, from their arguments."""
+"""What calls of library routines compute and move, from their operands."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tracejit.codegen.loop_ir import Node, texts
+from tracejit.codegen.loop_expressions import (
+    ZERO,
+    Array,
+    Bin,
+    Call,
+    Expression,
+    call,
+    every,
+    integer,
+    times,
+)
+from tracejit.codegen.loop_ir import Node, expressions
 
 __all__ = ["ROUTINES", "RoutineCall", "calls_in"]
+
+Amount = Callable[[Mapping[str, Expression]], Expression]
+"""A number of operations or elements, from a routine's operands by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A routine: its parameters, and in their names its flops and the elements that it moves."""
+    """A routine: its parameters, its flops, and per array the elements that it reads and writes."""
 
     parameters: str
-    flops: str
-    reads: Mapping[str, str]
-    writes: Mapping[str, str]
+    flops: Amount
+    reads: Mapping[str, Amount]
+    writes: Mapping[str, Amount]
+
+
+def _product(*names: str, divisor: int = 1, factor: int = 1) -> Amount:
+    """Return the amount that is a product of operands, times and divided by numbers."""
+    def amount(given: Mapping[str, Expression]) -> Expression:
+        found = given[names[0]] if factor == 1 else times(integer(factor), given[names[0]])
+        for name in names[1:]:
+            found = Bin("*", found, given[name])
+        return found if divisor == 1 else call("idiv", found, integer(divisor))
+
+    return amount
 
 
 ROUTINES = {
-    "gemm": Routine("left right m n k a lda b ldb c", "2 * m * n * k",
-                    {"a": "m * k", "b": "k * n"}, {"c": "m * n"}),
-    "potrf": Routine("n a", "idiv(n * n * n, 3)", {"a": "n * n"}, {"a": "n * n"}),
-    "getrf": Routine("n a pivots", "idiv(2 * n * n * n, 3)", {"a": "n * n"},
-                     {"a": "n * n", "pivots": "n"}),
-    "trsm": Routine("triangle transposed diagonal n m a b", "n * n * m",
-                    {"a": "idiv(n * n, 2)", "b": "n * m"}, {"b": "n * m"}),
-    "argsort": Routine("x order work start n", "0", {"x": "n"}, {"order": "n"}),
+    "gemm": Routine("left right m n k a lda b ldb c", _product("m", "n", "k", factor=2),
+                    {"a": _product("m", "k"), "b": _product("k", "n")}, {"c": _product("m", "n")}),
+    "potrf": Routine("n a", _product("n", "n", "n", divisor=3), {"a": _product("n", "n")},
+                     {"a": _product("n", "n")}),
+    "getrf": Routine("n a pivots", _product("n", "n", "n", divisor=3, factor=2),
+                     {"a": _product("n", "n")},
+                     {"a": _product("n", "n"), "pivots": _product("n")}),
+    "trsm": Routine("triangle transposed diagonal n m a b", _product("n", "n", "m"),
+                    {"a": _product("n", "n", divisor=2), "b": _product("n", "m")},
+                    {"b": _product("n", "m")}),
+    "argsort": Routine("x order work start n", lambda given: ZERO, {"x": _product("n")},
+                       {"order": _product("n")}),
 }
 """Leading terms, as in `costs.py`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutineCall:
-    """A call: flops, and per array the elements read and written, as source of integers."""
+    """A call: flops, and per array the elements read and written."""
 
     name: str
-    flops: str
-    reads: Mapping[str, str]
-    writes: Mapping[str, str]
+    flops: Expression
+    reads: Mapping[str, Expression]
+    writes: Mapping[str, Expression]
 
 
 def calls_in(node: Node) -> Iterator[RoutineCall]:
     """Yield the calls of library routines in a node's own expressions."""
-    for text in texts(node):
-        if not any(f"{name}(" in text for name in ROUTINES):
-            continue
-        for part in ast.walk(ast.parse(text, mode="eval")):
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and (
-                    part.func.id in ROUTINES):
-                yield _call(part.func.id, [ast.unparse(a) for a in part.args])
+    for whole in expressions(node):
+        if whole.calls & ROUTINES.keys():
+            for e in every(whole):
+                if isinstance(e, Call) and e.fn.name in ROUTINES:
+                    yield _call(e)
 
 
-def _call(name: str, arguments: list[str]) -> RoutineCall:
-    routine = ROUTINES[name]
-    given = dict(zip(routine.parameters.split(), arguments, strict=True))
+def _call(e: Call) -> RoutineCall:
+    routine = ROUTINES[e.fn.name]
+    given = dict(zip(routine.parameters.split(), e.args, strict=True))
 
-    def filled(template: str) -> str:
-        tree = ast.parse(template, mode="eval")
-        return ast.unparse(_Filler(given).visit(tree))
+    def moved(amounts: Mapping[str, Amount]) -> dict[str, Expression]:
+        return {array.name: amount(given) for x, amount in amounts.items()
+                if isinstance(array := given[x], Array)}
 
-    return RoutineCall(name, filled(routine.flops),
-                       {given[x]: filled(t) for x, t in routine.reads.items()},
-                       {given[x]: filled(t) for x, t in routine.writes.items()})
-
-
-class _Filler(ast.NodeTransformer):
-    """Puts arguments in place of parameters."""
-
-    def __init__(self, given: Mapping[str, str]) -> None:
-        self.given = given
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Replace a parameter."""
-        given = self.given.get(node.id)
-        return node if given is None else ast.parse(given, mode="eval").body
+    return RoutineCall(e.fn.name, routine.flops(given), moved(routine.reads),
+                       moved(routine.writes))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tracejit.codegen.folds import COPIED
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Loop, Node, While, children, loops_in
+from tracejit.codegen.loop_ir import Loop, Node, While, children, every_node, loops_in
 from tracejit.ir.core import Eqn
 from tracejit.ir.walk import all_eqns
 
@@ -80,12 +79,8 @@ def _places(lines: Sequence[str]) -> list[tuple[int, int, str, int]]:
 
 
 def labels_of(nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield the labels of the equations that the comments of nodes name, those inside included."""
-    for node in nodes:
-        names = node.comment.partition("  ")[0].partition(f", {COPIED}")[0]
-        yield from (word for word in names.split() if word.startswith("%"))
-        for block in children(node):
-            yield from labels_of(block)
+    """Yield the labels of the equations that nodes carry out, those inside included."""
+    return (f"%{label}" for node in every_node(nodes) for label in node.origin.labels)
 
 
 def equations_by_label(kernel: Kernel) -> dict[str, Eqn]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from tracejit.codegen.cleanup import names_in
+from tracejit.codegen.loop_expressions import Bin, Call, Expression, Load, Var, every, known_integer
 from tracejit.codegen.loop_ir import (
     Assign,
     Do,
@@ -17,7 +17,8 @@ from tracejit.codegen.loop_ir import (
     Store,
     While,
     children,
-    texts,
+    every_node,
+    expressions,
 )
 from tracejit.codegen.vector_math import host_widths, variants
 
@@ -30,35 +31,26 @@ def scalar_reasons(loop: Loop | While, calls: Sequence[str], *, strict: bool) ->
     calls  -- the functions that its scalar code calls
     strict -- whether the program was compiled with `fp="strict"`
     """
-    body = list(_flat(loop.body))
+    body = list(every_node(loop.body))
     found = []
     if isinstance(loop, While):
         found.append("how often it runs is only known in the end")
-    if any(isinstance(n, Do) and n.call == "scalar_loop()" for n in body):
+    if any(isinstance(n, Do) and n.call.fn.name == "scalar_loop" for n in body):
         found.append("it is a margin of few iterations, which is kept scalar")
     if any(isinstance(n, Return) for n in body):
         found.append("a check may leave it")
     if isinstance(loop, Loop) and (count := _iterations(loop)) is not None and count < 4:
         found.append("it runs once" if count == 1 else f"it runs {count} times only")
-    asks = any("interrupted(" in text for n in body for text in texts(n))
+    asks = any("interrupted" in e.calls for n in body for e in expressions(n))
     found += _of_calls([c for c in calls if c or not asks], strict)
     found += _of_carried(loop, strict)
     found += _of_memory(loop.var if isinstance(loop, Loop) else loop.counter, body)
     return found
 
 
-def _flat(nodes: Sequence[Node]) -> Iterator[Node]:
-    for node in nodes:
-        yield node
-        for block in children(node):
-            yield from _flat(block)
-
-
 def _iterations(loop: Loop) -> int | None:
-    bounds = (loop.lo, loop.hi)
-    if all(text.lstrip("-").isdigit() for text in bounds):
-        return max(int(loop.hi) - int(loop.lo), 0)
-    return None
+    lo, hi = known_integer(loop.lo), known_integer(loop.hi)
+    return None if lo is None or hi is None else max(hi - lo, 0)
 
 
 def _of_calls(calls: Sequence[str], strict: bool) -> Iterator[str]:
@@ -83,18 +75,34 @@ def _of_carried(loop: Loop | While, strict: bool) -> Iterator[str]:
     may change the order of their terms.
     """
     body = [*(loop.head if isinstance(loop, While) else ()), *loop.body]
-    updates: dict[str, list[str]] = {}
-    for node in _flat(body):
+    updates: dict[str, list[Expression]] = {}
+    for node in every_node(body):
         if isinstance(node, Assign):
             updates.setdefault(node.name, []).append(node.expression)
     for name in read_before_set(body):
-        texts_of = updates.get(name, [])
-        if all(text.startswith(f"radd({name}, ") for text in texts_of):
-            if strict and texts_of:
+        steps = updates.get(name, [])
+        if all(_is_sum(name, step) for step in steps):
+            if strict and steps:
                 yield f'{name} is summed in order, with fp="strict"'
-        elif not all(re.fullmatch(rf"{name} [+-] \w+|log_(base|capacity)\(.*", text)
-                     for text in texts_of):
+        elif not all(_is_counted(name, step) for step in steps):
             yield f"{name} goes from one iteration to the next"
+
+
+def _is_sum(name: str, step: Expression) -> bool:
+    """Whether something is added to a scalar that may change the order of its terms."""
+    return isinstance(step, Call) and step.fn.name == "radd" and _is_scalar(name, step.args[0])
+
+
+def _is_counted(name: str, step: Expression) -> bool:
+    """Whether a scalar changes by one other, or is what a Log has."""
+    if isinstance(step, Call):
+        return step.fn.name in ("log_base", "log_capacity")
+    return isinstance(step, Bin) and step.op in "+-" and _is_scalar(name, step.a) and (
+        isinstance(step.b, Var) or known_integer(step.b) is not None)
+
+
+def _is_scalar(name: str, e: Expression) -> bool:
+    return isinstance(e, Var) and e.name == name
 
 
 def read_before_set(nodes: Sequence[Node]) -> list[str]:
@@ -119,24 +127,23 @@ def _of_memory(var: str, body: Sequence[Node]) -> Iterator[str]:
     data: set[str] = set()
     for node in body:
         if isinstance(node, (Let, Assign)) and (
-                "[" in node.expression or not data.isdisjoint(names_in(node))):
+                any(isinstance(e, Load) for e in every(node.expression))
+                or not data.isdisjoint(names_in(node))):
             data.add(node.name)
+    loads = [e for n in body for whole in expressions(n) for e in every(whole)
+             if isinstance(e, Load)]
     for buffer in dict.fromkeys(n.buffer for n in body if isinstance(n, Store)):
         written = {n.index for n in body if isinstance(n, Store) and n.buffer == buffer}
-        read = {index for n in body for text in texts(n) for index in _indices(text, buffer)}
-        if not data.isdisjoint(re.findall(r"[A-Za-z_]\w*", " ".join(written))):
+        read = {e.index for e in loads if e.buffer == buffer}
+        if any(not data.isdisjoint(index.reads) for index in written):
             yield f"data says where it writes to {buffer}"
         elif read and len(read | written) > 1:
             yield f"it reads and writes {buffer} at different places"
-        elif any(re.search(rf"\b{var} \* |\* {var}\b", index) for index in written):
+        elif any(_is_scaled(var, index) for index in written):
             yield f"what it writes to {buffer} is not side by side"
 
 
-def _indices(text: str, buffer: str) -> Iterator[str]:
-    """Yield the indices at which source reads a buffer."""
-    for m in re.finditer(rf"\b{re.escape(buffer)}\[", text):
-        depth, k = 1, m.end()
-        while depth:
-            depth += (text[k] == "[") - (text[k] == "]")
-            k += 1
-        yield text[m.end():k - 1]
+def _is_scaled(var: str, index: Expression) -> bool:
+    """Whether an index has a variable as a factor."""
+    return any(isinstance(e, Bin) and e.op == "*" and (_is_scalar(var, e.a) or _is_scalar(var, e.b))
+               for e in every(index))

@@ -10,7 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from tracejit.codegen.loop_ir import Do, If, Loop, Node, Return, While, children, texts
+from tracejit.codegen.loop_expressions import (
+    ONE,
+    ZERO,
+    Bin,
+    Expression,
+    Extent,
+    call,
+    integer,
+    known_integer,
+)
+from tracejit.codegen.loop_ir import (
+    Do,
+    If,
+    Loop,
+    Node,
+    Return,
+    While,
+    children,
+    expressions,
+)
 from tracejit.inspection.costs.routines import calls_in
 
 __all__ = ["Part", "Step", "counted", "is_margins", "split", "timed", "without_counts"]
@@ -84,7 +103,7 @@ def _parts(node: Node, around: tuple[Node, ...]) -> list[Part]:
 def _is_work(node: Node) -> bool:
     """Whether a node has loops or calls of routines."""
     if isinstance(node, (Loop, While)) or any(calls_in(node)) or any(
-            "call_native(" in text for text in texts(node)):
+            "call_native" in e.calls for e in expressions(node)):
         return True
     return any(_is_work(n) for block in children(node) for n in block)
 
@@ -95,7 +114,7 @@ def is_margins(node: Node) -> bool:
         return False
     last = node.body[-1]
     return isinstance(last, Loop) and any(
-        isinstance(n, Do) and n.call == "scalar_loop()" for n in last.body)
+        isinstance(n, Do) and n.call.fn.name == "scalar_loop" for n in last.body)
 
 
 # --- clocks -------------------------------------------------------------------------------------
@@ -126,7 +145,7 @@ def timed(part: Part, slots: Iterator[int]) -> list[Node]:
 
 
 def _lap(slot: int) -> Do:
-    return Do(f"lap({slot})")
+    return Do(call("lap", integer(slot)))
 
 
 def _with_blocks(node: Node, blocks: Sequence[list[Node]]) -> Node:
@@ -146,14 +165,15 @@ def counted(nodes: Sequence[Node], slots: Iterator[int], found: dict[object, int
     """Return nodes with counters; `found` gets their slots.
 
     It has, per block by its identity, the slot for how often it runs; per call of a routine by
-    that of its node, and per amount by its text, the slot of its flops and of elements moved.
+    that of its node, and per amount, the slot of its flops and of elements moved.
     """
     result: list[Node] = []
     for node in nodes:
         blocks = [counted(block, slots, found) for block in children(node)]
         new = _with_blocks(node, blocks) if blocks else replace(node)
-        for call in calls_in(node):
-            for amount in dict.fromkeys((call.flops, *call.reads.values(), *call.writes.values())):
+        for made in calls_in(node):
+            amounts = made.flops, *made.reads.values(), *made.writes.values()
+            for amount in dict.fromkeys(amounts):
                 found[id(new), amount] = slot = next(slots)
                 result.append(_tally(slot, amount))
         for block in blocks:
@@ -163,25 +183,26 @@ def counted(nodes: Sequence[Node], slots: Iterator[int], found: dict[object, int
             if isinstance(node, Loop):
                 result.append(_tally(slot, _trips(node)))
             else:
-                block.insert(0, _tally(slot, "1"))
+                block.insert(0, _tally(slot, ONE))
         result.append(new)
     return result
 
 
-def _tally(slot: int, amount: str) -> Do:
-    return Do(f"tally({slot}, {amount})")
+def _tally(slot: int, amount: Expression) -> Do:
+    return Do(call("tally", integer(slot), amount))
 
 
-def _trips(loop: Loop) -> str:
-    """Return how often a loop runs, as source."""
-    span = loop.hi if loop.lo == "0" else f"{loop.hi} - ({loop.lo})"
-    if loop.step != 1:
-        assert isinstance(loop.step, int), "kernels for a device are not measured"
-        span = f"idiv({span} + {loop.step - 1}, {loop.step})"
-    return f"imax({span}, 0)"
+def _trips(loop: Loop) -> Expression:
+    """Return how often a loop runs."""
+    span: Expression = Extent(loop.lo, loop.hi)
+    if loop.step != ONE:
+        step = known_integer(loop.step)
+        assert step is not None, "kernels for a device are not measured"
+        span = call("idiv", Bin("+", span, integer(step - 1)), loop.step)
+    return call("imax", span, ZERO)
 
 
 def without_counts(nodes: Sequence[Node]) -> list[Node]:
     """Return nodes without counters."""
     return [_with_blocks(n, [without_counts(b) for b in children(n)]) for n in nodes
-            if not (isinstance(n, Do) and n.call.startswith("tally("))]
+            if not (isinstance(n, Do) and n.call.fn.name == "tally")]

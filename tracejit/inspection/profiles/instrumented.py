@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.codegen.kernel import Kernel
+from tracejit.codegen.loop_expressions import call, integer
 from tracejit.codegen.loop_ir import Do, Node
 from tracejit.inspection.profiles.instrument import Part, counted, split, timed, without_counts
 from tracejit.inspection.profiles.symbols import Symbols
@@ -127,7 +128,7 @@ class Instrumented:
         self._put(kernel, slots, without_counts(nodes))
 
     def _with_start(self, nodes: list[Node]) -> list[Node]:
-        return [Do(f"lap({START})"), *nodes]
+        return [Do(call("lap", integer(START))), *nodes]
 
     def _put(self, kernel: Kernel, slots: Any, nodes: list[Node]) -> None:
         self.slots = next(slots)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from tracejit.codegen.folds import COPIED
+from tracejit.codegen.interrupts import CHUNKS
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import If, Loop, Node, Store, While, children
+from tracejit.codegen.loop_ir import If, Loop, Node, Store, While, every_node
 from tracejit.codegen.python_source import render_nodes
 from tracejit.inspection.costs.formulas import format_formula
 from tracejit.inspection.profiles.instrument import without_counts
@@ -25,7 +24,7 @@ __all__ = ["Origins"]
 
 
 class Origins:
-    """The equations that lines of emitted code are made of, by the comments on them."""
+    """The equations that nodes of Loop IR carry out, by their origins."""
 
     def __init__(self, kernel: Kernel, symbols: Symbols) -> None:
         self.symbols = symbols
@@ -36,8 +35,7 @@ class Origins:
 
     def eqns_of(self, nodes: Sequence[Node]) -> list[Eqn]:
         """Return the equations that nodes stand for, in order."""
-        labels = (label for comment in _comments(nodes)
-                  for label in re.findall(r"%(\w+)", comment))
+        labels = (label for node in every_node(nodes) for label in node.origin.labels)
         found = dict.fromkeys(self.eqns[label] for label in labels if label in self.eqns)
         inner = {e for eqn in found for region in eqn.regions for e in all_eqns(region)}
         return [e for e in found if not (e.regions and inner & found.keys())] or list(found)
@@ -73,22 +71,6 @@ class Origins:
         return ("at most " if is_bound and formula != 0 else "") + format_formula(formula, names)
 
 
-def _comments(nodes: Sequence[Node]) -> Iterator[str]:
-    for node in nodes:
-        yield getattr(node, "comment", "")
-        for block in children(node):
-            yield from _comments(block)
-
-
-def _stores(nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield the comments of the stores in nodes."""
-    for node in nodes:
-        if isinstance(node, Store):
-            yield node.comment
-        for block in children(node):
-            yield from _stores(block)
-
-
 def _sites(eqns: Sequence[Eqn]) -> tuple[str, ...]:
     places = {(e.site.location[:2], str(e.site)) for e in eqns if e.site is not None}
     return tuple(dict.fromkeys(text for _, text in sorted(places)))
@@ -104,11 +86,11 @@ def _role(eqns: Sequence[Eqn]) -> str:
 
 def _kind(stretch: Stretch) -> str:
     node = stretch.main
-    stores = list(_stores(stretch.nodes))
+    stores = [n for n in every_node(stretch.nodes) if isinstance(n, Store)]
     if node is None:
         loops = any(isinstance(n, (Loop, While)) for n in stretch.nodes)
         return "short steps together" if loops else "scalar code"
-    if stores and all(COPIED in comment for comment in stores):
+    if stores and all(n.origin.copied for n in stores):
         return "copy"
     if isinstance(node, (Loop, While)):
         is_own = isinstance(node, While) or bool(node.blocks) or _is_chunks(node)
@@ -119,5 +101,4 @@ def _kind(stretch: Stretch) -> str:
 
 def _is_chunks(loop: Loop) -> bool:
     """Whether a loop runs a loop of the program in chunks."""
-    return loop.var.endswith("_chunk") and any(
-        isinstance(n, Loop) and bool(n.blocks) for n in loop.body)
+    return loop.role == CHUNKS

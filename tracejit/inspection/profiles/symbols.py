@@ -1,11 +1,9 @@
-"""What the names of emitted source stand for: sizes, indices, memory; and what expressions do."""
+"""What the names of Loop IR stand for: sizes, indices, memory; and what expressions do."""
 
 from __future__ import annotations
 
-import ast
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +11,20 @@ from typing import Any
 import numpy as np
 
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Assign, Let, Node, While, children
-from tracejit.inspection.costs.operations import COMPLEX_FLOPS, FREE, ONE_FLOP, OPERATORS
+from tracejit.codegen.loop_expressions import (
+    Array,
+    Bin,
+    Call,
+    Expression,
+    Extent,
+    Load,
+    Unary,
+    Var,
+    every,
+    known_integer,
+)
+from tracejit.codegen.loop_ir import Assign, Let, Node, While, every_node
+from tracejit.inspection.costs.operations import COMPLEX_FLOPS, operation_of
 from tracejit.ir.core import Value
 from tracejit.ir.dims import (
     Dim,
@@ -26,15 +36,12 @@ from tracejit.ir.dims import (
     minimum,
     mod,
 )
-from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.types import scalar
 
 __all__ = ["BufferElement", "Symbols"]
 
 _CALLS = {"imax": maximum, "imin": minimum, "idiv": floor_div, "imod": mod}
-_INTEGERS = frozenset((*_CALLS, "log_capacity", "log_grow", "between", "interrupted", "fail",
-                       *(name for name, d in DTYPES.items() if d.kind in "iub"), "bool_"))
-"""The functions whose results are integers or bools."""
+"""What functions of integers are as dims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +77,14 @@ class Symbols:
         self.dims: dict[str, Dim] = {name: v.dim for v, name in kernel.scalar_names.items()
                                      if v in sizes}
         self.fixed = frozenset(self.dims)
-        self.kinds: dict[str, str] = dict.fromkeys(self.dims, "i")
         self.names: dict[str, frozenset[str]] = {name: frozenset() for name in self.dims}
         self.buffers = {b.name: b for b in kernel.buffers}
         self.pointers: dict[str, np.dtype] = {n: b.dtype for n, b in self.buffers.items()}
         self.counts: dict[int, Value] = {}
-        self.assigned: Counter[str] = Counter()
-        self._count_assigned((*kernel.head, *kernel.nodes))
+        self.assigned = Counter(node.name for node in every_node((*kernel.head, *kernel.nodes))
+                                if isinstance(node, (Let, Assign)))
         for node in kernel.head:
             self.define(node)
-
-    def _count_assigned(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
-            if isinstance(node, (Let, Assign)):
-                self.assigned[node.name] += 1
-            for block in children(node):
-                self._count_assigned(block)
 
     # --- definitions ----------------------------------------------------------------------------
 
@@ -93,38 +92,25 @@ class Symbols:
         """Note what a name is set to."""
         if not isinstance(node, (Let, Assign)) or node.name in self.fixed:
             return
-        tree = _parsed(node.expression)
-        if self._defines_pointer(node.name, tree):
+        e = node.expression
+        if isinstance(e, Array) or (isinstance(e, Call) and e.fn.name in ("log_base", "advance")):
+            self.pointers[node.name] = e.dtype
             return
-        self.kinds.setdefault(node.name, self.kind(tree))
         if self.assigned[node.name] > 1:
             self.names[node.name] = frozenset("*")
             return
-        self.names[node.name] = self._names_in(tree)
-        dim = self._dim(tree)
+        self.names[node.name] = self._names_in(e)
+        dim = self.dim(e)
         if dim is not None:
             self.dims[node.name] = dim
 
-    def _defines_pointer(self, name: str, tree: ast.expr) -> bool:
-        if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
-            return False
-        if tree.func.id == "log_base":
-            number = tree.args[1]
-            assert isinstance(number, ast.Constant)
-            self.pointers[name] = self.kernel.logs[int(str(number.value))]
-            return True
-        if tree.func.id == "advance":
-            self.pointers[name] = self.pointers[ast.unparse(tree.args[0])]
-            return True
-        return False
-
     @contextmanager
-    def variable(self, name: str, bounds: Sequence[str]) -> Iterator[Value]:
+    def variable(self, name: str, bounds: Sequence[Expression]) -> Iterator[Value]:
         """Bind the variable of a loop."""
         dim, known = self.dims.get(name), self.names.get(name, frozenset())
         value = Value(scalar(np.int64), name)
-        names = frozenset({name}).union(*(self._names_in(_parsed(b)) for b in bounds))
-        self.dims[name], self.names[name], self.kinds[name] = value.dim, names, "i"
+        names = frozenset({name}).union(*map(self._names_in, bounds))
+        self.dims[name], self.names[name] = value.dim, names
         try:
             yield value
         finally:
@@ -156,49 +142,31 @@ class Symbols:
 
     # --- expressions ----------------------------------------------------------------------------
 
-    def dim(self, text: str) -> Dim | None:
+    def dim(self, e: Expression) -> Dim | None:
         """Return an integer expression as a dim, where it is one of sizes and loop variables."""
-        return self._dim(_parsed(text))
+        number = known_integer(e)
+        if number is not None:
+            return number
+        if isinstance(e, Var):
+            return self.dims.get(e.name)
+        if not isinstance(e, (Unary, Bin, Extent, Call)):
+            return None
+        parts = [self.dim(part) for part in e.parts]
+        known = [part for part in parts if part is not None]
+        name = "extent" if isinstance(e, Extent) else e.fn.name if isinstance(e, Call) else e.op
+        make = _DIMS.get((name, len(parts)))
+        return None if make is None or len(known) < len(parts) else make(*known)
 
-    def _dim(self, tree: ast.expr) -> Dim | None:
-        if isinstance(tree, ast.Constant):
-            return tree.value if type(tree.value) is int else None
-        if isinstance(tree, ast.Name):
-            return self.dims.get(tree.id)
-        if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-            inner = self._dim(tree.operand)
-            return None if inner is None else -inner
-        if isinstance(tree, ast.BinOp):
-            left, right = self._dim(tree.left), self._dim(tree.right)
-            if left is None or right is None:
-                return None
-            if isinstance(tree.op, ast.Add):
-                return left + right
-            if isinstance(tree.op, ast.Sub):
-                return left - right
-            return left * right if isinstance(tree.op, ast.Mult) else None
-        if isinstance(tree, ast.Call) and ast.unparse(tree.func) in _CALLS:
-            left, right = map(self._dim, tree.args)
-            if left is not None and right is not None:
-                return _CALLS[ast.unparse(tree.func)](left, right)
-        return None
+    def _names_in(self, e: Expression) -> frozenset[str]:
+        return frozenset().union(*(self.names.get(name, frozenset())
+                                   for name in e.reads if name not in self.pointers))
 
-    def _names_in(self, tree: ast.AST) -> frozenset[str]:
-        found: frozenset[str] = frozenset()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id not in self.pointers:
-                found |= self.names.get(node.id, frozenset())
-        return found
-
-    def access(self, buffer: str, index: str) -> BufferElement:
+    def access(self, buffer: str, index: Expression) -> BufferElement:
         """Return which elements an access touches."""
-        return self._access(buffer, _parsed(index))
-
-    def _access(self, buffer: str, index: ast.expr) -> BufferElement:
         names = self._names_in(index)
-        dim = self._dim(index)
+        dim = self.dim(index)
         if dim is None:
-            return BufferElement(buffer, names, ast.unparse(index), 0, 1)
+            return BufferElement(buffer, names, index, 0, 1)
         own = {v for name in names if name != "*" for v in dim_values(self.dims.get(name, 0))}
         inside: list[object] = []
         outside: list[object] = []
@@ -213,70 +181,33 @@ class Symbols:
         stride = max(abs(stride), 1)
         return BufferElement(buffer, names, tuple(inside), (tuple(outside), const % stride), stride)
 
-    def kind(self, tree: ast.expr) -> str:
-        """Return what an expression is: "f" floating, "c" complex, "i" an integer or a bool."""
-        if isinstance(tree, ast.Constant):
-            return {float: "f", complex: "c"}.get(type(tree.value), "i")
-        if isinstance(tree, ast.Name):
-            return "f" if tree.id in ("inf", "nan") else self.kinds.get(tree.id, "i")
-        if isinstance(tree, ast.Subscript):
-            kind = self.pointers[ast.unparse(tree.value)].kind
-            return kind if kind in "fc" else "i"
-        if isinstance(tree, ast.Attribute):
-            return "f" if tree.attr in ("real", "imag") else self.kind(tree.value)
-        if isinstance(tree, (ast.Compare, ast.BoolOp)):
-            return "i"
-        if isinstance(tree, ast.Call):
-            return self._kind_of_call(tree)
-        parts = [c for c in ast.iter_child_nodes(tree) if isinstance(c, ast.expr)]
-        return max((self.kind(p) for p in parts), key="ifc".index, default="i")
-
-    def _kind_of_call(self, tree: ast.Call) -> str:
-        if isinstance(tree.func, ast.Attribute):
-            return self.kind(tree.func)
-        name = ast.unparse(tree.func)
-        if name in _INTEGERS:
-            return "i"
-        if name in ("complex", "c64", "c128"):
-            return "c"
-        if name in DTYPES:
-            return "f"
-        args = tree.args[1:] if name == "select" else tree.args
-        return max((self.kind(a) for a in args), key="ifc".index, default="i")
-
-    def read(self, text: str) -> tuple[int, dict[str, int], list[BufferElement]]:
+    def read(self, e: Expression) -> tuple[int, dict[str, int], list[BufferElement]]:
         """Return the flops, the calls and the loads of an expression; indices are no flops."""
         calls: Counter[str] = Counter()
-        loads: list[BufferElement] = []
-        flops = self._operations(_parsed(text), calls, loads)
-        return flops, dict(calls), loads
-
-    def _operations(self, tree: ast.expr, calls: Counter[str], loads: list[BufferElement]) -> int:
-        if isinstance(tree, ast.Subscript):
-            loads.append(self._access(ast.unparse(tree.value), tree.slice))
-            self._operations(tree.slice, calls, loads)
-            return 0
-        parts = [c for c in ast.iter_child_nodes(tree) if isinstance(c, ast.expr)]
-        flops = sum(self._operations(c, calls, loads) for c in parts)
-        name = OPERATORS.get(type(tree.op)) if isinstance(tree, (ast.BinOp, ast.UnaryOp)) else None
-        kinds = [self.kind(c) for c in parts]
-        if isinstance(tree, ast.Compare):
-            name = "compare"
-        elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
-            function = tree.func.id
-            name = {"radd": "add"}.get(function, "compare") if function in ONE_FLOP else None
-            is_conversion = function in FREE or function in DTYPES or function in _INTEGERS
-            if name is None and not is_conversion and set(kinds) & {"f", "c"} and (
-                    function not in ("complex", *_STRUCTURE)):
-                calls[function] += 1
-        if name is None or not set(kinds) & {"f", "c"}:
-            return flops
-        return flops + (COMPLEX_FLOPS[name] if "c" in kinds else 1)
+        loads = [self.access(part.buffer, part.index) for part in every(e)
+                 if isinstance(part, Load)]
+        return _flops(e, calls), dict(calls), loads
 
 
-_STRUCTURE = ("lap", "tally", "slot", "call_native", "advance", "log_base", "scalar_loop")
-"""The functions that compute nothing."""
+def _flops(e: Expression, calls: Counter[str]) -> int:
+    """Return the flops of an expression; calls of functions are counted."""
+    if isinstance(e, Load):
+        return 0
+    flops = sum(_flops(part, calls) for part in e.parts)
+    kinds = {part.dtype.kind for part in e.parts}
+    if not kinds & {"f", "c"}:
+        return flops
+    if isinstance(e, Call) and e.fn.flops == "call":
+        calls[e.fn.name] += 1
+    operation = operation_of(e)
+    if not operation:
+        return flops
+    return flops + (COMPLEX_FLOPS[operation] if "c" in kinds else 1)
 
 
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(re.sub(r"scope_log\d+", "0", text), mode="eval").body
+_DIMS: dict[tuple[str, int], Callable[..., Dim]] = {
+    ("-", 1): lambda a: -a, ("+", 2): lambda a, b: a + b, ("-", 2): lambda a, b: a - b,
+    ("*", 2): lambda a, b: a * b, ("extent", 1): lambda hi: hi,
+    ("extent", 2): lambda hi, lo: hi - lo,
+    **{(name, 2): make for name, make in _CALLS.items()}}
+"""The operators and functions of integers as dims, by how many operands they have."""

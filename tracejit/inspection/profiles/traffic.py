@@ -8,14 +8,14 @@ unused, and what a store reads before it writes, is not counted.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_ir import Let, Loop, Node, Store, While, children, texts
+from tracejit.codegen.loop_expressions import ONE, Expression, Select
+from tracejit.codegen.loop_ir import Let, Loop, Node, Store, While, children, expressions
 from tracejit.inspection.costs.formulas import summed
 from tracejit.inspection.costs.routines import calls_in
 from tracejit.inspection.profiles.instrument import is_margins
@@ -143,7 +143,7 @@ class _TrafficCounter:
             whole = self.span = None
         else:
             whole = None
-        if node.step != 1:  # blocks of iterations: the loop inside runs over all of them
+        if node.step != ONE:  # blocks of iterations: the loop inside runs over all of them
             whole = (lo, hi)
             lo, hi = 0, 1
         with symbols.variable(node.var, (node.lo, node.hi)) as value:
@@ -160,9 +160,9 @@ class _TrafficCounter:
                     block: int) -> None:
         """Add the operations and accesses of a node's expressions."""
         row.is_bound |= any(link.is_branch and link.mean < 1.0 for link in chain)
-        for k, text in enumerate(texts(node)):
+        for k, e in enumerate(expressions(node)):
             is_index = isinstance(node, Store) and k == 0
-            flops, calls, accesses = self.symbols.read(text)
+            flops, calls, accesses = self.symbols.read(e)
             if not is_index and flops:
                 row.flops += flops * times
                 self._formula(row, "flops_formula", flops, chain)
@@ -258,11 +258,10 @@ class _TrafficCounter:
             self.owned[row_id].footprint += bytes_
 
 
-def _end_of(margins: Loop) -> str:
+def _end_of(margins: Loop) -> Expression:
     """Return where the loop that margins belong to ends: of `select(part == 0, first, n)`, n."""
     stop = [n.expression for n in margins.body if isinstance(n, Let)][-1]
-    call = ast.parse(stop, mode="eval").body
-    return ast.unparse(call.args[2]) if isinstance(call, ast.Call) else stop
+    return stop.b if isinstance(stop, Select) else stop
 
 
 def _sum_of(groups: Iterable[_Group]) -> Dim | None:

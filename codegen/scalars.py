@@ -1,0 +1,124 @@
+"""The functions that Loop IR calls: one row each, from which every list of their names is derived.
+
+A row says which dtype a result has, what a call costs, and who may call the function. How the
+function is carried out is said where a target's functions are made: `scalar_intrinsics.py` and
+`scalar_functions.py` for the CPU, `cuda/functions.py` for devices; those of `math` need no more
+than their row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tracejit.ir.dtypes import DTYPES
+
+__all__ = ["SCALARS", "Scalar", "names_where", "scalar"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A function of scalars, or a routine on buffers.
+
+    result  -- the dtype of a call: "operands", the one to which those of the operands promote;
+               "array", that of the first operand; "part", that of a part of a complex number; the
+               name of a dtype; "" where there is no result
+    flops   -- what a call counts as: "add" or "compare", one operation; "call", the function by its
+               name; "" for nothing
+    quick   -- whether a call takes a few instructions
+    libm    -- of a function of libm that has vector variants, the number of operands; else 0
+    math    -- its name in NumPy where `math`, which numba-cuda maps to libdevice, has it as `name`
+    device  -- whether libdevice has it as `name`, and NumPy too
+    host    -- whether the host of a device has it
+    context -- whether the kernel's context is passed first
+    effect  -- whether a call does more than compute
+    """
+
+    name: str
+    result: str = "operands"
+    flops: str = "call"
+    quick: bool = False
+    libm: int = 0
+    math: str = ""
+    device: bool = False
+    host: bool = False
+    context: bool = False
+    effect: bool = False
+
+
+def _libm(name: str, math: str = "", *, operands: int = 1, device: bool = False) -> Scalar:
+    return Scalar(name, libm=operands, math=math, device=device)
+
+
+def _context(name: str, result: str = "i64", *, effect: bool = True) -> Scalar:
+    return Scalar(name, result, "", context=True, effect=effect)
+
+
+_ROWS = (
+    # What libm has, in vectors and alone: a row is all that one more takes on every target.
+    _libm("exp", "exp"), _libm("exp2", device=True), _libm("expm1", "expm1"), _libm("log", "log"),
+    _libm("log2", "log2"), _libm("log10", "log10"), _libm("log1p", "log1p"), _libm("sin", "sin"),
+    _libm("cos", "cos"), _libm("tan", "tan"), _libm("asin", "arcsin"), _libm("acos", "arccos"),
+    _libm("atan", "arctan"), _libm("sinh", "sinh"), _libm("cosh", "cosh"), _libm("tanh", "tanh"),
+    _libm("asinh", "arcsinh"), _libm("acosh", "arccosh"), _libm("atanh", "arctanh"),
+    _libm("cbrt", device=True), _libm("erf"), _libm("erfc"),
+    _libm("pow", operands=2), _libm("atan2", "arctan2", operands=2),
+    _libm("hypot", "hypot", operands=2),
+    # A few instructions each.
+    Scalar("sqrt", quick=True, math="sqrt"),
+    Scalar("fabs", flops="compare", quick=True, math="absolute"),
+    Scalar("floor", flops="compare", quick=True, device=True),
+    Scalar("ceil", flops="compare", quick=True, device=True),
+    Scalar("trunc", flops="compare", quick=True, device=True),
+    Scalar("rint", flops="compare", quick=True, device=True),
+    Scalar("copysign", flops="compare", quick=True, math="copysign"),
+    Scalar("maximum", flops="compare", quick=True), Scalar("minimum", flops="compare", quick=True),
+    Scalar("radd", flops="add"), Scalar("select", flops="", quick=True, host=True),
+    Scalar("between", "bool", "", quick=True, host=True),
+    Scalar("fmod", math="fmod"), Scalar("abs"), Scalar("complex", "c128", ""),
+    Scalar("real", "part", ""), Scalar("imag", "part", ""), Scalar("conjugate", flops=""),
+    # Integers: sizes and indices are made with these.
+    Scalar("imax", flops="", quick=True, host=True),
+    Scalar("imin", flops="", quick=True, host=True),
+    Scalar("idiv", flops="", host=True), Scalar("imod", flops="", host=True),
+    Scalar("stretch", "i64", "", host=True),
+    Scalar("ipow"), Scalar("ishl"), Scalar("ishr"), Scalar("irem"),
+    # What is defined as Python, in `scalar_functions.py`.
+    Scalar("floor_divide"), Scalar("remainder"), Scalar("cdiv"),
+    # Memory that grows.
+    _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),
+    Scalar("advance", "array", ""),
+    # The kernel and those who call it.
+    _context("fail"), _context("interrupted"), _context("show"),
+    Scalar("call_native", "i64", "", effect=True), Scalar("slot", "i64", ""),
+    Scalar("lap", "", "", effect=True), Scalar("tally", "", "", effect=True),
+    Scalar("scalar_loop", "", ""),
+    # Routines on buffers.
+    Scalar("gemm", "", ""), Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""),
+    Scalar("trsm", "", ""),
+    Scalar("argsort", "", ""), Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
+)
+
+SCALARS = {row.name: row for row in _ROWS}
+
+CASTS = frozenset({*DTYPES, "bool_"} - {"bool"})
+"""The functions that convert, by the names of their dtypes; in Loop IR they are `Cast`."""
+
+
+def scalar(name: str) -> Scalar:
+    """Return the row of a function; one that only a renderer calls has none, and gets a plain one.
+    """
+    return SCALARS.get(name) or Scalar(name, "operands", "")
+
+
+def names_where(**columns: object) -> tuple[str, ...]:
+    """Return the names of the functions whose rows have these values, in the order of the table."""
+    return tuple(row.name for row in SCALARS.values()
+                 if all(getattr(row, key) == value for key, value in columns.items()))
+
+
+def _unique(rows: Iterable[Scalar]) -> None:
+    assert len({row.name for row in rows}) == len(_ROWS), "a function has two rows"
+
+
+_unique(_ROWS)
