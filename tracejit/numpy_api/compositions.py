@@ -11,6 +11,7 @@ import numpy as np
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.creation import arange, eye, iota, linspace
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.linalg import conjugated
 from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import INDEXED, captures
@@ -60,8 +61,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
         raise refuse("np.correlate of arrays of which only data knows which is longer",
                      "Use np.convolve(a, np.conj(v[::-1]))")
     if longer:
-        return np.conj(correlate(v, a, mode))[::-1]
-    return convolve(a, np.conj(v[::-1]), mode)
+        return conjugated(correlate(v, a, mode))[::-1]
+    return convolve(a, conjugated(v[::-1]), mode)
 
 
 @captures(np.polyder)
@@ -232,4 +233,4 @@ def matrix_power(a: Any, n: int) -> Any:
             result = a if result is None else result @ a
         n //= 2
         a = a @ a if n else a
-    return eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a) if result is None else result + 0
+    return eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a) if result is None else result.copy()

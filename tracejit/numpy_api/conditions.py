@@ -109,6 +109,9 @@ def _common_dtype(*operands: Any) -> np.dtype:
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
          max: Any = None) -> Any:
     """Limit elements to an interval."""
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are "
+                         "provided is forbidden.")
     a_min, a_max = (given if given is not None else other
                     for given, other in ((a_min, min), (a_max, max)))
     result = tracer_of(as_tracer(a).value)

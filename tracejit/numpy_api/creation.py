@@ -311,6 +311,8 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     if dims_of(lift(step)):
         raise refuse("np.linspace between arrays cannot be captured",
                      "Use start + t * (stop - start)")
+    if axis not in (0, -1):
+        raise np.exceptions.AxisError(axis, 1)
     own = dtype_of(lift(step))
     result = cast(apply("iota", size=n), own) * cast(step, own) + cast(start, own)
     if endpoint and (not isinstance(n, int) or n > 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from tracejit.trace.equations import (
     dims_of,
     emit,
     lift,
+    promotion_key,
 )
 from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.layouts import lay_out
@@ -192,7 +194,11 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to the given number of decimals."""
     a = as_tracer(a)
     if a.dtype == np.bool_:
-        raise refuse("np.round of bools is computed in float16", "Convert them with .astype(int)")
+        if decimals:
+            raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to "
+                            "dtype('float16') with casting rule 'same_kind'")
+        raise refuse("np.round of bools, which gives float16, cannot be captured",
+                     "Convert them with .astype(int) first")
     if a.dtype.kind in "iu":
         if not isinstance(decimals, int) or decimals < 0:
             raise refuse("rounding of ints to tens or hundreds cannot be captured",
@@ -315,7 +321,7 @@ def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
 
 def scipy_special() -> dict[str, Callable[..., Any]]:
     """Return the captures of functions of `scipy.special`, by name."""
-    return {
+    functions: dict[str, Callable[..., Any]] = {
         "erf": _erf("erf"), "erfc": _erf("erfc"), "expit": _of_reals("expit", _expit),
         "logit": _of_reals("logit", lambda p: np.log(p) - np.log1p(-p)),
         "log_expit": _of_reals("log_expit", lambda x: -np.logaddexp(0.0, -x)),
@@ -324,6 +330,22 @@ def scipy_special() -> dict[str, Callable[..., Any]]:
         "entr": _erf("entr"), "ndtr": _ndtr,
         "cbrt": np.cbrt, "exp2": _of_reals("exp2", np.exp2), "expm1": np.expm1, "log1p": np.log1p,
     }
+    return {name: _of_floats(name, function) for name, function in functions.items()}
+
+
+def _of_floats(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of SciPy that converts ints and bools to what its ufunc computes in."""
+
+    def capture(*operands: Any) -> Any:
+        operands = tuple(map(lift, operands))
+        own = [operand_dtype(x) for x in operands]
+        if all(t.kind in "fc" for t in own):
+            return function(*operands)
+        ufunc = getattr(sys.modules["scipy.special"], name)
+        dtypes = ufunc.resolve_dtypes((*map(promotion_key, operands), *(None,) * ufunc.nout))
+        return function(*(cast(x, t) for x, t in zip(operands, dtypes, strict=False)))
+
+    return capture
 
 
 # --- conversion ---------------------------------------------------------------------------------

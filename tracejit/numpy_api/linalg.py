@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import operator
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -129,8 +131,13 @@ def _product(result: Tracer) -> Tracer:
 @captures(np.vdot)
 def vdot(a: Any, b: Any) -> Any:
     """Return the inner product, the first operand conjugated."""
-    a = as_tracer(a).reshape(-1)
-    return dot(np.conj(a) if a.dtype.kind == "c" else a, as_tracer(b).reshape(-1))
+    return dot(conjugated(a).reshape(-1), as_tracer(b).reshape(-1))
+
+
+def conjugated(x: Any) -> Any:
+    """Return the conjugates of complex numbers, others as they are: bools stay bools."""
+    x = as_tracer(x)
+    return np.conj(x) if x.dtype.kind == "c" else x
 
 
 @captures(np.inner)
@@ -566,7 +573,17 @@ def solve_of(a: Any, b: Any, lower: bool = False, *, assume_a: Any = None,
 
 def norm_of(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm, as `scipy.linalg.norm`."""
+    a = as_tracer(a)
+    if a.dtype in (np.float32, np.complex64) and ord in (1, -1, np.inf, -np.inf) and (
+            axis is None and len(a.dims) == 2):
+        a = cast(a, np.float64 if a.dtype.kind == "f" else np.complex128)  # as LAPACK's `lange`
     return norm(a, ord, axis, keepdims)
+
+
+def det_of(a: Any) -> Any:
+    """Return a determinant, as `scipy.linalg.det`, of which single precision is made double."""
+    a = as_tracer(a)
+    return det(cast(a, np.complex128 if a.dtype.kind == "c" else np.float64))
 
 
 def log_softmax(x: Any, axis: Any = None) -> Any:
@@ -574,8 +591,26 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return x - logsumexp(x, axis, keepdims=True)
 
 
+def _of_wide(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of matrices that refuses small ints, of which SciPy makes float32."""
+
+    @functools.wraps(function)
+    def capture(a: Any, *args: Any, **kwargs: Any) -> Any:
+        dtype = as_tracer(a).dtype
+        if dtype.kind in "biu" and dtype.itemsize < 4:
+            raise refuse(f"scipy.linalg.{name} of {dtype} cannot be captured",
+                         "Convert the matrix with .astype(np.float64) first")
+        return function(a, *args, **kwargs)
+
+    return capture
+
+
+_MATRICES: dict[str, Callable[..., Any]] = {
+    "solve_triangular": solve_triangular, "cholesky": cholesky_of, "solve": solve_of, "inv": inv,
+    "det": det_of}
+
 FOREIGN.update({
-    "solve_triangular": solve_triangular, "logsumexp": logsumexp, "softmax": softmax,
-    "log_softmax": log_softmax, "cholesky": cholesky_of, "solve": solve_of, "inv": inv,
-    "det": det, "norm": norm_of, **scipy_special(),
+    "logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax, "norm": norm_of,
+    **{name: _of_wide(name, function) for name, function in _MATRICES.items()},
+    **scipy_special(),
 })

@@ -13,19 +13,25 @@ from tracejit.numpy_api.shapes import moveaxis, normalize_axis
 from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import METHODS, captures
 from tracejit.trace.equations import apply, as_operand, atom_of, cast, emit, is_weak
-from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.tracer import SymInt, Tracer, tracer_of
 
 __all__: list[str] = []
 
 
+def require_no_fields(order: Any) -> None:
+    """Raise NumPy's error of an order of fields, which no captured array has."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+
+
 @captures(np.argsort, method="argsort")
-def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
     """Return the order that sorts an array, equal elements in their own order."""
+    require_no_fields(order)
     a = as_tracer(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
     moved = moveaxis(a, normalize_axis(axis, len(a.dims)), -1)
-    order: Any = None
     keys: list[Any] = order_keys(moved) if a.dtype.kind == "c" else [moved]
     for key in keys:
         if order is not None:
@@ -37,8 +43,9 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
 
 
 @captures(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
     """Return a sorted copy."""
+    require_no_fields(order)
     a = as_tracer(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
@@ -50,7 +57,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
 
 
 def _sort_inplace(a: Tracer, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-    a[...] = sort(a, axis)
+    a[...] = sort(a, axis, kind, order)
 
 
 METHODS["sort"] = _sort_inplace
@@ -105,8 +112,8 @@ def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any
     below = whole.astype(np.int64)
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
     t: Any = (place - whole).reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
-    if not t.dims:
-        t.weak = is_weak(q)  # a Python number leaves float32 as it is
+    if ordered.dtype.kind == "f" and _is_python_float(q):
+        t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
     step = high - low
     result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), ordered)
     return np.reshape(result, (*place.shape, *kept)) if keepdims else result
@@ -118,6 +125,13 @@ def percentile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> A
     a = as_tracer(a)
     hundred = a.dtype.type(100) if a.dtype.kind == "f" else 100
     return quantile(a, np.true_divide(q, hundred), axis, keepdims=keepdims)
+
+
+def _is_python_float(q: Any) -> bool:
+    """Whether `isinstance(q, (int, float))`, as `np.float64` is."""
+    if isinstance(q, Tracer):
+        return not q.is_array and not q.dims and (is_weak(q) or q.dtype == np.float64)
+    return isinstance(q, (int, float, SymInt))
 
 
 @captures(np.interp)

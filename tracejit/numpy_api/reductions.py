@@ -303,6 +303,9 @@ def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 def _nan_fold(fold: Any, fill: Any) -> Any:
     def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
+        if a.dtype.kind == "c" and fill:
+            raise refuse("np.nanmax and np.nanmin of complex numbers cannot be captured",
+                         "Use np.max and np.min, or the parts")
         if a.dtype.kind not in "fc":
             return fold(a, axis, keepdims=keepdims)
         missing = np.isnan(a)
@@ -459,6 +462,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return central differences, one-sided at the ends, with a uniform spacing."""
     f = as_tracer(f)
+    f = cast(f, np.float64) if f.dtype.kind in "iu" else f
     if edge_order != 1 or any(isinstance(v, Tracer) and v.dims for v in varargs):
         raise refuse("np.gradient with coordinates or edge_order=2 cannot be captured",
                      "Write the differences with slices")

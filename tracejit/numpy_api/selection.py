@@ -526,6 +526,8 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
     """Return elements at indices along an axis."""
     a = as_tracer(a)
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if axis is None:
         a, axis = a.reshape(-1), 0
     axis = normalize_axis(axis, len(a.dims))
