@@ -11,6 +11,7 @@ import collections
 import multiprocessing
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -102,11 +103,14 @@ def main() -> int:
         options.seed = random.SystemRandom().randrange(10**9)
     print(f"{options.count} programs from seed {options.seed}", flush=True)
     counts: collections.Counter[str] = collections.Counter()
+    reasons: collections.Counter[str] = collections.Counter()
     start = time.monotonic()
     tasks = ((seed, options) for seed in range(options.seed, options.seed + options.count))
     with multiprocessing.Pool(options.jobs, maxtasksperchild=200) as pool:
         for seed, outcome, found, source in pool.imap_unordered(check_seed, tasks):
             counts[outcome] += 1
+            if outcome == "rejected":
+                reasons[re.sub(r"[<\w/.]*[\w ]*>?:\d+: |'\w+'|\d+", "", found)[:60]] += 1
             if outcome == "mismatch":
                 print(f"\nseed {seed}: {found.splitlines()[0]}", flush=True)
                 if options.log:
@@ -116,6 +120,9 @@ def main() -> int:
             if done % 20 == 0 or done == options.count:
                 print(f"\r{done}/{options.count} {dict(counts)} "
                       f"{done / (time.monotonic() - start):.1f}/s", end="", flush=True)
+            if done % 1000 == 0 or done == options.count:
+                told = (f"{k} {why}" for why, k in reasons.most_common())
+                print("\nrejected:", *told, sep="\n  ")
     print()
     return 1 if counts["mismatch"] else 0
 
