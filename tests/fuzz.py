@@ -24,6 +24,7 @@ from program_laws import (
     Mismatch,
     Plan,
     Program,
+    Refused,
     Rejected,
     arguments,
     check_program,
@@ -47,7 +48,7 @@ def check_seed(task: tuple[int, argparse.Namespace]) -> tuple[int, str, str, str
         check_program(source, plan)
         return seed, "passed", "", source
     except Rejected as e:
-        return seed, "rejected", str(e), source
+        return seed, "refused" if isinstance(e, Refused) else "rejected", str(e), source
     except Mismatch as e:
         args = arguments(4, rank=1 if plan.overlap else 2)
         return seed, "mismatch", f"{e}\n{plan}\n{Program(source).graph(args)}", source
@@ -109,8 +110,9 @@ def main() -> int:
     with multiprocessing.Pool(options.jobs, maxtasksperchild=200) as pool:
         for seed, outcome, found, source in pool.imap_unordered(check_seed, tasks):
             counts[outcome] += 1
-            if outcome == "rejected":
-                reasons[re.sub(r"[<\w/.]*[\w ]*>?:\d+: |'\w+'|\d+", "", found)[:60]] += 1
+            if outcome in ("rejected", "refused"):
+                why = re.sub(r"[<\w/.]*[\w ]*>?:\d+: |'\w+'|\d+", "", found)
+                reasons[f"{outcome}: {why[:60]}"] += 1
             if outcome == "mismatch":
                 print(f"\nseed {seed}: {found.splitlines()[0]}", flush=True)
                 if options.log:
@@ -122,7 +124,7 @@ def main() -> int:
                       f"{done / (time.monotonic() - start):.1f}/s", end="", flush=True)
             if done % 1000 == 0 or done == options.count:
                 told = (f"{k} {why}" for why, k in reasons.most_common())
-                print("\nrejected:", *told, sep="\n  ")
+                print("", *told, sep="\n  ")
     print()
     return 1 if counts["mismatch"] else 0
 

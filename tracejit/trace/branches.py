@@ -48,6 +48,7 @@ from tracejit.trace.places import (
     same_structure,
 )
 from tracejit.trace.restarts import Grows, Unroll
+from tracejit.trace.runs import Run
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
@@ -463,4 +464,4 @@ def _describe(x: Any) -> str:
         return f"an array of {len(x.dims)} axes" if x.dims else "a number"
     if is_number(x):
         return "a number"
-    return f"a {type(x).__name__}"
+    return "a list" if isinstance(x, Run) else f"a {type(x).__name__}"
