@@ -216,15 +216,17 @@ def test_formulas_are_written_with_powers() -> None:
         "2*m*(n**2//3) + n**2//3")
 
 
-@pytest.mark.parametrize("seed", [*range(6), *range(7, 10), *range(11, 15)])  # others are refused
+@pytest.mark.parametrize("seed", range(20))
 def test_passes_add_no_flops(seed: int) -> None:
     names: dict[str, Any] = {"np": np}
     source = random_program(seed)
     file = f"<random program {seed}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     exec(compile(source, file, "exec"), names)
-    traced = tracejit.value_and_grad(names["f"]).trace(
-        *map(tracejit.spec, ("f64[n]", "f64[n, 3]", "float", "int")))
+    try:
+        traced = tracejit.value_and_grad(names["f"]).trace("f64[n]", "f64[n, 3]", "float", "int")
+    except tracejit.Refusal:
+        pytest.skip("the program is refused")
     before, after = costs_of(traced.program.graph), costs_of(traced.graph)
     sizes = dict.fromkeys((*before.names.values(), *after.names.values()), 7)
     assert after.at(sizes).flops <= before.at(sizes).flops

