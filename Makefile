@@ -7,13 +7,20 @@ PY     := $(VENV)/bin/python
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 COUNT  ?= 5000
 
-.PHONY: help demo test test-full check fuzz bench golden docs notebooks
+# Tests that take under a minute together on two cores: of every stage some, few that compile much.
+FAST := $(addprefix tests/, test_aliases.py test_check_grads.py test_containers.py test_costs.py \
+    test_cublas.py test_dtypes.py test_golden.py test_house.py test_ir.py test_messages.py \
+    test_packaging.py test_symbolic.py test_transforms.py test_zero_d.py \
+    gauntlet/test_given_texts.py gauntlet/test_refusal_messages.py gauntlet/test_texts_of_numbers.py)
+
+.PHONY: help demo fast test test-full check fuzz bench golden docs notebooks
 
 help:
 	@echo 'make demo       fit three models with compiled gradients; print fits, errors, times, source'
+	@echo 'make fast       lint and the tests that take under a minute, while you edit'
 	@echo 'make test       run the test suite                          (JOBS=$(JOBS))'
 	@echo 'make test-full  the same with all cases of tests/gauntlet, not a sample by the day'
-	@echo 'make check      lint, types, packages and layers'
+	@echo 'make check      lint, types, packages, layers and words'
 	@echo 'make fuzz       random programs against differences         (COUNT=$(COUNT), SEED=...)'
 	@echo 'make bench      times beside hand-written, JAX, PyTorch, autograd; shown again by the pages'
 	@echo 'make golden     write golden sources and the pages of docs/ again; review the diff'
@@ -24,6 +31,10 @@ help:
 demo: $(VENV)/demo.stamp
 	$(PY) -m examples
 
+fast: $(VENV)/dev.stamp
+	$(PY) -m ruff check
+	$(PY) -m pytest -n $(JOBS) --dist worksteal -q $(FAST)
+
 test: $(VENV)/dev.stamp
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -q
 
@@ -33,7 +44,7 @@ test-full: $(VENV)/dev.stamp
 check: $(VENV)/dev.stamp
 	$(PY) -m ruff check
 	$(PY) -m mypy --strict tracejit
-	$(PY) -m pytest -q tests/test_packaging.py
+	$(PY) -m pytest -q tests/test_packaging.py tests/test_house.py
 
 fuzz: $(VENV)/dev.stamp
 	$(PY) tests/fuzz.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
