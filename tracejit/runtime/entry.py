@@ -18,9 +18,9 @@ from tracejit.artifacts.store import shared_object
 from tracejit.runtime import layout
 from tracejit.runtime.interrupts import poll_address
 
-__all__ = ["MAX_LEAVES", "MAX_WORDS", "Words", "make_entry", "release_memory"]
+__all__ = ["MAX_LEAVES", "MAX_LOGS", "MAX_WORDS", "Words", "make_entry", "release_memory"]
 
-MAX_LEAVES, MAX_WORDS = 64, 512
+MAX_LEAVES, MAX_WORDS, MAX_LOGS = 64, 512, 60
 
 
 class Words:

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from tracejit.codegen import context
 from tracejit.runtime import layout
-from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words
+from tracejit.runtime.entry import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
 
 __all__ = ["entry_text"]
 
@@ -122,7 +122,7 @@ class _State:
         self.ends = w.variable(b, WORD, size=MAX_LEAVES)
         self.objects = w.variable(b, WORD, size=MAX_LEAVES)
         self.scalars = w.variable(b, WORD, size=4 * MAX_LEAVES)
-        self.ctx = w.variable(b, WORD, size=64)
+        self.ctx = w.variable(b, WORD, size=context.LOGS + 2 * MAX_LOGS)
         self.arena = w.variable(b, BYTE, size=STACK_ARENA + 64)
         self.position = w.variable(b, WORD, WORD(0))
         """In a dict of which the keys are looked at."""

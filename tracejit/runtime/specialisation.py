@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.exact import is_compared_by_content
 from tracejit.runtime import layout
-from tracejit.runtime.entry import MAX_LEAVES, MAX_WORDS, Words, make_entry
+from tracejit.runtime.entry import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words, make_entry
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.records import Records, Source, Unreadable
@@ -209,7 +209,8 @@ class Specialisation:
                 if leaves[k] is not None:
                     leaves[k] = _with_fact(leaves[k], f, self.interface.inputs[k][0].itemsize)
         records = [*guards, *leaves, *outputs, *pairs]
-        too_many = len(leaves) + len(outputs) > MAX_LEAVES or runner.plan_words > MAX_WORDS
+        too_many = len(leaves) + len(outputs) > MAX_LEAVES or (
+            runner.plan_words > MAX_WORDS or self.interface.logs > MAX_LOGS)
         if any(r is None for r in records) or too_many or not layout.is_known_layout():
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
