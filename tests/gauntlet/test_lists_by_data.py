@@ -7,7 +7,7 @@ program serves all lengths.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -401,6 +401,98 @@ def after_the_branch(x):
     return t
 
 
+# --- tuples --------------------------------------------------------------------------------------
+
+
+class Point(NamedTuple):
+    t: float
+    y: float
+
+
+@program
+def simpson_by_a_stack_of_tuples(x):
+    c = x[0]
+
+    def g(t):
+        return np.sin(c * t) * np.exp(-t)
+
+    stack, total = [(0.0, 1.0 + 0.1 * x[-1] ** 2, 0)], 0.0
+    while stack:
+        a, b, depth = stack.pop()
+        m = 0.5 * (a + b)
+        one = (b - a) / 6 * (g(a) + 4 * g(m) + g(b))
+        two = (b - a) / 12 * (g(a) + 4 * g(0.5 * (a + m)) + 2 * g(m) + 4 * g(0.5 * (m + b)) + g(b))
+        if depth > 30 or abs(two - one) < 1e-6:
+            total += two
+        else:
+            stack.append((a, m, depth + 1))
+            stack.append((m, b, depth + 1))
+    return total
+
+
+@program
+def points(x):
+    found, t, y, area = [], 0.0, abs(x[0]), 0.0
+    while y < 9:
+        found.append((t, y))
+        t += 0.1
+        y = y * 1.3 + 0.2
+    for (t0, y0), (t1, y1) in zip(found[:-1], found[1:], strict=True):  # noqa: RUF007
+        area += (t1 - t0) * (y0 + y1) / 2
+    return area + found[-1][1] * found[0][1] + np.sum(np.array(found)[:, 1] ** 2) + len(found)
+
+
+@program
+def named_points(x):
+    found = []
+    for k, v in enumerate(x):
+        if v > 1:
+            found.append(Point(k * 1.0, v))
+    return sum(p.t * p.y for p in found) + (found[-1].y if found else x[0])
+
+
+@program
+def filtered_tuples(x):
+    return sum(v * i for i, v in [(i, v) for i, v in enumerate(x) if v > 1])
+
+
+@program
+def queue_of_nested_tuples(x):
+    waiting, t = [(x[0], (x[-1], 2))], 0.0
+    while waiting:
+        a, (b, n) = waiting.pop(0)
+        t += a * b * n
+        if a > 1:
+            waiting.append((a * 0.5, (b * 0.9, n + 1)))
+        if n > 8:
+            waiting.clear()
+    return t
+
+
+@program
+def tuples_changed_in_place(x):
+    found = [(v, k) for k, v in enumerate(x) if v > 0]
+    while len(found) > 1:
+        if found[0][0] > found[1][0]:
+            found.append((found[0][0] * 0.5, 3))
+        del found[0]
+        found[:] = found[1:]
+    return x[0] + sum(v * k for v, k in found)
+
+
+@program
+def ints_and_floats_in_tuples(x):
+    found, s = [], abs(x[0])
+    while s < 5:
+        found.append((1, s))
+        s += 1.0
+        found.append((2.5, s))
+    return sum(a * b for a, b in found)
+
+
+# --- the laws ------------------------------------------------------------------------------------
+
+
 def test_values_and_derivatives() -> None:
     """All programs, interpreted, forwards and backwards."""
     with tracejit.config(disable_jit=True):
@@ -489,11 +581,34 @@ def tuples(x):
     return s
 
 
+def different_things(x):
+    found = []
+    for v in x:
+        if v > 1:
+            found.append((v, 1))
+        else:
+            found.append(v)
+    return len(found)
+
+
+def least_tuple(x):
+    return min([(v, k) for k, v in enumerate(x) if v > 0])[0]
+
+
+def arrays(x):
+    found = []
+    for v in x:
+        if v > 1:
+            found.append(x * v)
+    return sum(np.sum(y) for y in found)
+
+
 def whole_list_as_a_result(x):
     return [v for v in x if v > 1]
 
 
 REFUSED = [grown_while_walked, grown_while_numbered, popped_while_walked, tuples,
+           different_things, least_tuple, arrays,
            whole_list_as_a_result]
 
 

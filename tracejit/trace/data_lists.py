@@ -44,10 +44,11 @@ from tracejit.trace.mixed import (
 )
 from tracejit.trace.places import is_number
 from tracejit.trace.restarts import Grows, Unroll
+from tracejit.trace.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.runs import PlaceInCode, Run, Stored, array_of, has_runs, place_in_code
 from tracejit.trace.tracer import CellPlace, Tracer, scalar_of, tracer_of
 
-__all__ = ["DataLists", "Grown", "plain_items"]
+__all__ = ["ByData", "DataLists", "plain_items"]
 
 def _kinds_of(x: Any) -> Kinds:
     """Return the kinds of an item, or of those of a run; `Unroll` where they are no numbers."""
@@ -84,23 +85,25 @@ class Grown(Run):
 
     lists     -- the lists of the region around which it is one
     container -- the list in the capture
+    column    -- which place it is for, where items are tuples
     raw       -- the kinds of its numbers, with how large they are; none while it has no item
     kinds     -- those that matter
     """
 
-    __slots__ = ("changes", "container", "kinds", "lists", "log", "raw", "size")
+    __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "size")
 
-    def __init__(self, lists: DataLists, container: list[Any], raw: Kinds,
-                 where: PlaceInCode) -> None:
+    def __init__(self, lists: DataLists, container: list[Any], items: list[Any], raw: Kinds,
+                 where: PlaceInCode, column: int = 0) -> None:
         super().__init__(where)
-        self.lists, self.container, self.raw, self.kinds = lists, container, raw, _plain(raw)
+        self.lists, self.container, self.column = lists, container, column
+        self.raw, self.kinds = raw, _plain(raw)
         self.changes = 0
         """How often its length was changed."""
         depth = current().depth
         self.log: Cell | None = None
         self.size: Cell | None = None
         if raw:
-            data = _joined_array(list(container), self.dtype)
+            data = _joined_array(items, self.dtype)
             self.log = Cell(emit_value("log_of", [data.value]), depth)
             self.size = Cell(_as_value(data.dims[0]), depth)
 
@@ -199,6 +202,9 @@ class Grown(Run):
 
     def push(self, x: Any) -> None:
         """Append a number, or those of a run."""
+        if (is_row(x) or isinstance(x, Rows)) and self.log is None:
+            raise Grows(self.lists.frame, self.container, "a list gets tuples", by_data=True,
+                        template=x.template if isinstance(x, Rows) else x)
         self._accept(x)
         assert self.log is not None
         x = x.data if isinstance(x, Stored) else lift(number_of(x))
@@ -210,7 +216,7 @@ class Grown(Run):
         raw = united(self.raw, *map(_kinds_of, items))
         if _plain(raw) != self.kinds:
             raise Grows(self.lists.frame, self.container, "a list gets another kind of number",
-                        by_data=True, kinds=raw)
+                        by_data=True, kinds={self.column: raw})
 
     def pop(self) -> Any:
         """Remove the last item and return it."""
@@ -256,19 +262,85 @@ class Grown(Run):
     def _changed(self, log: Value, size: Dim) -> None:
         assert self.log is not None
         assert self.size is not None
+        refuse_joined_change(self.container)
         current().log_changes += 1
         self.changes += size != self.count
         _set(self.log, log)
         _set(self.size, _as_value(size))
 
-    def finished(self) -> list[Any]:
-        """Return what the list has afterwards."""
+    @property
+    def cells(self) -> set[Cell | None]:
+        """Return where the Log and the number of its items are."""
+        return {self.log, self.size}
+
+    def finished(self) -> Stored | None:
+        """Return the items as they are in the end; None where there never was one."""
         if self.log is None:
-            return list(self.lists.before[id(self.container)])
+            return None
         data = tracer_of(emit_value("log_array", [self.log.value],
                                     {"shape": (self.count,), "last": True}))
         data.cell.is_array = True
-        return [self._stored(data)]
+        return self._stored(data)
+
+
+class GrownRows(Rows):
+    """Items that are tuples, in a Log for each place in them."""
+
+    __slots__ = ()
+
+    def walk(self) -> Callable[[Any], Any]:
+        """Return what gives a loop over the list its items."""
+        places = [c.walk() for c in self.columns]
+        return lambda k: self.row([place(k) for place in places])
+
+    def stored(self) -> Rows:
+        """Return the items as they are now, as runs that have them in arrays."""
+        return Rows([c.stored() for c in self.columns], self.template, self.where)
+
+    def push(self, x: Any) -> None:
+        """Append a tuple, or those of a run."""
+        for column, y in zip(self.columns, self._places(x), strict=True):
+            column.push(y)
+
+    def _places(self, x: Any) -> list[Any]:
+        if isinstance(x, Rows) and same_rows(x.template, self.template):
+            return x.columns
+        if not is_row(x) or not same_rows(x, self.template):
+            raise Unroll("a list that gets longer as data decides holds different things")
+        return places_of(x)
+
+    def pop(self) -> Any:
+        """Remove the last item and return it."""
+        return self.row([c.pop() for c in self.columns])
+
+    def put(self, k: Any, x: Any) -> None:
+        """Replace an item."""
+        for column, y in zip(self.columns, self._places(x), strict=True):
+            column.put(k, y)
+
+    def replace(self, parts: list[Any]) -> None:
+        """Let the list have other items."""
+        if parts and parts[0] is self:
+            for x in plain_items(parts[1:]):
+                self.push(x)
+            return
+        rows = [self._places(x) for x in plain_items(parts)]
+        for j, column in enumerate(self.columns):
+            column.replace([places[j] for places in rows])
+
+    @property
+    def cells(self) -> set[Cell | None]:
+        """Return where the Logs and the number of their items are."""
+        return {cell for c in self.columns for cell in c.cells}
+
+    def finished(self) -> Rows | None:
+        """Return the items as they are in the end; None where there never was one."""
+        columns = [c.finished() for c in self.columns]
+        return None if columns[0] is None else Rows(columns, self.template, self.where)
+
+
+ByData = Grown | GrownRows
+"""A run of which data decides how many items it has."""
 
 
 def _as_value(d: Dim) -> Value:
@@ -284,8 +356,8 @@ def _joined_array(items: list[Any], dtype: np.dtype) -> Tracer:
 
 def plain_items(xs: Any) -> Any:
     """Return a list with its items in arrays, of one that has them in Logs."""
-    if has_runs(xs) and any(isinstance(p, Grown) for p in xs):
-        return [p.stored() if isinstance(p, Grown) else p for p in xs]
+    if has_runs(xs) and any(isinstance(p, ByData) for p in xs):
+        return [p.stored() if isinstance(p, ByData) else p for p in xs]
     return xs
 
 
@@ -296,11 +368,13 @@ class DataLists:
     """The lists that have their items in Logs around one loop or branch."""
 
     def __init__(self) -> None:
-        self.kinds: dict[int, Kinds] = {}
+        self.kinds: dict[int, dict[int, Kinds]] = {}
+        """By list and place in tuples, the kinds of numbers that it gets."""
+        self.templates: dict[int, Any] = {}
         self.containers: dict[int, list[Any]] = {}
         self.before: dict[int, list[Any]] = {}
         """What the lists had, by their ids."""
-        self.runs: dict[int, Grown] = {}
+        self.runs: dict[int, ByData] = {}
         self.outdated: set[Cell | None] = set()
         """The cells of runs that were for another kind of items."""
         self.frame: Frame | None = None
@@ -312,22 +386,47 @@ class DataLists:
             return False
         key = id(e.container)
         self.containers[key] = e.container
-        self.kinds[key] = united(self.kinds.get(key, ()), e.kinds)
+        kinds = self.kinds.setdefault(key, {})
+        if e.template is not None:
+            self.templates[key] = e.template
+            kinds.update(enumerate(map(_kinds_of, places_of(e.template))))
+        for column, more in e.kinds.items():
+            kinds[column] = united(kinds.get(column, ()), more)
         self._check(e.container, e)
         run = self.runs.pop(key, None)
         if run is not None:
-            self.outdated |= {run.log, run.size}
+            self.outdated |= run.cells
         return True
 
     def _check(self, container: list[Any], e: Grows) -> None:
         """Refuse what cannot be in a Log before anything is traced for it."""
         try:
-            for x in self.before.get(id(container), container):
-                _kinds_of(x)
+            self._items(container, self.before.get(id(container), container))
         except Unroll as found:
             if e.refusal is not None and not any(f.kind == "loop" for f in current().frames):
                 raise e.refusal from None
             raise Unroll(found.why, e.refusal) from None
+
+    def _items(self, container: list[Any], items: list[Any]) -> list[list[Any]]:
+        """Return what is at each place of the items of a list; `Unroll` where they are unlike."""
+        template = self.templates.get(id(container))
+        if template is None:
+            rows = [x.template if isinstance(x, Rows) else x for x in items]
+            template = next((x for x in rows if is_row(x)), None)
+        if template is None:
+            for x in items:
+                _kinds_of(x)
+            return [items]
+        self.templates[id(container)] = template
+        columns: list[list[Any]] = [[] for _ in places_of(template)]
+        for x in items:
+            like = x.template if isinstance(x, Rows) else x
+            if not is_row(like) or not same_rows(like, template):
+                raise Unroll("a list that gets longer as data decides holds different things")
+            places = x.columns if isinstance(x, Rows) else places_of(x)
+            for column, y in zip(columns, places, strict=True):
+                column.append(y)
+        return columns
 
     def begin(self) -> None:
         """Put the items into Logs."""
@@ -337,7 +436,7 @@ class DataLists:
                 self.runs[key] = self._begin(container, self.kinds[key])
             container[:] = [self.runs[key]]
 
-    def _begin(self, container: list[Any], kinds: Kinds) -> Grown:
+    def _begin(self, container: list[Any], kinds: dict[int, Kinds]) -> ByData:
         trace = current()
         trace.captured.refuse_change(container)
         refuse_joined_change(container)
@@ -346,8 +445,15 @@ class DataLists:
                 type(x) is _LIST_ITERATOR for x in gc.get_referrers(container))):
             raise _refused_walk()
         where = place_in_code()
+        if where in trace.plain_lists:
+            raise refuse(f"a list that gets longer as data decides: {trace.plain_lists[where]}",
+                         "Make an array of it first, after the loop or branch: np.array(items)")
         asked = trace.list_kinds.get(where, ())
-        return Grown(self, container, united(asked, kinds, *map(_kinds_of, container)), where)
+        columns = [Grown(self, container, items, united(
+            asked, kinds.get(j, ()), *map(_kinds_of, items)), where, j)
+            for j, items in enumerate(self._items(container, list(container)))]
+        template = self.templates.get(id(container))
+        return columns[0] if template is None else GrownRows(columns, template, where)
 
     def put_back(self) -> None:
         """Let the lists have what they had."""
@@ -357,4 +463,5 @@ class DataLists:
     def finish(self) -> None:
         """Let the lists have their items in arrays."""
         for key, container in self.containers.items():
-            container[:] = self.runs[key].finished()
+            run = self.runs[key].finished()
+            container[:] = self.before[key] if run is None else [run]

@@ -21,7 +21,7 @@ from tracejit.trace.branches import as_condition
 from tracejit.trace.changes import known_container, note_made
 from tracejit.trace.container_aliases import refuse_joined_change
 from tracejit.trace.context import current
-from tracejit.trace.data_lists import Grown, plain_items
+from tracejit.trace.data_lists import ByData, plain_items
 from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import (
     cast,
@@ -51,6 +51,7 @@ from tracejit.trace.mixed import (
 from tracejit.trace.places import is_number
 from tracejit.trace.python_numbers import LIMIT, TOO_LARGE, require
 from tracejit.trace.restarts import NeedStatic, Unroll
+from tracejit.trace.rows import Rows
 from tracejit.trace.runs import (
     PlaceInCode,
     Relist,
@@ -530,7 +531,7 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
     if place is None:
         give_up(xs, "writing to an item of a list of different things")
     run, k = xs[place[0]], place[1]
-    if isinstance(run, Grown):
+    if isinstance(run, ByData):
         run.put(k, content)
         return None
     if isinstance(run, Slots):
@@ -636,7 +637,7 @@ def refuse_unknown_identity(a: Any, b: Any) -> None:
 
 def _change(xs: list[Any], parts: list[Any], what: str) -> None:
     """Give a list other items, more or fewer."""
-    if xs and isinstance(xs[0], Grown):
+    if xs and isinstance(xs[0], ByData):
         xs[0].replace(parts)
         return
     for p in xs:
@@ -674,7 +675,7 @@ def _items_to_add(content: Any) -> list[Any]:
 
 
 def _append(xs: list[Any], x: Any) -> None:
-    if xs and isinstance(xs[0], Grown):
+    if xs and isinstance(xs[0], ByData):
         xs[0].push(x)
         return
     _change(xs, [*xs, x], "list.append()")
@@ -692,7 +693,7 @@ def _insert(xs: list[Any], k: Any, x: Any) -> None:
 
 
 def _pop(xs: list[Any], k: Any = -1) -> Any:
-    if xs and isinstance(xs[0], Grown) and isinstance(k, int) and k == -1:
+    if xs and isinstance(xs[0], ByData) and isinstance(k, int) and k == -1:
         return xs[0].pop()
     if not isinstance(k, int):
         give_up(xs, "list.pop()")
@@ -836,8 +837,8 @@ def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
         if not isinstance(p, Run):
             result = add(result, p)
             continue
-        if isinstance(p, Stored) and p.nest:
-            p.give_up("a sum of lists")
+        if isinstance(p, Rows) or (isinstance(p, Stored) and p.nest):
+            p.give_up("a sum of tuples or lists")
         if not p.is_numbers and current().decide(
                 p.count, "==", "a sum of no arrays is a number") is True:
             continue

@@ -74,17 +74,19 @@ class Grows(Unroll):
     frame     -- of the loop or branch
     container -- the list
     by_data   -- whether data decides how many items it gets
-    kinds     -- of which its numbers are, as far as that is known
+    kinds     -- by place in the items, if those are tuples: of which its numbers are
+    template  -- a tuple that is like the items
     """
 
     frame: Any
     container: Any
 
     def __init__(self, frame: Any, container: Any, why: str, by_data: bool = False,
-                 kinds: Any = frozenset(), refusal: Refusal | None = None) -> None:
+                 kinds: Any = None, template: Any = None,
+                 refusal: Refusal | None = None) -> None:
         super().__init__(why, refusal)
         self.frame, self.container = frame, container
-        self.by_data, self.kinds = by_data, kinds
+        self.by_data, self.kinds, self.template = by_data, kinds or {}, template
 
 
 class Widens(Refusal):

@@ -22,6 +22,7 @@ from tracejit.trace.equations import (
     same_dim,
 )
 from tracejit.trace.identities import named
+from tracejit.trace.mixed import returned
 from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
@@ -105,6 +106,7 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
         for x in results:
             if isinstance(x, (Tracer, SymInt, float, complex, np.ndarray, np.generic)):
                 x = lift(x)
+                x = returned(x, of_any_kind=False)
                 outputs.append(atom_of(x if isinstance(x, SymInt) else _as_array(x)))
                 weak.append(is_weak(x))
                 constants.append(None)
