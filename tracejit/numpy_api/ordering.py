@@ -138,6 +138,10 @@ def _is_python_float(q: Any) -> bool:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
+    for nodes in (xp, fp):
+        if len(nodes.dims) != 1:
+            raise ValueError("object too deep for desired array" if nodes.dims
+                             else "object of too small depth for desired array")
     if "c" in (x.dtype.kind, xp.dtype.kind):
         raise TypeError("Cannot cast array data from dtype('complex128') to dtype('float64') "
                         "according to the rule 'safe'")

@@ -53,7 +53,7 @@ from tracejit.trace.objects import (
 )
 from tracejit.trace.places import MaybeUnset
 from tracejit.trace.python_numbers import python_int, require, rounded, strong
-from tracejit.trace.runs import has_runs, size_of
+from tracejit.trace.runs import Run, has_runs, size_of
 from tracejit.trace.text import write
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
 
@@ -110,6 +110,9 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
         fn = maximum if ufunc is np.maximum else minimum
         left, right = (v.dim if isinstance(v, SymInt) else v for v in (x, y))
         return of_dim(fn(left, right, current().builder.known))
+    if any(isinstance(v, (list, tuple)) for v in (x, y)):
+        raise refuse("the largest of lists or tuples of numbers that only the run knows",
+                     "Compare numbers of theirs in an `if`")
     if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
         raise ValueError("The truth value of an array with more than one element is ambiguous. "
                          "Use np.maximum or np.minimum")
@@ -157,6 +160,9 @@ def _fsum(iterable: Any) -> Any:
     items = tuple(_items(iterable))
     if not any(isinstance(x, Traced) for x in items):
         return math.fsum(items)
+    for x in items:
+        if isinstance(x, Tracer):
+            _require_scalar(x)
     floats = [strong(cast(x, np.float64)) for x in items]
     for x in floats:
         new = total + x
@@ -289,6 +295,9 @@ def _list_of(kind: type) -> Callable[..., Any]:
                 return note_made(kind(found))
         if kind not in (list, tuple):
             read_deeply([args, items])
+        if kind is set:
+            args = tuple(tuple(lists.items_of(found)) if has_runs(found := _items(x)) else found
+                         for x in args)
         return note_made(kind(*map(_items, args), **items))
 
     return function
@@ -405,6 +414,9 @@ def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
 def _fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
     """Return the items of an iterable as an array."""
     items = _list_of(list)(iterable)
+    if any(isinstance(x, (list, tuple)) or (isinstance(x, Tracer) and x.dims) or (
+            isinstance(x, Run) and not x.is_numbers) for x in items):
+        raise ValueError("setting an array element with a sequence.")
     return FUNCTIONS[np.array](items if count == -1 else items[:count], dtype=dtype)
 
 

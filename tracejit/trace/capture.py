@@ -32,6 +32,7 @@ from tracejit.trace.context import Guard, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
+from tracejit.trace.heap import reached_from
 from tracejit.trace.layouts import Input
 from tracejit.trace.memory import Memory, NeedOneArray
 from tracejit.trace.mixed import returned
@@ -42,7 +43,7 @@ from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
 from tracejit.trace.text import settle
-from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
+from tracejit.trace.tracer import SymInt, Traced, Tracer, scalar_of, tracer_of
 from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names, unflatten
 
 __all__ = ["Capture", "Pins", "Returned", "capture_function"]
@@ -384,8 +385,19 @@ class _Attempt:
                 weak.append(isinstance(x, (float, complex)) and not isinstance(x, np.generic))
                 constants.append(None)
             else:
-                constants.append(self.trace.captured.as_result(x))
+                constants.append(self._constant(x))
         return outputs, constants, weak
+
+    def _constant(self, x: Any) -> tuple[Any, ...]:
+        """Return an object that is a part of the result, and how a call comes by it."""
+        found: tuple[Any, ...] = self.trace.captured.as_result(x)
+        if not isinstance(found[1], Path) and any(
+                isinstance(y, (Traced, Run)) for y in reached_from([x])):
+            kind = type(x).__name__
+            raise Refusal(f"{line_of_error(Refusal(), self.fn)}: a {kind} that holds what only the "
+                          "run knows cannot be returned. Return the numbers and arrays themselves, "
+                          "or lists, tuples and dicts of them")
+        return found
 
     def _refuse_leaks(self, graph: Graph) -> None:
         """Refuse values of a loop or branch that Python kept where the capture did not see it."""

@@ -178,6 +178,12 @@ def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         if isinstance(e, TracejitError) or not (_OURS.search(str(e)) or _met_traced(fn, made)):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+    except Exception as e:  # an error of a module's own, as struct has one
+        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not any(
+                isinstance(y, Traced) for x in args
+                for y in (x if isinstance(x, (list, tuple)) else [x])):
+            raise
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     finally:
         trace.outside.pop()
 

@@ -11,7 +11,7 @@ from typing import Any
 from tracejit.trace.runs import Run
 from tracejit.trace.source import rewritten_source
 
-__all__ = ["held_by_program"]
+__all__ = ["held_by_program", "reached_from"]
 
 _OPAQUE = (FrameType, ModuleType, type)
 """What is not looked into."""
@@ -28,6 +28,11 @@ def held_by_program() -> Iterator[Any]:
             if isinstance(names, dict):  # before Python 3.13 a copy that stays with the frame
                 names.clear()
         frame = frame.f_back
+    yield from reached_from(pending)
+
+
+def reached_from(pending: list[Any]) -> Iterator[Any]:
+    """Yield some objects and what they hold, in any depth."""
     seen: set[int] = set()
     while pending:
         v = pending.pop()

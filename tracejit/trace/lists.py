@@ -839,9 +839,14 @@ def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
             continue
         if isinstance(p, Rows) or (isinstance(p, Stored) and p.nest):
             p.give_up("a sum of tuples or lists")
-        if not p.is_numbers and current().decide(
-                p.count, "==", "a sum of no arrays is a number") is True:
+        if p.count == 0:
             continue
+        if not p.is_numbers:
+            is_empty = current().decide(p.count, "==", "a sum of no arrays is a number")
+            if is_empty:
+                continue
+            if is_empty is None and not is_nonneg(p.count - 1, current().builder.known):
+                p.give_up("a sum of no arrays is a number")
         result = add(result, _run_total(p))
     return result
 
@@ -854,6 +859,11 @@ def _run_total(run: Run) -> Any:
     kind = data.dtype.kind
     dtype = np.int64 if weak and kind == "b" else data.dtype if kind in "iu" else None
     result = FUNCTIONS[np.sum](data, axis=0, dtype=dtype)
+    trace = current()
+    if isinstance(run, Stored) and run.is_numbers and data.dtype == np.float64 and not (
+            trace.is_known(run.count) or is_nonneg(run.count - 1, trace.builder.known)):
+        nothing = Kind(np.dtype(np.int64), True, 0)
+        return Mixed(result, united(run.kinds, {nothing}), run.tell_apart)
     if weak and kind == "i":
         size = np.absolute(FUNCTIONS[np.sum](cast(data, np.float64), axis=0))
         require(size < LIMIT, OverflowError, TOO_LARGE)
