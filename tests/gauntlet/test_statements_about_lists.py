@@ -457,7 +457,8 @@ def test_statements_about_lists_are_pythons(text: str, maker: str, tmp_path: Pat
 
 
 FOUND = ("zip(l, l).__next__()", "hash(tuple(l))", 'struct.pack("d", l[0])',
-         "len(set(range(len(l))))", "max(l)", "sum(l[:0])", "math.fsum(l)", "np.fromiter(l, float)", "np.interp(1.5, l, l)")
+         "len(set(range(len(l))))", "max(l)", "sum(l[:0])", "math.fsum(l)",
+         "np.fromiter(l, float)", "np.interp(1.5, l, l)")
 
 
 @pytest.mark.parametrize("maker", MAKERS)

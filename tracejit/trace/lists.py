@@ -845,7 +845,8 @@ def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
             is_empty = current().decide(p.count, "==", "a sum of no arrays is a number")
             if is_empty:
                 continue
-            if is_empty is None and not is_nonneg(p.count - 1, current().builder.known):
+            if is_empty is None and not is_nonneg(p.count - 1, current().builder.known) and any(
+                    v in current().carried for v in dim_values(p.count)):
                 p.give_up("a sum of no arrays is a number")
         result = add(result, _run_total(p))
     return result
@@ -860,8 +861,9 @@ def _run_total(run: Run) -> Any:
     dtype = np.int64 if weak and kind == "b" else data.dtype if kind in "iu" else None
     result = FUNCTIONS[np.sum](data, axis=0, dtype=dtype)
     trace = current()
-    if isinstance(run, Stored) and run.is_numbers and data.dtype == np.float64 and not (
-            trace.is_known(run.count) or is_nonneg(run.count - 1, trace.builder.known)):
+    if isinstance(run, Stored) and run.is_numbers and data.dtype == np.float64 and any(
+            v in trace.carried for v in dim_values(run.count)) and not (
+                is_nonneg(run.count - 1, trace.builder.known)):
         nothing = Kind(np.dtype(np.int64), True, 0)
         return Mixed(result, united(run.kinds, {nothing}), run.tell_apart)
     if weak and kind == "i":
