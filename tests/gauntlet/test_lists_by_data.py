@@ -672,3 +672,68 @@ def test_vmap_where_only_numbers_leave() -> None:
 def test_the_text_of_a_graph_is_read_back() -> None:
     graph = tracejit.grad(stack_by_its_truth).trace(tracejit.spec("f64[n]")).graph
     assert "log_of" in str(graph)
+
+
+# --- a branch that is traced once more begins with the names as they were -----------------------
+
+
+def _rebinds_what_it_appends(x: Any, a: Any, n: Any) -> Any:
+    items, v = [a, a], a
+    if x[1] > 0.61:
+        v = v * 2.0
+        items.append(v)
+    return sum(items)
+
+
+def _rebinds_in_the_other_branch(x: Any, a: Any, n: Any) -> Any:
+    items, v = [a, a], a
+    if x[1] > 0.61:
+        items[0] = v * 3.0
+    else:
+        v = 5.0
+        items.append(1.0)
+    return sum(items)
+
+
+def _reads_a_size_for_the_last_time(x: Any, a: Any, n: Any) -> Any:
+    items = [a for _ in range(n)]
+    if x[1] > 0.61:
+        for k in range(n):
+            a = a * k
+    else:
+        items.append(a)
+    return sum(items)
+
+
+def _reads_an_array_for_the_last_time(x: Any, a: Any, n: Any) -> Any:
+    items, y = [a], x * 2.0
+    if x[1] > 0.61:
+        for v in y:
+            a = a + v
+        items[0] = a
+    else:
+        items.insert(0, 2.0)
+    return sum(items)
+
+
+def _in_a_loop(x: Any, a: Any, n: Any) -> Any:
+    items, v = [a, a], a
+    for k in range(n):
+        w = v * k
+        if x[k] > 0.61:
+            w = w * 2.0
+            v = v + 1.0
+            items.append(w)
+    return sum(items) + v
+
+
+@pytest.mark.parametrize("f", [
+    _rebinds_what_it_appends, _rebinds_in_the_other_branch, _reads_a_size_for_the_last_time,
+    _reads_an_array_for_the_last_time, _in_a_loop], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("scale", [0.0, 1.0])
+def test_a_branch_that_is_traced_again_begins_as_before(f: Any, scale: float) -> None:
+    x = np.arange(4.0) * scale
+    with tracejit.config(disable_jit=True, verify=True):
+        value, slope = tracejit.value_and_grad(f, argnums=1)(x, 0.3, 4)
+    assert abs(value - f(x, 0.3, 4)) < 1e-12
+    assert abs(slope - (f(x, 0.3 + 1e-6, 4) - f(x, 0.3 - 1e-6, 4)) / 2e-6) < 1e-6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from tracejit.trace.places import (
     are_equal_constants,
     children,
     is_number,
+    name_places,
     rebuild,
     same_structure,
 )
@@ -121,6 +123,9 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
 
     lists = DataLists()
     by_data = rests_on_data(condition)
+    # a branch binds, and lets go of, names that nothing reads after it: to be traced once more
+    begun = [(p, p.get()) for fn in branches if isinstance(fn, FunctionType)
+             for p in name_places(fn.__code__.co_freevars, fn)]
     while True:
         try:
             lists.begin()
@@ -129,6 +134,8 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
             lists.put_back()
             if not lists.takes(e):
                 raise
+            for place, content in begun:
+                place.set(content)
         except Unroll as e:
             lists.put_back()
             if any(f.kind == "loop" for f in current().frames):
