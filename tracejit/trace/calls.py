@@ -288,6 +288,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     rewritten = rewrite_function(fn, Hooks(fn))
     if rewritten is None:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
+        current().captured.code(fn)
         return with_stand_ins(fn, call_function)
     note_function(fn)
     current().captured.code(fn)

@@ -32,7 +32,7 @@ from tracejit.trace.guards import (
     Shape,
     guards_of_function,
 )
-from tracejit.trace.methods import NativeCalls
+from tracejit.trace.methods import NativeCalls, may_be_called
 from tracejit.trace.modules import home_of, is_fixed, is_followed
 from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
 from tracejit.trace.policy import asks_again, is_opaque
@@ -323,6 +323,8 @@ class Captures:
         elif isinstance(content, MappingProxyType):
             made = MappingProxyType({k: self.read(path.step("item", k)) for k in content})
         elif isinstance(content, dict):
+            if any(map(may_be_called, content)) and len({*content}) < len(content):
+                raise refuse(f"{path} has two keys that are equal now", "Do not change its keys")
             made = content.copy()  # of its kind
             made.update({k: self.read(path.step("item", k)) for k in content})
         else:
