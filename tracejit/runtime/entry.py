@@ -34,12 +34,13 @@ class Words:
     # flags), the bytes of an element where it is one of a pair; a pair: two leaves' numbers (a, b)
     SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
     # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
-    # itself; the b-th key of dict a, all of which follow one another. A guard may be a dict's
+    # itself; the b-th key of dict a, all of which follow one another; the
+    # word behind address a, if key b is before it. A guard may be a dict's
     # version at a: where it is still b, as many guards hold as `expected` says, up to the record
     # that notes another version once they were looked at, a records behind.
     CONTIGUOUS, WRITEABLE = 0x101, 0x400
     FROM_ARGUMENT, FROM_CELL, FROM_DICT, FROM_LIST, FROM_CONSTANT, NEXT_KEY, FROM_VERSION, \
-        TO_VERSION = range(8)
+        TO_VERSION, FROM_PLACE = range(9)
     IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT = range(4)
     # a result: its kind, its dtype, its rank, its type
     AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL = range(6)

@@ -220,11 +220,19 @@ def _next_key(s: _State, a: Any, number: Any) -> Any:
     return b.load(key)
 
 
+def _from_place(s: _State, a: Any, key: Any) -> Any:
+    """Return the value of an entry of a dict, 0 if it is that of another key."""
+    b, w = s.b, s.w
+    same = b.icmp_unsigned("==", w.load(b, a, layout.CELL_CONTENT - 8), key())
+    return b.select(same, w.load(b, a, layout.CELL_CONTENT), WORD(0))
+
+
 _SOURCES: dict[int, Callable[[_State, Any, Callable[[], Any]], Any]] = {
     Words.FROM_ARGUMENT: lambda s, a, _: s.w.load(s.b, s.args, s.b.mul(a, WORD(8))),
     Words.FROM_CELL: lambda s, a, _: s.w.load(s.b, a, layout.CELL_CONTENT),
     Words.FROM_DICT: _from_dict, Words.FROM_LIST: _from_list,
     Words.FROM_CONSTANT: lambda s, a, _: a, Words.NEXT_KEY: _next_key,
+    Words.FROM_PLACE: _from_place,
 }
 """How what a record names is read, of its fields a and b."""
 

@@ -143,12 +143,13 @@ class Places(NamedTuple):
     Addresses are those less that of a cell's content.
 
     checks -- by address, the words that say so
-    keys   -- by a key's address: where it must be still, and that address
+    shared -- whether other objects have these keys, which stay at their places then; a key is
+              right before its value otherwise
     values -- by a key's address: where its value is
     """
 
     checks: dict[int, int]
-    keys: dict[int, tuple[int, int]]
+    shared: bool
     values: dict[int, int]
 
 
@@ -172,7 +173,7 @@ def places_in(x: dict[Any, Any]) -> Places | None:
         return None
     checks = {id(x) + DICT_KEYS: table, id(x) + DICT_VALUES: split, table + 8: head}
     return Places({at - CELL_CONTENT: word for at, word in checks.items()},
-                  {} if split else {key: (p - 8, key) for key, p in places.items()}, places)
+                  bool(split), places)
 
 
 DICT_KEYS, DICT_VALUES = 32, 40

@@ -188,10 +188,9 @@ class Records:
         source = (Words.FROM_DICT, address, self.hold(key))
         if places is not None and id(key) in places.values:
             self.words.update(places.checks)
-            place, expected = places.keys.get(id(key), (0, 0))
-            if place:
-                self.dicts.setdefault(address, {})[Words.FROM_CELL, place, 0] = expected
-            source = (Words.FROM_CELL, places.values[id(key)], 0)
+            place = places.values[id(key)]
+            source = (Words.FROM_CELL, place, 0) if places.shared else (
+                Words.FROM_PLACE, place, self.hold(key))
         self.within[source] = address
         return source
 

@@ -1,0 +1,182 @@
+"""What the fast entry compares: it finds each kind of state changed, and needs no Python."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from state_sequences import load
+
+import tracejit
+from tracejit.runtime import layout
+from tracejit.runtime.specialisation import Specialisation
+
+_NUMBERS = itertools.count()
+
+HEAD = """\
+import numpy as np
+class Base:
+    c = 2
+    k = 2.5
+class O(Base):
+    def __init__(self):
+        self.f, self.n, self.i = 2.0, 300, None
+        self.l, self.d, self.t = [1000, 2.0], {'a': 1000, 'b': 2.0}, (1000, 2.0)
+        self.w = np.array([1.0, 2.0])
+    def m(self):
+        return 3
+    @property
+    def p(self):
+        return self.n
+    @classmethod
+    def made(cls):
+        return cls.c
+class Slots:
+    __slots__ = ('n', 'f', 'unset')
+    def __init__(self):
+        self.n, self.f = 1000, 2.0
+def h(v, j=1000, *, q=2000):
+    return v * j + q
+def maker(cell):
+    return lambda: cell
+o, s = O(), Slots()
+o.i = O()
+D, L, N, K = {'a': 1000, 'b': 3.0}, [1000, 2.0, [5, 6.0]], 1000, 2.0
+P, Q = L, D
+closure = maker(1000)
+"""
+
+KINDS: dict[str, tuple[str, list[str]]] = {
+    "global": ("N + K", ["N = 1001", "K = 5.0", "N = 1000.5", "N = True", "N = 1000",
+                         "globals().update(N=5)", "del N\nN = 7", "K = 2"]),
+    "attribute": ("o.n + o.f", ["o.n = 301", "o.f = 3.0", "o.f = 3", "o.n = True", "o.n = 300",
+                                "o.__dict__['n'] = 7", "o.__dict__ = dict(o.__dict__, n=301)",
+                                "del o.n\no.n = 9", "o = O()", "o.extra = 5", "o.n += 1",
+                                "O.n = property(lambda self: 5)",
+                                "O.__getattr__ = lambda self, name: 1"]),
+    "attribute of a class": ("o.c + o.k", ["o.c = 5", "del o.c", "Base.c = 7", "O.c = 9", "del O.c",
+                                           "Base.k = 3.5", "Base.k = 3", "o.k = 9.0", "Base.c = 2",
+                                           "O.__bases__ = (type('B', (), {'c': 1, 'k': 1.5}),)"]),
+    "attribute of the class itself": ("O.c + Base.k", ["Base.c = 7", "O.c = 9", "Base.k = 1.0"]),
+    "method": ("o.m() + o.made()", ["O.m = lambda self: 4", "o.m = lambda: 9", "del o.m",
+                                    "O.made = classmethod(lambda cls: 7)", "Base.c = 5",
+                                    "O.m.__code__ = (lambda self: 8).__code__"]),
+    "property": ("o.p", ["o.n = 5", "O.p = property(lambda self: 6)", "O.p = 7"]),
+    "class of an object": ("o.c * (2 if type(o) is O else 3)",
+                           ["o.__class__ = type('O2', (O,), {'c': 11})", "o.__class__ = O"]),
+    "slots": ("s.n + s.f + getattr(s, 'unset', 1)", ["s.n = 1001", "s.f = 3.5", "s.n = 1000.5",
+                                                     "s.unset = 5", "del s.unset", "s = Slots()",
+                                                     "del s.n\ns.n = 4"]),
+    "list": ("o.l[0] + o.l[1] + L[2][0] + len(L)",
+             ["o.l[0] = 1001", "o.l[1] = 5.0", "o.l[1] = 5", "o.l.append(3)", "o.l.pop()",
+              "o.l.insert(0, 7)", "o.l = [1000, 2.0]", "L[2][0] = 8", "L[2] = [5, 7.0]",
+              "L.append(1)", "L = L[:3]", "L.clear()", "L.extend([1, 2, [3, 4]])"]),
+    "dict": ("D['a'] + D['b'] + o.d['a'] + sum(o.d.values())",
+             ["D['a'] = 1001", "D['b'] = 9.0", "D['z'] = 1", "D.pop('z', 0)", "D = dict(D)",
+              "v = o.d.pop('a')\no.d['a'] = v", "o.d = {'b': 2.0, 'a': 1000}", "o.d['c'] = 1",
+              "D.clear()\nD.update(a=1000, b=3.0)", "o.d['a'] = 1000.5"]),
+    "order of a dict": ("len(','.join(D)) + [*D].index('b')",
+                        ["v = D.pop('a')\nD['a'] = v", "D['c'] = 1", "D.pop('c', 0)"]),
+    "tuple": ("o.t[0] + o.t[1]", ["o.t = (1001, 2.0)", "o.t = (1001, 2.5)", "o.t = (1, 2, 3)"]),
+    "nested object": ("o.i.n + o.i.f", ["o.i.n = 7", "o.i.f = 3.0", "o.i = O()", "o.i = s"]),
+    "missing attribute": ("getattr(o, 'absent', 2)", ["o.absent = 3", "del o.absent",
+                                                      "Base.absent = 4", "del Base.absent"]),
+    "missing key": ("D.get('absent', 2)", ["D['absent'] = 3", "del D['absent']"]),
+    "code and defaults": ("h(2)", ["h.__defaults__ = (5,)", "h.__kwdefaults__ = {'q': 3}",
+                                   "h.__kwdefaults__['q'] = 4", "h.__defaults__ = (1000,)",
+                                   "h.__code__ = (lambda v, j=1, *, q=1: v + j + q).__code__"]),
+    "cell": ("closure()", ["closure.__closure__[0].cell_contents = 5",
+                           "closure.__closure__[0].cell_contents = 5.5"]),
+    "one object": ("2 if P is L else 3", ["P = [*L]", "P = L", "L = [1000, 2.0, [5, 6.0]]"]),
+    "builtin": ("abs(-2) + len('abc')", ["abs = lambda v: 7", "del abs", "len = lambda v: 9"]),
+    "array": ("np.sum(o.w)", ["o.w[0] = 5.0", "o.w = np.array([7.0])", "o.w = np.array([1, 2])"]),
+}
+SLOW = {"order of a dict"}
+"""Kinds of which text is made, which is asked for in Python."""
+
+
+def outcome(fn: Any) -> Any:
+    try:
+        return fn(1.5)
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_change_is_seen_by_the_fast_entry(kind: str, tmp_path: Path) -> None:
+    """Changes in order, then in random order, each followed by calls."""
+    expression, changes = KINDS[kind]
+    module = load(f"{HEAD}def f(x):\n    return x * ({expression})\n", tmp_path,
+                  f"fast_{next(_NUMBERS)}")
+    g = tracejit.jit(module.f)
+    assert g(1.5) == module.f(1.5)
+    assert next(iter(g._table.values()))[0].entry is not None
+    rng = random.Random(kind)
+    for change in [*changes, *rng.choices(changes, k=len(changes))]:
+        try:
+            exec(change, vars(module))
+        except (AttributeError, IndexError, KeyError, NameError, TypeError):
+            continue  # what is to be deleted is not there
+        for _ in range(3):
+            assert outcome(g) == outcome(module.f), change
+        gc.collect()
+    sys.modules.pop(module.__name__)
+
+
+@pytest.mark.skipif(not layout.has_dict_versions(), reason="dicts have no versions")
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - SLOW))
+def test_a_call_needs_no_python(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither at first, nor after what was guarded is replaced by what is equal."""
+    module = load(f"{HEAD}def f(x):\n    return x * ({KINDS[kind][0]})\n", tmp_path,
+                  f"fast_{next(_NUMBERS)}")
+    g = tracejit.jit(module.f)
+    g(1.5)
+    slow: list[int] = []
+    attempt = Specialisation.attempt
+    monkeypatch.setattr(Specialisation, "attempt",
+                        lambda self, leaves: slow.append(1) or attempt(self, leaves))
+    for change in ("", "o = O()\no.i = O()", "s = Slots()", "D, N = dict(D), int('1000')\nQ = D",
+                   "Base.other = 1", "O.other = 2", "o.other = 3", "other = 4",
+                   "o.l = [int('1000'), 2.0]"):
+        exec(change, vars(module))
+        for _ in range(70):  # its records are made anew not later than after 64 calls
+            g(1.5)
+        slow.clear()
+        assert g(1.5) == module.f(1.5)
+        assert slow == [], change
+    sys.modules.pop(module.__name__)
+
+
+def test_an_entry_outlives_its_specialisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinds of calls that a function forgets leave entries that others may call."""
+    monkeypatch.setattr("tracejit.runtime.function.MOST_KINDS", 3)
+    g = tracejit.jit(lambda x, kind: x * len(kind))
+    kinds = ["a" * k for k in range(1, 12)]
+    for kind in [*kinds, *reversed(kinds)]:
+        assert g(1.5, kind) == 1.5 * len(kind)
+        gc.collect()
+    assert len(g._table) == 3
+
+
+def test_inputs_of_objects_are_read_at_each_call() -> None:
+    class Model:
+        scale = 2.0
+
+        def __init__(self) -> None:
+            self.k, self.w = 2.0, np.ones(3)
+
+        def loss(self, x: Any) -> Any:
+            return np.sum(x * self.w) * self.k * self.scale
+
+    model = Model()
+    g, x = tracejit.grad(model.loss), np.ones(3)
+    for k in range(5):
+        model.k, model.w[0], Model.scale = float(k), k + 1.0, 1.0 + k
+        np.testing.assert_array_equal(g(x), model.w * k * (1.0 + k))
+    assert len(next(iter(g._table.values()))) == 1
