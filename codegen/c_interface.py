@@ -20,8 +20,8 @@ from tracejit.ir.dims import Dim, dim_values, format_dim
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.user_text import on_one_line
 
-__all__ = ["FIRST_CONDITION", "NEGATIVE", "NO_WORKSPACE", "TOO_LARGE", "C_TYPES", "Interface",
-           "Parameter", "header_text", "make_interface"]
+__all__ = ["FIRST_CONDITION", "NEGATIVE", "NO_WORKSPACE", "TOO_LARGE", "C_TYPES", "CInterface",
+           "CParameter", "header_text", "make_interface"]
 
 NEGATIVE, TOO_LARGE, NO_WORKSPACE, FIRST_CONDITION = -2, -3, -4, -16
 """Error codes of the interface; those of the program are positive. Conditions count downwards."""
@@ -34,7 +34,7 @@ C_TYPES: dict[np.dtype, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CParameter:
     """One parameter of the C function.
 
     kind  -- "pointer", "scalar" (by value), "size", "output", "workspace" or "allocator"
@@ -54,19 +54,19 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Interface:
+class CInterface:
     """What an exported kernel looks like from C.
 
     conditions -- what sizes and int arguments must fulfil, each with the message if they do not
     """
 
     kernel: Kernel
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CParameter, ...]
     conditions: tuple[tuple[Condition, str], ...]
     names: dict[Value, str] = field(repr=False)
 
     @property
-    def sizing(self) -> list[Parameter]:
+    def sizing(self) -> list[CParameter]:
         """Return the parameters of the function that gives the bytes of the workspace."""
         dims = [d for (d, _, _), _ in self.conditions]
         dims += [d for a in self.kernel.graph.outputs for d in a.aval.shape]
@@ -89,7 +89,7 @@ class Interface:
 
 
 def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
-                   results: Mapping[int, str], notes: Mapping[int, str]) -> Interface:
+                   results: Mapping[int, str], notes: Mapping[int, str]) -> CInterface:
     """Return the interface of a kernel.
 
     conditions -- what the program rests on, each with a reason or ""
@@ -99,7 +99,7 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     graph = kernel.graph
     taken = {"workspace", "allocator"}
     names = {v: c_name(kernel.labels[v], taken) for v in (*graph.sizes, *graph.inputs)}
-    parameters: list[Parameter] = []
+    parameters: list[CParameter] = []
 
     def shape(dims: Sequence[Dim]) -> str:
         return "".join(f"[{format_dim(d, names.__getitem__)}]" for d in dims)
@@ -107,30 +107,31 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     def sizes(dims: Sequence[Dim]) -> None:
         for v in dict.fromkeys(v for d in dims for v in dim_values(d) if v.is_size):
             if all(p.value is not v for p in parameters):
-                parameters.append(Parameter("size", names[v], "int64_t", v, "a number of elements"))
+                parameters.append(
+                    CParameter("size", names[v], "int64_t", v, "a number of elements"))
 
     for k, v in enumerate(graph.inputs):
         kind = C_TYPES[v.aval.dtype]
         note = kind + shape(v.aval.shape) + (f"; {notes[k]}" if k in notes else "")
         if v.aval.shape or v.aval.dtype.kind == "c":
-            parameters.append(Parameter("pointer", names[v], f"const {kind} *", v, note))
+            parameters.append(CParameter("pointer", names[v], f"const {kind} *", v, note))
             sizes(v.aval.shape)
         else:
-            parameters.append(Parameter("scalar", names[v], kind, v, note))
+            parameters.append(CParameter("scalar", names[v], kind, v, note))
     sizes([v.dim for v in graph.sizes])
     for k, a in enumerate(graph.outputs):
         kind = C_TYPES[a.aval.dtype]
         name = c_name(results.get(k, kernel.outputs[k].name), taken)
         note = f"{kind}{shape(a.aval.shape) or '[1]'}, written"
-        parameters.append(Parameter("output", name, f"{kind} *", k, note))
-    parameters.append(Parameter("workspace", "workspace", "void *", None,
+        parameters.append(CParameter("output", name, f"{kind} *", k, note))
+    parameters.append(CParameter("workspace", "workspace", "void *", None,
                                 "as many bytes as the function for it says, or NULL for 0"))
     if kernel.logs:
-        parameters.append(Parameter("allocator", "allocator", "const tracejit_allocator *", None,
+        parameters.append(CParameter("allocator", "allocator", "const tracejit_allocator *", None,
                                     "gives memory to loops; all of it is released on return"))
     texts = [(c, _condition_text(c, names, reason)) for c, reason in conditions
              if not isinstance(c[0], int)]
-    return Interface(kernel, tuple(parameters), tuple(dict(texts).items()), names)
+    return CInterface(kernel, tuple(parameters), tuple(dict(texts).items()), names)
 
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -172,7 +173,7 @@ The function keeps no state and takes no memory of its own: it may run in severa
 at once, each with results and workspace of its own.""".splitlines()
 
 
-def header_text(interface: Interface, symbol: str, alias: str, about: Sequence[str],
+def header_text(interface: CInterface, symbol: str, alias: str, about: Sequence[str],
                 link: Sequence[str]) -> str:
     """Return the header.
 

@@ -16,8 +16,8 @@ from tracejit.codegen.c_interface import (
     NEGATIVE,
     NO_WORKSPACE,
     TOO_LARGE,
-    Interface,
-    Parameter,
+    CInterface,
+    CParameter,
 )
 from tracejit.codegen.context import ALLOCATOR, LOGS
 from tracejit.codegen.kernel import Kernel
@@ -112,7 +112,7 @@ def _define_resize(module: Any) -> None:
 # --- what C calls ---------------------------------------------------------------------------------
 
 
-def wrapper_text(interface: Interface, symbol: str, entry: str, triple: str) -> str:
+def wrapper_text(interface: CInterface, symbol: str, entry: str, triple: str) -> str:
     """Return LLVM text of the function, of `_workspace` and of `_message`, around a kernel."""
     module = ir.Module()
     module.triple = triple
@@ -125,7 +125,7 @@ def wrapper_text(interface: Interface, symbol: str, entry: str, triple: str) -> 
     return str(module)
 
 
-def _type_of(p: Parameter) -> Any:
+def _type_of(p: CParameter) -> Any:
     if p.kind == "size":
         return WORD
     if p.kind != "scalar":
@@ -135,7 +135,7 @@ def _type_of(p: Parameter) -> Any:
     return _SCALARS.get((dtype.kind, dtype.itemsize)) or ir.IntType(8 * dtype.itemsize)
 
 
-def _define_main(module: Any, interface: Interface, symbol: str, entry: Any) -> None:
+def _define_main(module: Any, interface: CInterface, symbol: str, entry: Any) -> None:
     kernel, parameters = interface.kernel, interface.parameters
     function = ir.Function(module, ir.FunctionType(WORD, [_type_of(p) for p in parameters]), symbol)
     b = ir.IRBuilder(function.append_basic_block())
@@ -190,7 +190,7 @@ class _Overflowing:
         return self.builder.extract_value(pair, 0)
 
 
-def _check_sizes(b: Any, interface: Interface, known: dict[Any, Any]) -> Any:
+def _check_sizes(b: Any, interface: CInterface, known: dict[Any, Any]) -> Any:
     """Return from the function with a code where sizes do not fit; else give the workspace's bytes.
 
     Where it needs any, there are some more for aligning it.
@@ -221,7 +221,7 @@ def _check_sizes(b: Any, interface: Interface, known: dict[Any, Any]) -> Any:
     return room
 
 
-def _define_workspace(module: Any, interface: Interface, symbol: str) -> None:
+def _define_workspace(module: Any, interface: CInterface, symbol: str) -> None:
     kind = ir.FunctionType(WORD, [WORD] * len(interface.sizing))
     function = ir.Function(module, kind, symbol)
     b = ir.IRBuilder(function.append_basic_block())
@@ -229,7 +229,7 @@ def _define_workspace(module: Any, interface: Interface, symbol: str) -> None:
     b.ret(_check_sizes(b, interface, known))
 
 
-def _define_message(module: Any, interface: Interface, symbol: str) -> None:
+def _define_message(module: Any, interface: CInterface, symbol: str) -> None:
     function = ir.Function(module, ir.FunctionType(POINTER, [WORD]), symbol)
     b = ir.IRBuilder(function.append_basic_block())
 

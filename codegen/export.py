@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding.value import Linkage
 
 from tracejit.codegen import libraries, vector_math
-from tracejit.codegen.c_interface import Interface
+from tracejit.codegen.c_interface import CInterface
 from tracejit.codegen.c_wrapper import wrapper_text
 from tracejit.codegen.compile import optimised_kernel
 from tracejit.codegen.machine import target_machine
@@ -56,7 +56,7 @@ def cpu_description(cpu: str | None) -> str:
     return cpu or f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
-def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: Interface, symbol: str,
+def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: CInterface, symbol: str,
                   cpu: str | None) -> ExportedCode:
     """Compile a kernel with its C functions; only these are visible.
 

@@ -18,7 +18,7 @@ from numba.np.arrayobj import make_array, populate_array
 from tracejit.codegen.context import LOGS, POLL
 from tracejit.codegen.njit_call import Machine, NjitCall, Raises
 from tracejit.codegen.njit_errors import raise_formatted
-from tracejit.codegen.njit_memory import Memory
+from tracejit.codegen.njit_memory import NjitMemory
 from tracejit.codegen.plan import plan_dims
 from tracejit.codegen.pointers import NUMBA_TYPES
 
@@ -46,7 +46,7 @@ class Body:
                  inlined: bool) -> None:
         self.context, self.builder, self.call, self.machine = context, builder, call, machine
         self.inlined, self.kernel = inlined, machine.kernel
-        self.memory = Memory(context, builder)
+        self.memory = NjitMemory(context, builder)
         self.results: list[tuple[Any, Any]] = []
         """Per output, its Numba type, and the array or the place of the number."""
         self.arrays: dict[int, Any] = {}

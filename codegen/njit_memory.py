@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.np.arrayobj import make_array, populate_array
 
-__all__ = ["STACK_ARENA", "Memory", "c_call"]
+__all__ = ["STACK_ARENA", "NjitMemory", "c_call"]
 
 WORD, BYTE = ir.IntType(64), ir.IntType(8)
 POINTER = BYTE.as_pointer()
@@ -18,7 +18,7 @@ STACK_ARENA = 4096
 ALIGNMENT = 64
 
 
-class Memory:
+class NjitMemory:
     """What one function takes; where there is none, code goes on and does not touch it."""
 
     def __init__(self, context: Any, builder: Any) -> None:

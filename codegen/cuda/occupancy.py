@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tracejit.codegen.cuda.program import Capability
 
-__all__ = ["LIMITS", "Limits", "Occupancy", "occupancy_of"]
+__all__ = ["LIMITS", "ProcessorLimits", "Occupancy", "occupancy_of"]
 
 WARP = 32
 """Threads of a warp."""
@@ -23,7 +23,7 @@ PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessorLimits:
     """What a multiprocessor has.
 
     warps, blocks -- how many of each it holds at once
@@ -39,14 +39,14 @@ class Limits:
     unit: int
 
 
-LIMITS: dict[Capability, Limits] = {
-    (7, 5): Limits(32, 16, 64 << 10, 0, 256),
-    (8, 0): Limits(64, 32, 164 << 10, 1024, 128),
-    (8, 6): Limits(48, 16, 100 << 10, 1024, 128),
-    (8, 9): Limits(48, 24, 100 << 10, 1024, 128),
-    (9, 0): Limits(64, 32, 228 << 10, 1024, 128),
-    (10, 0): Limits(64, 32, 228 << 10, 1024, 128),
-    (12, 0): Limits(48, 24, 100 << 10, 1024, 128),
+LIMITS: dict[Capability, ProcessorLimits] = {
+    (7, 5): ProcessorLimits(32, 16, 64 << 10, 0, 256),
+    (8, 0): ProcessorLimits(64, 32, 164 << 10, 1024, 128),
+    (8, 6): ProcessorLimits(48, 16, 100 << 10, 1024, 128),
+    (8, 9): ProcessorLimits(48, 24, 100 << 10, 1024, 128),
+    (9, 0): ProcessorLimits(64, 32, 228 << 10, 1024, 128),
+    (10, 0): ProcessorLimits(64, 32, 228 << 10, 1024, 128),
+    (12, 0): ProcessorLimits(48, 24, 100 << 10, 1024, 128),
 }
 
 

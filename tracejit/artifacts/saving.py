@@ -29,7 +29,7 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
 from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.guards import ABSENT, Content, Different, Elements, Guarded, Same, Shape
+from tracejit.trace.guards import ABSENT, Content, Different, Guarded, HeldElements, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Leaf, is_users_type
 from tracejit.trace.specs import spec_of_leaf
 
@@ -159,7 +159,7 @@ class _ManifestWriter:
         if isinstance(x, Different):
             raise Unstorable(f"that {guard.path} is another object than {x.path} decided on the "
                              "program")
-        if isinstance(x, Elements):
+        if isinstance(x, HeldElements):
             raise Unstorable(f"the elements of {guard.path} decided on the program")
         is_object = is_users_type(type(x)) and not isinstance(x, type)  # what is called is captured
         for f in () if is_object else functions_in(x):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tracejit.autodiff.sweep import Sweep
-from tracejit.ir.builder import Scope
+from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Literal, Op, Value
 from tracejit.ir.lowering import Inline, LogOp, Region
 from tracejit.ir.types import Aval, Type, is_differentiable
@@ -55,7 +55,7 @@ class ForwardSweep(Sweep):
 
     @contextmanager
     def copy_region(self, region: Block,
-                    types: Sequence[Type]) -> Iterator[tuple[ForwardSweep, Scope, list[Any]]]:
+                    types: Sequence[Type]) -> Iterator[tuple[ForwardSweep, BlockScope, list[Any]]]:
         """Open a copy of a region with further inputs for tangents."""
         env = dict(self.env)
         inputs = [copy_value(v, env) for v in region.inputs]

@@ -8,7 +8,7 @@ from typing import Any
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
 from tracejit.autodiff.reverse import ReverseSweep
-from tracejit.ir.builder import Scope
+from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.types import is_differentiable
 from tracejit.trace.context import current, refuse
@@ -90,7 +90,7 @@ def _go_further_back(sweep: ReverseSweep, eqns: Sequence[Eqn]) -> None:
         sweep.step(eqn)
 
 
-def _resolve(top: Scope, count: int, results: list[Atom], sweep: ReverseSweep) -> None:
+def _resolve(top: BlockScope, count: int, results: list[Atom], sweep: ReverseSweep) -> None:
     """Let the backward equations find what they read; `results` become what they are then."""
     values = [v for eqn in top.eqns[:count] for v in eqn.outputs]
     block = resolve_block(Block(top.inputs, tuple(top.eqns), (*results, *values)), count,

@@ -18,7 +18,7 @@ from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
 from tracejit.autodiff.snapshots import replay_loop
 from tracejit.autodiff.sweep import Sweep
-from tracejit.ir.builder import Scope
+from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Params, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Effect, Inline, LogOp
@@ -122,7 +122,7 @@ class ReverseSweep(Sweep):
 
     @contextmanager
     def open_region(self, inputs: tuple[Value, ...], lo: Dim = 0,
-                    hi: Dim = 0) -> Iterator[tuple[ReverseSweep, Scope]]:
+                    hi: Dim = 0) -> Iterator[tuple[ReverseSweep, BlockScope]]:
         """Open a backward region with a sweep of its own."""
         inner = ReverseSweep(self.trace, self.active, self.links, self.reasons)
         if inputs:

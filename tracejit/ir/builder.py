@@ -15,10 +15,10 @@ from tracejit.ir.dims import Dim, Ranges, substitute
 from tracejit.ir.sizes import settle_block, settle_eqn, settle_value
 from tracejit.ir.walk import copy_param
 
-__all__ = ["Builder", "Scope", "equation_key"]
+__all__ = ["Builder", "BlockScope", "equation_key"]
 
 
-class Scope:
+class BlockScope:
     """A block being built: its inputs, its equations so far and what can be shared."""
 
     inputs: tuple[Value, ...]
@@ -43,11 +43,11 @@ class Scope:
 class Builder:
     """A stack of open blocks into which equations are emitted."""
 
-    scopes: list[Scope]
+    scopes: list[BlockScope]
     find_site: Callable[[], Site | None]
 
     def __init__(self, find_site: Callable[[], Site | None] = lambda: None) -> None:
-        self.scopes = [Scope()]
+        self.scopes = [BlockScope()]
         self.ranges: dict[Value, tuple[Dim | None, Dim | None]] = {}
         self.equal: dict[Value, Dim] = {}
         """What each size is written as that turned out equal to another."""
@@ -56,7 +56,7 @@ class Builder:
         self.group: str | None = None
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> BlockScope:
         """Return the innermost open block."""
         return self.scopes[-1]
 
@@ -118,9 +118,9 @@ class Builder:
     # --- blocks -----------------------------------------------------------------------------------
 
     @contextmanager
-    def block(self, inputs: Sequence[Value] = ()) -> Iterator[Scope]:
+    def block(self, inputs: Sequence[Value] = ()) -> Iterator[BlockScope]:
         """Open a block with these inputs; `scope.close(outputs)` finishes it."""
-        scope = Scope(inputs)
+        scope = BlockScope(inputs)
         for v in scope.inputs if self.equal else ():
             settle_value(v, self.equal)
         self.scopes.append(scope)

@@ -29,7 +29,7 @@ from tracejit.trace.equations import (
     dtype_of,
 )
 from tracejit.trace.loops import trace_loop
-from tracejit.trace.places import Slot
+from tracejit.trace.places import HiddenPlace
 from tracejit.trace.python_numbers import require
 from tracejit.trace.tracer import Tracer, tracer_of
 from tracejit.trace.ufunc_calls import fold_dtype, mask_of, require_shape, write_reduced
@@ -361,7 +361,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 def polyval(p: Any, x: Any) -> Any:
     """Return a polynomial's values by Horner's rule, the highest coefficient first."""
     p, x = as_tracer(p), as_tracer(x)
-    total = Slot()
+    total = HiddenPlace()
     total.set(np.zeros_like(x))
 
     def body(k: Any) -> None:

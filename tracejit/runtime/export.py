@@ -27,7 +27,7 @@ from tracejit.errors import ExportError
 from tracejit.trace.paths import Leaf
 
 if TYPE_CHECKING:
-    from tracejit.codegen.c_interface import Interface
+    from tracejit.codegen.c_interface import CInterface
     from tracejit.codegen.kernel import Kernel
     from tracejit.runtime.program import Program
 
@@ -132,7 +132,7 @@ def _link_lines(libraries: Sequence[str]) -> list[str]:
     return lines
 
 
-def _digest(source: str, interface: Interface, cpu: str, widths: tuple[int, ...]) -> str:
+def _digest(source: str, interface: CInterface, cpu: str, widths: tuple[int, ...]) -> str:
     """Return what names a program: all that its code depends on."""
     facts = (source, [p.declaration for p in interface.parameters], list(interface.messages()),
              cpu, widths, numba.__version__, llvmlite.__version__)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.errors import Refusal, TracejitError
-from tracejit.ir.builder import Scope
+from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval, LogType
@@ -86,7 +86,7 @@ def as_condition(x: Any) -> Any:
 class _Branch:
     """What tracing one branch left."""
 
-    scope: Scope
+    scope: BlockScope
     places: dict[object, Place]
     raised: bool = False
     contents: dict[object, Any] = field(default_factory=dict)

@@ -28,7 +28,7 @@ from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
 from tracejit.trace.container_aliases import containers
-from tracejit.trace.context import Guard, Trace, active
+from tracejit.trace.context import SizeGuard, Trace, active
 from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
 from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
@@ -84,7 +84,7 @@ class Capture:
     arg_leaves: tuple[int, ...]
     leaves: list[Leaf]
     guards: list[Guarded]
-    size_guards: list[Guard]
+    size_guards: list[SizeGuard]
     checks: list[tuple[Dim, Dim]]
     structure: Structure
     constants: list[tuple[Any, ...] | None]
@@ -301,7 +301,7 @@ class _Attempt:
                     self.trace.actual[v] = int(content)
                 if (key, None) in self.pins:
                     number, why = self.pins[key, None]
-                    self.trace.guards.append(Guard(v.dim - number, "==", True, why))
+                    self.trace.guards.append(SizeGuard(v.dim - number, "==", True, why))
                     return number
             return scalar_of(v, weak=spec.kind != "scalar")
         shape: list[Dim] = []
@@ -329,7 +329,7 @@ class _Attempt:
         least, why = self.leasts.get((key, axis), (0, ""))
         self.trace.builder.assume(v, least, None)
         if least:
-            self.trace.guards.append(Guard(least - v.dim, "<=", True, why))
+            self.trace.guards.append(SizeGuard(least - v.dim, "<=", True, why))
         if content is not None:
             self.trace.actual[v] = content.shape[axis]
         return v.dim

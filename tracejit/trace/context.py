@@ -16,8 +16,8 @@ from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.public_names import called
 from tracejit.trace.source import describe_line, find_site, is_of_library
 
-__all__ = ["CAPTURES", "Cell", "Frame", "Guard", "Place", "Trace", "active", "bare_size", "current",
-           "is_tracing", "refuse", "refuse_at", "refuse_outside"]
+__all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active", "bare_size",
+           "current", "is_tracing", "refuse", "refuse_at", "refuse_outside"]
 
 
 class Cell:
@@ -186,7 +186,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class SizeGuard:
     """A fact about sizes that this capture rests on."""
 
     dim: Dim
@@ -245,7 +245,7 @@ class Trace:
         """The lists over which loops are running."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
-        self.guards: list[Guard] = []
+        self.guards: list[SizeGuard] = []
         self.checks: list[tuple[Dim, Dim, Site | None]] = []
         self.notes: list[object] = []
         self.captured: Any = None
@@ -373,7 +373,7 @@ class Trace:
         truth = _RELATIONS[relation](self.number(d))
         where = describe_line(find_site())
         reason = f"{where}: {why}" if why else f"a branch at {where} depends on sizes alone"
-        self._guard(Guard(d, relation, truth, reason))
+        self._guard(SizeGuard(d, relation, truth, reason))
         return truth
 
     def are_equal(self, a: Dim, b: Dim, why: str) -> bool:
@@ -383,10 +383,10 @@ class Trace:
             return d == 0
         if not (self.is_known(d) and all(v.is_size for v in dim_values(d))) or self.number(d):
             return False
-        self._guard(Guard(d, "==", True, f"{describe_line(find_site())}: {why}"))
+        self._guard(SizeGuard(d, "==", True, f"{describe_line(find_site())}: {why}"))
         return True
 
-    def _guard(self, guard: Guard) -> None:
+    def _guard(self, guard: SizeGuard) -> None:
         if guard not in self.guards:
             self.guards.append(guard)
 

@@ -9,7 +9,7 @@ from typing import Any
 from tracejit.trace.branches import trace_if
 from tracejit.trace.context import current, refuse
 from tracejit.trace.objects import compare, negated, truth
-from tracejit.trace.places import NamePlace, Slot, name_places, present
+from tracejit.trace.places import HiddenPlace, NamePlace, name_places, present
 from tracejit.trace.restarts import Unroll
 from tracejit.trace.tracer import SymInt
 
@@ -48,7 +48,7 @@ class DecisionHooks:
         test = truth(test)
         if isinstance(test, bool):
             return then() if test else other()
-        result = Slot()
+        result = HiddenPlace()
 
         def run(branch: Callable[[], Any]) -> Callable[[], None]:
             return lambda: result.set(branch())

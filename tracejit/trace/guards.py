@@ -19,8 +19,8 @@ import numpy as np
 from tracejit.exact import Itself, is_unchanging, same, token
 from tracejit.trace.paths import READING_FAILS, FunctionRoot, Path, all_attributes_of, attributes_of
 
-__all__ = ["ABSENT", "Condition", "Content", "Different", "Elements", "Guarded", "Same", "Shape",
-           "guards_of_function", "shown"]
+__all__ = ["ABSENT", "Condition", "Content", "Different", "Guarded", "HeldElements", "Same",
+           "Shape", "guards_of_function", "shown"]
 
 
 class Condition:
@@ -139,7 +139,7 @@ class Different(Condition):
 
 
 @dataclass(frozen=True, slots=True)
-class Elements(Condition):
+class HeldElements(Condition):
     """What an array or number holds, bit by bit: it decided on the program."""
 
     type: type
@@ -148,14 +148,14 @@ class Elements(Condition):
     data: bytes
 
     @staticmethod
-    def of(x: Any) -> Elements:
+    def of(x: Any) -> HeldElements:
         """Return what an array or number holds now."""
         array = np.asarray(x)
-        return Elements(type(x), array.dtype.str, array.shape, array.tobytes())
+        return HeldElements(type(x), array.dtype.str, array.shape, array.tobytes())
 
     def holds(self, x: Any) -> bool:
         """Return whether an array or number holds the same."""
-        return type(x) is self.type and Elements.of(x) == self
+        return type(x) is self.type and HeldElements.of(x) == self
 
     def __repr__(self) -> str:
         return "what it held"

@@ -28,7 +28,7 @@ def lower_jumps(body: Stmts) -> Stmts:
     if not any(map(_is_lowered, inner)):
         return body  # at most a return at the very end
     always = _always_jumps(body)
-    lowered = [place(assign(RETURNED, constant(False)), body[0]), *_Lowerer().block(body)]
+    lowered = [place(assign(RETURNED, constant(False)), body[0]), *_JumpLowerer().block(body)]
     result = hook("returned", thunk(load(VALUE)), constant(always))
     return [*lowered, place(ast.Return(result), body[-1])]
 
@@ -115,7 +115,7 @@ def _always_jumps(stmts: Sequence[ast.stmt]) -> bool:
     return False
 
 
-class _Lowerer:
+class _JumpLowerer:
     """Lowers statement lists; `loops` names the break and continue flags of the open loops."""
 
     def __init__(self) -> None:

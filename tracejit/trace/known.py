@@ -18,7 +18,7 @@ from tracejit.ir.interpreter import Env, run_eqn
 from tracejit.ir.walk import free_values
 from tracejit.trace.context import current
 from tracejit.trace.equations import atom_of
-from tracejit.trace.guards import Elements, Guarded
+from tracejit.trace.guards import Guarded, HeldElements
 from tracejit.trace.paths import Leaf
 from tracejit.trace.tracer import Traced, Tracer, need_int, tracer_of
 
@@ -42,7 +42,7 @@ def known_array(x: Any, why: str) -> np.ndarray | None:
             env.update(zip(eqn.outputs, run_eqn(eqn, env), strict=True))
     captured = current().captured
     for leaf in search.leaves:
-        captured.guards.append(Guarded(leaf.path, Elements.of(leaf.content)))
+        captured.guards.append(Guarded(leaf.path, HeldElements.of(leaf.content)))
     return np.asarray(atom.val if isinstance(atom, Literal) else env[atom])
 
 

@@ -173,7 +173,7 @@ class _Made:
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class _JoinedLayouts:
     """What a ufunc makes of arrays: the order in which NumPy's iterator goes through them."""
 
     operands: tuple[tuple[Any, tuple[Dim, ...]], ...]
@@ -232,7 +232,7 @@ class _Stretched:
 def joined(result: Any, operands: Sequence[Any]) -> Any:
     """Note that something is what a ufunc makes of operands; return it."""
     if len(result.dims) > 1:
-        result.cell.layout = _Joined(tuple([(rule_of(x), x.aval.shape) for x in operands
+        result.cell.layout = _JoinedLayouts(tuple([(rule_of(x), x.aval.shape) for x in operands
                                             if hasattr(x, "cell")]))
     return result
 

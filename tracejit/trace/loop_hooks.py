@@ -18,7 +18,7 @@ from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.iterables import TracedIterable, constant_range, counted
 from tracejit.trace.lists import list_of
 from tracejit.trace.objects import iterate, truth
-from tracejit.trace.places import NamePlace, Slot, name_places
+from tracejit.trace.places import HiddenPlace, NamePlace, name_places
 from tracejit.trace.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.runs import Run, has_runs
 from tracejit.trace.tracer import Tracer, of_dim
@@ -126,7 +126,7 @@ class LoopHooks(DecisionHooks):
                 return
             body()
         places = name_places(carried, body, condition)
-        ended = Slot()
+        ended = HiddenPlace()
         ended.set(False)
 
         def turn(_: Any) -> None:

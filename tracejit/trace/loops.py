@@ -48,10 +48,10 @@ from tracejit.trace.guesses import (
 )
 from tracejit.trace.places import (
     UNSET,
+    HiddenPlace,
     ItemPlace,
     MaybeUnset,
     NamePlace,
-    Slot,
     map_content,
 )
 from tracejit.trace.restarts import Grows, NeedStatic, Unroll
@@ -70,7 +70,7 @@ class _Carried:
     guess: Any
 
 
-def trace_loop(places: Sequence[NamePlace | Slot], rebound: Sequence[str],
+def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str],
                written: Sequence[Tracer], body: Callable[[Any], Any],
                condition: Callable[[Any], Any] | None, lo: Dim = 0, hi: Dim = 0,
                reverse: bool = False, flags: Sequence[str] = (),

@@ -40,9 +40,9 @@ from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.paths import class_entry, own_names
 from tracejit.trace.places import (
     UNSET,
+    HiddenPlace,
     MaybeUnset,
     Poison,
-    Slot,
     present,
 )
 from tracejit.trace.restarts import Unroll
@@ -381,7 +381,7 @@ def _may_run(cls: type, name: str) -> bool:
 
 def _either(content: MaybeUnset, otherwise: Callable[[], Any]) -> Any:
     """Return the content where it is set, and what a function returns where it is not."""
-    result = Slot()
+    result = HiddenPlace()
     trace_if(content.is_set, [lambda: result.set(content.content),
                               lambda: result.set(otherwise())], [result])
     return present(result.get())

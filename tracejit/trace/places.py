@@ -19,8 +19,8 @@ from tracejit.trace.equations import emit
 from tracejit.trace.runs import Stored
 from tracejit.trace.tracer import SymInt, Tracer
 
-__all__ = ["UNSET", "AttributePlace", "ItemPlace", "MaybeUnset", "NamePlace", "Poison",
-           "SharedName", "Slot", "are_equal_constants", "children", "is_number", "map_content",
+__all__ = ["UNSET", "AttributePlace", "HiddenPlace", "ItemPlace", "MaybeUnset", "NamePlace",
+           "Poison", "SharedName", "are_equal_constants", "children", "is_number", "map_content",
            "name_places", "present", "rebuild", "same_node", "same_structure"]
 
 
@@ -200,7 +200,7 @@ class AttributePlace:
             delattr(self.owner, self.name)
 
 
-class Slot:
+class HiddenPlace:
     """A place without a name, for what an expression or a hidden index holds."""
 
     __slots__ = ("content",)

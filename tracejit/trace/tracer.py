@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.errors import MissingAttribute, Refusal
-from tracejit.ir.builder import Scope
+from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
@@ -158,7 +158,7 @@ class NamedView:
     def __init__(self, base: Tracer, step: Step) -> None:
         self.base, self.step = base, step
         self.of: Value | None = None
-        self.scope: Scope | None = None
+        self.scope: BlockScope | None = None
         self.shown: Value | None = None
 
 

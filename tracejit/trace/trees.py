@@ -78,7 +78,7 @@ def line_text(file: str, line: int) -> str:
 # --- finding the tree ---------------------------------------------------------------------------
 
 
-class _Place:
+class _FunctionPlace:
     """A function in a module's tree: its node, and the class whose private names it uses."""
 
     def __init__(self, node: Tree, owner: str | None, statement: int) -> None:
@@ -135,14 +135,14 @@ def _imported_names(statements: Sequence[ast.AST]) -> list[str]:
     return list(found)
 
 
-def _places(root: ast.stmt, statement: int) -> list[_Place]:
+def _places(root: ast.stmt, statement: int) -> list[_FunctionPlace]:
     """Return the functions in a statement, in an order that is that of its tree alone."""
-    found: list[_Place] = []
+    found: list[_FunctionPlace] = []
     pending: list[tuple[ast.AST, str | None]] = [(root, None)]
     while pending:
         node, owner = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            found.append(_Place(node, owner, statement))
+            found.append(_FunctionPlace(node, owner, statement))
         inside, name = (set(node.body), node.name) if isinstance(node, ast.ClassDef) else ((), "")
         for child in ast.iter_child_nodes(node):
             pending.append((child, name if child in inside else owner))
@@ -187,7 +187,8 @@ def future_flags(code: CodeType) -> int:
     return code.co_flags & _FUTURE & ~__future__.nested_scopes.compiler_flag
 
 
-def _code_of(place: _Place, text: str, flags: int, transform: Transform | None) -> CodeType | None:
+def _code_of(place: _FunctionPlace, text: str, flags: int,
+             transform: Transform | None) -> CodeType | None:
     """Return the code that a function in a text compiles to."""
     codes = [c for c in _compiled(text, flags, place.statement, transform)
              if (c.co_name, c.co_firstlineno) == (place.name, place.first_line)]
@@ -207,7 +208,7 @@ def _code_of(place: _Place, text: str, flags: int, transform: Transform | None) 
     return None
 
 
-def _holds(outer: _Place, inner: _Place) -> bool:
+def _holds(outer: _FunctionPlace, inner: _FunctionPlace) -> bool:
     """Whether a function's tree has another function in it."""
     return any(n is inner.node for n in ast.walk(outer.node))
 
