@@ -27,7 +27,7 @@ from tracejit.ir.interpreter import (
 from tracejit.ir.lowering import LogOp, Region
 from tracejit.ir.walk import without_prints
 
-__all__ = ["Origin", "find_origin", "first_bad", "is_bad"]
+__all__ = ["NaNOrigin", "find_origin", "first_bad", "is_bad"]
 
 Index = tuple[int, ...]
 
@@ -47,7 +47,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class NaNOrigin:
     """Where an element that is not finite began: an equation, an input or a constant.
 
     spot  -- the element; its atom is an input of the graph where `eqn` is None, or a literal
@@ -76,7 +76,7 @@ def first_bad(x: Any) -> Index:
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(bad)), x.shape))
 
 
-def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) -> Origin | None:
+def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) -> NaNOrigin | None:
     """Return where an element of an output began; None if the interpreter finds it finite."""
     block = without_prints(graph.block)
     with np.errstate(all="ignore"):
@@ -84,9 +84,9 @@ def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) ->
         if np.isfinite(np.asarray(read_value(graph.outputs[output], env))[index]):
             return None
         found = _OriginSearch().follow(block, env, Spot(graph.outputs[output], index), ())
-    if isinstance(found, Origin):
+    if isinstance(found, NaNOrigin):
         return found
-    return Origin(found, np.asarray(read_value(found.atom, env))[found.index])
+    return NaNOrigin(found, np.asarray(read_value(found.atom, env))[found.index])
 
 
 Loops = tuple[tuple[Eqn, int], ...]
@@ -99,12 +99,12 @@ class _OriginSearch:
         self.depths: dict[int, tuple[Any, int]] = {}
         """By the identity of a Log's value: that value, kept alive, and how many entries it has."""
 
-    def follow(self, block: Block, env: Env, spot: Spot, loops: Loops) -> Origin | Spot:
+    def follow(self, block: Block, env: Env, spot: Spot, loops: Loops) -> NaNOrigin | Spot:
         """Follow an element to where it began, or to a value that comes from outside the block."""
         makers = {v: e for e in block.eqns for v in e.outputs}
         while True:
             if isinstance(spot.atom, Literal):
-                return Origin(spot, spot.atom.val, None, (), loops)
+                return NaNOrigin(spot, spot.atom.val, None, (), loops)
             eqn = makers.get(spot.atom)
             if eqn is None:
                 return spot
@@ -116,17 +116,19 @@ class _OriginSearch:
                 found = self._through_log(eqn, env, place, spot.index)
             else:
                 found = _through(eqn, env, place, spot, loops)
-            if isinstance(found, Origin):
+            if isinstance(found, NaNOrigin):
                 return found
             spot = found
 
-    def branch(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> Origin | Spot:
+    def branch(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops
+               ) -> NaNOrigin | Spot:
         """Follow an element into the branch that was taken."""
         region = eqn.regions[0 if read_value(eqn.inputs[0], env) else 1]
         own = block_env(region, env, ())
         return self.follow(region, own, Spot(region.outputs[place], index), loops)
 
-    def element(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> Origin | Spot:
+    def element(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops
+                ) -> NaNOrigin | Spot:
         """Follow an element into the iteration of a map that made it."""
         (region,) = eqn.regions
         i, *rest = index
@@ -134,7 +136,7 @@ class _OriginSearch:
         spot = Spot(region.outputs[place], tuple(rest))
         return self.follow(region, own, spot, (*loops, (eqn, i)))
 
-    def loop(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> Origin | Spot:
+    def loop(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> NaNOrigin | Spot:
         """Follow an element back from iteration to iteration."""
         body = eqn.regions[-1]
         place -= len(eqn.outputs) - len(eqn.inputs)
@@ -142,7 +144,7 @@ class _OriginSearch:
         for i, own in _backwards(body, env, start, _indices(eqn, env)):
             spot = Spot(body.outputs[place], index)
             found = self.follow(body, own, spot, (*loops, (eqn, i)))
-            if isinstance(found, Origin) or found.atom not in body.inputs:
+            if isinstance(found, NaNOrigin) or found.atom not in body.inputs:
                 return found
             place, index = body.inputs.index(found.atom) - 1, found.index
         return Spot(eqn.inputs[place], index)
@@ -170,7 +172,7 @@ class _OriginSearch:
         return depth
 
 
-FOLLOW: dict[str, Callable[..., Origin | Spot]] = {
+FOLLOW: dict[str, Callable[..., NaNOrigin | Spot]] = {
     "if": _OriginSearch.branch, "for": _OriginSearch.loop, "while": _OriginSearch.loop,
     "map": _OriginSearch.element}
 
@@ -211,11 +213,11 @@ def _backwards(body: Block, outer: Env, start: tuple[Any, ...],
 # --- one equation -------------------------------------------------------------------------------
 
 
-def _through(eqn: Eqn, env: Env, place: int, spot: Spot, loops: Loops) -> Origin | Spot:
+def _through(eqn: Eqn, env: Env, place: int, spot: Spot, loops: Loops) -> NaNOrigin | Spot:
     """Follow an element to the operand that carried it; where none did it began here."""
     args = [read_value(a, env) for a in eqn.inputs]
     value = np.asarray(read_value(spot.atom, env))[spot.index]
-    here = Origin(spot, value, eqn, tuple(args), loops)
+    here = NaNOrigin(spot, value, eqn, tuple(args), loops)
 
     def stays(changed: Sequence[Any]) -> bool:
         """Whether the element is not finite, either, with these operands."""

@@ -14,7 +14,7 @@ from tracejit.ir.core import Eqn, Graph, Literal
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.walk import all_eqns
 from tracejit.runtime.failures import raise_at
-from tracejit.runtime.origins import Origin, find_origin, first_bad, is_bad
+from tracejit.runtime.origins import NaNOrigin, find_origin, first_bad, is_bad
 from tracejit.trace.source import describe_line
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def require_finite(graph: Graph, values: Sequence[Any], outputs: Sequence[Any]) 
     raise_at("FloatingPointError", _escaped(f"{head}. {_story(graph, origin)}"), (), site)
 
 
-def _story(graph: Graph, origin: Origin) -> str:
+def _story(graph: Graph, origin: NaNOrigin) -> str:
     """Return a sentence on where it began."""
     eqn, spot, value = origin.eqn, origin.spot, _number(origin.value)
     if isinstance(spot.atom, Literal):
@@ -92,7 +92,7 @@ def _operand(eqn: Eqn, x: Any, index: tuple[int, ...]) -> str:
     return f"{kind} from {_number(finite.min())} to {_number(finite.max())}"
 
 
-def _loops(origin: Origin) -> str:
+def _loops(origin: NaNOrigin) -> str:
     """Return which iterations it was in, the innermost loop first."""
     words = {"map": "element {} of the map"}
     parts = [words.get(eqn.op.lowering.kind, "iteration {} of the loop")  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tracejit.inspection.pictures.diagram import Box, Diagram, Edge, Node
 from tracejit.inspection.pictures.layout import rows_by_longest_path
-from tracejit.inspection.pictures.placing import Placement, Rows, Side, Stroke, fill, put
+from tracejit.inspection.pictures.placing import Placement, RowHeights, Side, Stroke, fill, put
 from tracejit.ir.core import Eqn
 
 __all__ = ["place"]
@@ -105,7 +105,7 @@ class _Mirror:
     def _place(self) -> Placement:
         left_ways = self.forward.arrange(self.count)
         right_ways = self.backward.arrange(self.count)
-        rows = Rows(self.count)
+        rows = RowHeights(self.count)
         rows.hold(self.forward.cells, left_ways)
         rows.hold(self.backward.cells, right_ways)
         nets = self._nets()
@@ -156,7 +156,7 @@ class _Mirror:
             tracks[gap] = dict(zip(ends, fits, strict=True))
         return tracks
 
-    def _cross(self, placement: Placement, rows: Rows, net: _Net, lane: float,
+    def _cross(self, placement: Placement, rows: RowHeights, net: _Net, lane: float,
                tracks: dict[int, dict[int, int]], k: int) -> list[Stroke]:
         strokes = []
         for edge, gap, _ in net.edges:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from tracejit.inspection.pictures.diagram import Box, Edge, Node
 from tracejit.inspection.pictures.layout import LayoutCell, Wire, arrange, rows_by_longest_path
 
-__all__ = ["CHARACTER", "Placement", "Rect", "Rows", "Side", "Stroke", "fill", "put"]
+__all__ = ["CHARACTER", "Placement", "Rect", "RowHeights", "Side", "Stroke", "fill", "put"]
 
 CHARACTER = 6.02
 """Width of a character of a fixed-width font of 10 pixels; no common one is wider."""
@@ -120,7 +120,7 @@ class Side:
                     *(x for way in ways for _, x in way)])
 
 
-class Rows:
+class RowHeights:
     """The y of rows: how high each is, and the gap below it."""
 
     heights: list[float]
@@ -161,7 +161,7 @@ class Rows:
         return [points[0], *points[2:-1], (way[-1][1], end)]
 
 
-def put(placement: Placement, side: Side, ways: list[list[tuple[int, float]]], rows: Rows,
+def put(placement: Placement, side: Side, ways: list[list[tuple[int, float]]], rows: RowHeights,
          left: float, *, at_top: bool, flush: dict[int, float] | None = None) -> None:
     """Add what a side holds to a placement.
 
@@ -214,7 +214,7 @@ def fill(box: Box, *, is_up: bool, is_root: bool = False) -> Placement:
         side.cells.append(LayoutCell(*_title_size(box), row=0, is_first=True))
     ways = side.arrange(count)
     title = side.cells.pop() if has_title else None
-    rows = Rows(count)
+    rows = RowHeights(count)
     rows.hold([*side.cells, title] if title else side.cells, ways)
     opens, closes = (has_bottom, has_top) if is_up else (has_top, has_bottom)
     height = rows.stack(0.0 if opens or is_root else MARGIN)
