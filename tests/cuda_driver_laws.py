@@ -410,6 +410,27 @@ def arguments_on_the_device_are_written_to_where_the_call_succeeds(api: FakeDriv
     assert np.array_equal(x, expected)
 
 
+def arguments_that_share_memory_on_the_device_are_told_apart(api: FakeDriver) -> None:
+    def doubled(x: Any, y: Any) -> Any:
+        x *= 2.0
+        return np.sum(y ** 2)
+
+    fn = tracejit.jit(doubled, target="cuda")
+    whole = np.linspace(1.0, 2.0, 24)
+    for first, second in ((slice(8), slice(8, 16)), (slice(8), slice(8)), (slice(8, 16), slice(8))):
+        memory, expected = whole.copy(), whole.copy()
+        x, y = OnDevice(memory[first]), OnDevice(memory[second])
+        found = fn(x, y)
+        value = doubled(expected[first], expected[second])
+        api.streams[1].run()
+        assert np.isclose(found.item(), value, rtol=1e-12)
+        assert np.allclose(memory, expected, rtol=1e-12)
+    with pytest.raises(tracejit.Refusal, match="'x', which is written to, shares memory with"):
+        fn(OnDevice(whole[:8]), OnDevice(whole[4:12]))
+    given = OnDevice(whole[:8].copy())
+    assert np.isclose(fn(given, given).item(), 4.0 * np.sum(whole[:8] ** 2), rtol=1e-12)
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 
@@ -475,6 +496,7 @@ DRIVER_LAWS: dict[str, Callable[[FakeDriver], None]] = {f.__name__: f for f in (
     one_stream_waits_for_another, memory_that_another_stream_reads_is_not_used_anew,
     threads_and_streams_do_not_share_memory, arrays_come_by_dlpack,
     arrays_of_another_device_are_named,
-    arguments_on_the_device_are_written_to_where_the_call_succeeds, a_lost_context_is_said,
+    arguments_on_the_device_are_written_to_where_the_call_succeeds,
+    arguments_that_share_memory_on_the_device_are_told_apart, a_lost_context_is_said,
     an_old_driver_is_given_machine_code, without_a_device_or_driver_it_says_so,
     a_log_that_is_full_begins_again)}

@@ -13,6 +13,7 @@ from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.equations import (
     COMPOSITES,
+    OF_SCALARS,
     apply,
     apply_ufunc,
     atom_of,
@@ -61,7 +62,7 @@ def _power(x: Any, y: Any) -> Any:
 
 _POWERS: dict[float, Callable[[Any], Any]] = {
     0.0: lambda x: x * 0 + 1 if operand_dtype(x).kind in "iu" else np.ones_like(x),
-    0.5: lambda x: _root(x), 1.0: lambda x: +as_tracer(x), 2.0: lambda x: x * x,
+    0.5: lambda x: np.sqrt(x), 1.0: lambda x: +as_tracer(x), 2.0: lambda x: x * x,
     3.0: lambda x: x * x * x,
     4.0: lambda x: (x * x) * (x * x), -1.0: lambda x: 1.0 / x, -2.0: lambda x: 1.0 / (x * x),
     -0.5: lambda x: 1.0 / np.sqrt(x) if operand_dtype(x).kind == "c" else np.where(
@@ -69,11 +70,18 @@ _POWERS: dict[float, Callable[[Any], Any]] = {
 }
 
 
-def _root(x: Any) -> Any:
-    """x ** 0.5: NumPy takes the root of arrays, and the power of scalars, whose zeros are 0.0."""
-    if dims_of(x) or operand_dtype(x).kind == "c":
-        return np.sqrt(x)
-    return np.where(x == -np.inf, np.inf, np.sqrt(x + 0.0))
+def _power_of_scalars(x: Any, y: Any) -> Any:
+    """x ** 0.5 by C's `pow`: the ufunc takes the root, of -0.0 and -inf too, and scalars do not."""
+    is_half = isinstance(y, (float, np.floating)) and y == 0.5
+    is_array = isinstance(x, Tracer) and (x.is_array or x.dims)
+    if not is_half or is_array or operand_dtype(x).kind != "f":
+        return NotImplemented
+    dtype = np.result_type(operand_dtype(x), y) if isinstance(y, np.generic) else operand_dtype(x)
+    x = cast(x, dtype)
+    return np.where(x == -np.inf, dtype.type(np.inf), np.sqrt(x + dtype.type(0)))
+
+
+OF_SCALARS[np.power] = _power_of_scalars
 
 
 def _unary_if_real(function: Any) -> Callable[[Any], Any]:
@@ -182,8 +190,17 @@ def angle(z: Any, deg: bool = False) -> Any:
 
 
 PROPERTIES["real"], PROPERTIES["imag"] = real, imag
-METHODS["conj"] = METHODS["conjugate"] = (
-    lambda x: np.conjugate(x) if x.dtype.kind == "c" else x)
+
+
+def _conjugate_method(x: Tracer) -> Any:
+    if x.dtype.kind != "c":
+        return x
+    result = np.conjugate(x)
+    result.weak = x.weak
+    return result
+
+
+METHODS["conj"] = METHODS["conjugate"] = _conjugate_method
 
 
 # --- functions on elements that are no ufuncs ---------------------------------------------------
@@ -265,7 +282,7 @@ def as_python_number(x: Any) -> Any:
     """Return a traced scalar as the Python number that it stands for, which is weak."""
     if isinstance(x, Tracer) and x.dtype.kind == "u":
         return python_int(x)
-    if isinstance(x, Tracer) and x.dtype.kind in "ifc":
+    if isinstance(x, Tracer) and x.dtype.kind in "bifc":
         x = tracer_of(x.value)
         x.weak = True
     return x
@@ -374,5 +391,4 @@ def _item(x: Tracer, *at: Any) -> Any:
 
 METHODS["astype"] = astype
 METHODS["item"] = _item
-METHODS["__round__"] = round_
 PROPERTIES["itemsize"] = lambda x: x.dtype.itemsize

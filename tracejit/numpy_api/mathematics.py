@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.dispatch import FUNCTIONS, captures
-from tracejit.trace.equations import apply, apply_ufunc, cast, dtype_of
+from tracejit.trace.equations import apply, apply_ufunc, cast, dtype_of, is_weak, of_scalars
 from tracejit.trace.mixed import Mixed
 from tracejit.trace.python_numbers import either, last_before_error, python_int, require, strong
 from tracejit.trace.tracer import SymInt, Traced, Tracer
@@ -115,7 +115,7 @@ def _of_python(ufunc: Any, check: Callable[..., None] | None) -> Callable[..., A
 
     def function(*args: Any) -> Any:
         operands = [as_float(x) for x in args]
-        result = apply_ufunc(ufunc, *operands)
+        result = of_scalars(ufunc, *operands)
         if check is not None:
             check(result, *operands)
         result.weak = True
@@ -188,7 +188,10 @@ def math_ceil(x: Any) -> Any:
 
 @captures(math.trunc)
 def math_trunc(x: Any) -> Any:
-    """Return x without its fraction."""
+    """Return x without its fraction: of NumPy's numbers, `float64` alone has `__trunc__`."""
+    if not is_weak(x) and (x.dtype != np.float64 or (isinstance(x, Tracer) and x.is_array)):
+        name = "ndarray" if isinstance(x, Tracer) and x.is_array else x.dtype.type.__name__
+        raise TypeError(f"type numpy.{name} doesn't define __trunc__ method")
     return _whole(np.trunc, x)
 
 

@@ -58,8 +58,16 @@ def _power_partials(z: Any, x: Any, y: Any) -> tuple[Any, Any]:
     return y * lowered, z * choose(x > 0, np.log(choose(x > 0, x, 1.0)), 0.0)
 
 
+def _pow(x: Any, y: Any) -> Any:
+    """Return powers by C's `pow`: by one exponent for all, NumPy's ufunc takes roots, squares."""
+    x, y = np.broadcast_arrays(x, y)
+    if x.size == 1:  # whose strides NumPy takes for those of one operand for all
+        return np.power(np.repeat(x, 2), np.repeat(y, 2))[0].reshape(x.shape)
+    return np.power(x, np.array(y))
+
+
 elementwise("power", np.power, "pow({0}, {1})", _power_partials, cost=16.0, kinds="if",
-            integer="ipow({0}, {1})", domain=(0.3, 2.0))
+            integer="ipow({0}, {1})", domain=(0.3, 2.0), reference=_pow)
 elementwise("complex_power", None, "pow({0}, {1})",
             lambda z, x, y: (y * np.power(x, y - 1), z * np.log(x)), cost=60.0, kinds="c",
             reference=np.power)

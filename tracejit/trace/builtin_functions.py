@@ -41,6 +41,7 @@ from tracejit.trace.iterables import (
 from tracejit.trace.mixed import Mixed, kinds_of, number_of, storage, united
 from tracejit.trace.objects import (
     any_of,
+    attribute_of_traced,
     binary,
     compare,
     delete_attribute,
@@ -231,6 +232,8 @@ def _round(x: Any, ndigits: Any = None) -> Any:
                      "Write (x + 5) // 10 * 10, say")
     if not isinstance(x, Tracer):
         return round(x, ndigits)
+    if x.weak and x.dtype.kind == "b":
+        return _round(_int(x), ndigits)
     if x.dtype.kind == "c" or (not x.weak and (x.is_array or x.dtype.kind == "b")):
         raise TypeError(f"type {type_of(x).__name__} doesn't define __round__ method")
     if x.weak and x.dtype.kind == "f" and ndigits:
@@ -429,8 +432,8 @@ def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Read an attribute by its name, as `owner.name` does."""
     if isinstance(owner, Traced):
-        return default[0] if default and not _hasattr(owner, name) else getattr(
-            owner, name, *default)
+        return default[0] if default and not _hasattr(owner, name) else (
+            attribute_of_traced(owner, name))
     try:
         return read_attribute(owner, name, *default)
     except AttributeError:
@@ -442,9 +445,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 def _hasattr(owner: Any, name: str) -> bool:
     """Return whether something has an attribute; reading it is what Python does, too."""
     if isinstance(owner, Traced):
-        kind = type_of(owner)  # a number has no length, and one of Python's no shape
-        return hasattr(kind, name) and (
-            not issubclass(kind, (np.ndarray, np.generic)) or hasattr(owner, name))
+        return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
     if isinstance(getattr(owner, "__dict__", {}).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it
     try:

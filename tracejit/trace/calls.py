@@ -32,7 +32,7 @@ from tracejit.trace.clocks import CLOCKS
 from tracejit.trace.context import bare_size, current, refuse
 from tracejit.trace.dependencies import note_function, note_impure
 from tracejit.trace.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
-from tracejit.trace.equations import COMPOSITES, cast, lift
+from tracejit.trace.equations import COMPOSITES, cast, dtype_of, is_weak, lift
 from tracejit.trace.identities import naming
 from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.modules import home_of, is_followed, is_known_ufunc
@@ -492,12 +492,23 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         new(instance, *args, **kwargs)
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
-        return cast(lift(args[0]), cls)
+        return _scalar_of_numpy(cls, lift(args[0]))
     if gives_another_value(cls):
         raise _impure(cls, _are_seeds(args, kwargs))
     if not is_users_type(cls) and not reads_nothing(cls):
         unseen(f"{cls.__module__}.{cls.__qualname__}")
     return call_natively(cls, args, kwargs)
+
+
+def _scalar_of_numpy(cls: type, x: Any) -> Any:
+    """Return `np.float64(x)` and the like: of Python's numbers by `float` or `int`, which raise."""
+    own = dtype_of(x).kind
+    if own == "c" and np.dtype(cls).kind in "iuf" and is_weak(x):
+        raise TypeError(f"{'float' if np.dtype(cls).kind == 'f' else 'int'}() argument must be a "
+                        "string or a real number, not 'complex'")
+    if own == "f" and np.dtype(cls).kind in "iu" and is_weak(x):
+        x = BUILTINS[int](x)
+    return cast(x, cls)
 
 
 def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

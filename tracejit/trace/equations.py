@@ -22,10 +22,11 @@ from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
 
-__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "PYTHON", "REDUCTIONS", "VARIANTS", "apply",
-           "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
-           "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value",
-           "is_one", "is_weak", "lift", "require_fits", "require_same_kind", "same_dim", "to_dims"]
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS",
+           "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
+           "atom_of", "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value",
+           "is_one", "is_weak", "lift", "of_scalars", "require_fits",
+           "require_same_kind", "same_dim", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -374,12 +375,25 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
     if isinstance(result, (int, float)):
         return result
     if result is NotImplemented:
-        result = apply_ufunc(ufunc, *operands)
+        result = of_scalars(ufunc, *operands)
     if weak and result.dtype.kind in "bifc":
         result.weak = True
         if result.dtype == np.int64:
             return SymInt(result.value.dim)
     return result
+
+
+OF_SCALARS: dict[Any, Callable[..., Any]] = {}
+"""What operators do of scalars, where it is not the ufunc; `NotImplemented` where it is."""
+
+
+def of_scalars(ufunc: Any, *operands: Any) -> Any:
+    """Return what an operator, whose operands may be scalars, makes of them."""
+    if ufunc in OF_SCALARS:
+        result = OF_SCALARS[ufunc](*operands)
+        if result is not NotImplemented:
+            return result
+    return apply_ufunc(ufunc, *operands)
 
 
 _ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,

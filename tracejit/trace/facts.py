@@ -9,6 +9,7 @@ import: calls of compiled code need no more.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,8 +40,22 @@ def arrangement_of(x: Any) -> Arrangement:
     return order, still, not still and x.transpose(order).flags.c_contiguous
 
 
+def _range_on_device(x: Any) -> tuple[int, int] | None:
+    """Return the addresses between which an array in a device's memory lies, without gaps."""
+    described = None if isinstance(x, np.ndarray) else getattr(x, "__cuda_array_interface__", None)
+    if described is None:
+        return None
+    low = int(described["data"][0])
+    size = math.prod(described["shape"]) * np.dtype(described["typestr"]).itemsize
+    return low, low + size
+
+
 def overlap(x: Any, y: Any) -> bool:
     """Return whether arrays share memory, or may do so and it is too hard to say."""
+    on_device = _range_on_device(x), _range_on_device(y)
+    if on_device[0] is not None and on_device[1] is not None:
+        (low, high), (other_low, other_high) = on_device
+        return max(low, other_low) < min(high, other_high)
     if not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)):
         return False
     try:
@@ -73,6 +88,10 @@ def overlaps_itself(x: Any) -> bool:
 
 def _are_one(x: Any, y: Any) -> bool:
     """Whether two arrays are the same elements in the same order."""
+    range_ = _range_on_device(x)
+    if range_ is not None:
+        return x is y or (range_ == _range_on_device(y) and (x.dtype, x.shape) == (
+            y.dtype, y.shape))
     return x is y or (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)
                       and x.dtype == y.dtype and x.shape == y.shape and x.strides == y.strides
                       and x.ctypes.data == y.ctypes.data)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracejit.errors import RAISABLE
 from tracejit.trace.branches import BranchRaised
-from tracejit.trace.calls import call_function, type_of
+from tracejit.trace.calls import call_function
 from tracejit.trace.changes import (
     known_container,
     note_made,
@@ -37,6 +37,7 @@ from tracejit.trace.methods import may_be_called
 from tracejit.trace.objects import (
     ENDS_CAPTURES,
     Managed,
+    attribute_of_traced,
     binary,
     delete_attribute,
     delete_item,
@@ -142,10 +143,7 @@ class Hooks(LoopHooks):
         """Read an attribute."""
         if not isinstance(owner, Traced):
             return read_attribute(owner, name)
-        kind = type_of(owner)
-        if kind in (float, complex, bool) and not hasattr(kind, name):  # Python's: no array's
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
-        return kind if name == "__class__" else getattr(owner, name)
+        return attribute_of_traced(owner, name)
 
     def setattr(self, content: Any, owner: Any, name: str) -> None:
         """Set an attribute; what it is set to was evaluated first."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tracejit.errors import Restart, TracejitError
+from tracejit.errors import MissingAttribute, Restart, TracejitError
 from tracejit.trace import lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function, holds_traced, type_of
@@ -49,9 +49,10 @@ from tracejit.trace.restarts import Unroll
 from tracejit.trace.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
 
-__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "binary", "compare", "contains",
-           "delete_attribute", "delete_item", "get_item", "inplace", "iterate", "negated",
-           "read_attribute", "set_attribute", "set_item", "special_method", "truth", "unary"]
+__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "binary", "compare",
+           "contains", "delete_attribute", "delete_item", "get_item", "inplace", "iterate",
+           "negated", "read_attribute", "set_attribute", "set_item", "special_method", "truth",
+           "unary"]
 
 
 ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
@@ -237,7 +238,8 @@ def compare(op: str, a: Any, b: Any) -> Any:
         return are_one_object(a, b) is (op == "Is")
     if op in ("In", "NotIn"):
         found = contains(b, a)
-        return found if op == "In" else negated(found)
+        found = found if op == "In" else negated(found)
+        return tracer_of(found.value, weak=True) if isinstance(found, Tracer) else found
     if holds_runs(a) or holds_runs(b):
         found = _compare_lists(op, a, b)
         if found is not NotImplemented:
@@ -368,6 +370,28 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     if default and isinstance(content, MaybeUnset):
         return _either(content, lambda: default[0])
     return present(content, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
+
+
+def attribute_of_traced(owner: Any, name: str) -> Any:
+    """Return an attribute of a traced array or number: those that its class has, and no others."""
+    kind = type_of(owner)
+    if name == "__class__":
+        return kind
+    of_python = kind in (bool, int, float, complex)
+    if (of_python or name.startswith("__")) and not hasattr(kind, name):
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    try:
+        found = getattr(owner, name)
+    except MissingAttribute:
+        raise
+    except AttributeError:
+        if not hasattr(kind, name):
+            raise
+        raise refuse(f"the attribute {name!r} of a traced {kind.__name__} cannot be captured",
+                     "Use a function or an operator that does the same") from None
+    if of_python and isinstance(found, Tracer) and not found.weak:
+        found = tracer_of(found.value, weak=True)
+    return found
 
 
 def _may_run(cls: type, name: str) -> bool:

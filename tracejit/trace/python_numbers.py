@@ -26,6 +26,7 @@ from tracejit.trace.equations import (
     cast,
     dtype_of,
     emit,
+    of_scalars,
 )
 from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
 
@@ -129,7 +130,7 @@ def _power(x: Any, y: Any) -> Any:
         whole = np.floor(exponent) == exponent
         require(either(either(base >= 0, base != base), either(base == -np.inf, either(
             whole, exponent != exponent))), ValueError, COMPLEX_RESULT)
-    result = apply_ufunc(np.power, base, exponent)
+    result = of_scalars(np.power, base, exponent)
     if isinstance(y, Traced):
         finite = np.absolute(result) != np.inf
         require(either(finite, either(np.absolute(base) == np.inf,

@@ -16,7 +16,7 @@ import numpy as np
 
 from tracejit.errors import MissingAttribute, Refusal
 from tracejit.ir.builder import BlockScope
-from tracejit.ir.core import Site, Value
+from tracejit.ir.core import Literal, Site, Value
 from tracejit.ir.dims import Dim, Expr, atom, dim_values, floor_div, is_nonneg, mod
 from tracejit.ir.dtypes import DTYPES, dtype_name
 from tracejit.ir.optable import find_op
@@ -107,12 +107,12 @@ class Traced:
 
     def __eq__(self, other: object) -> Any:
         if other is None or isinstance(other, str):
-            return False
+            return _compared_with_no_number(self, other, equal=False)
         return _ufunc_operator(np.equal)(self, other)
 
     def __ne__(self, other: object) -> Any:
         if other is None or isinstance(other, str):
-            return True
+            return _compared_with_no_number(self, other, equal=True)
         return _ufunc_operator(np.not_equal)(self, other)
 
     def __hash__(self) -> int:
@@ -145,6 +145,14 @@ class Traced:
 
     def __reduce__(self) -> NoReturn:
         raise refuse("a traced value cannot be pickled", "Return it instead")
+
+
+def _compared_with_no_number(x: Any, other: object, *, equal: bool) -> Any:
+    """Return what `==` or `!=` with `None` or a text is: element by element of arrays."""
+    if not isinstance(x, Tracer) or x.weak or (other is None and not (x.is_array or x.dims)):
+        return equal
+    truth = Literal(equal, np.dtype(np.bool_))
+    return tracer_of(_emit_one(find_op("full"), (truth,), {"shape": x.dims}))
 
 
 class NamedView:
@@ -578,7 +586,7 @@ class CellPlace:
         self.cell.value = content
 
 
-def _emit_one(op: Any, inputs: tuple[Value, ...], params: Any) -> Value:
+def _emit_one(op: Any, inputs: tuple[Any, ...], params: Any) -> Value:
     (value,) = current().builder.emit(op, inputs, params)
     return value
 
