@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
@@ -16,6 +15,7 @@ from tracejit.codegen.c_interface import CInterface
 from tracejit.codegen.c_wrapper import wrapper_text
 from tracejit.codegen.compile import optimised_kernel
 from tracejit.codegen.machine import target_machine
+from tracejit.codegen.scalars import SCALARS
 from tracejit.errors import ExportError
 
 __all__ = ["CPUS", "ExportedCode", "cpu_description", "export_kernel", "vector_widths"]
@@ -98,9 +98,10 @@ def _rename_blas(module: Any) -> None:
             function.name = libraries.linkable_name(routine)
 
 
-_MATH = re.compile(r"(acos|asin|atan|cos|sin|tan)h?f?|(exp|log)(2|10|1p|m1)?f?"
-                   r"|(atan2|cbrt|ceil|copysign|erf|erfc|fabs|floor|fmod|hypot|ldexp|nearbyint|pow"
-                   r"|rint|round|sqrt|trunc)f?")
+_OF_LLVM = ("exp10", "ldexp", "nearbyint", "round")
+"""Functions of libm that Loop IR does not call, and LLVM makes of those that it does."""
+_MATH = frozenset(f"{name}{suffix}" for suffix in ("", "f") for name in (*_OF_LLVM, *(
+    row.name for row in SCALARS.values() if row.libm or row.math or row.device)))
 _MEMORY = ("memcpy", "memmove", "memset")
 
 
@@ -108,7 +109,7 @@ def _libraries(symbols: Iterable[str]) -> tuple[str, ...]:
     """Return what a linker needs for these symbols; `ExportError` for one that Python alone has."""
     found: dict[tuple[str, ...], None] = {}
     for name in sorted(symbols):
-        if name in _MEMORY or _MATH.fullmatch(name):
+        if name in _MEMORY or name in _MATH:
             continue
         if name.startswith("_ZGV"):
             found["-lmvec",] = None

@@ -186,6 +186,7 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
 def _log_of(self: _Lowerer, eqn: Eqn) -> None:
     """Begin a Log with the elements of an array."""
     (x,) = eqn.inputs
+    assert isinstance(x, Value)
     number = self.log_of.setdefault(self.log_groups[eqn.output], len(self.logs))
     if number == len(self.logs):
         self.logs.append(x.aval.dtype)

@@ -32,10 +32,10 @@ from tracejit.codegen.scalars import Scalar, scalar
 from tracejit.ir.core import Literal
 from tracejit.ir.dtypes import DTYPES, dtype_name
 
-__all__ = ["BOOL", "F64", "I64", "ONE", "ZERO", "All", "Array", "Bin", "Call", "Cast", "Const",
-           "Expression", "Extent", "InRange", "Load", "Select", "Slice", "Unary", "Var", "Word",
-           "call", "cast_name", "every", "integer", "is_name", "known_integer", "literal", "plus",
-           "promoted", "replaced", "rewritten", "times"]
+__all__ = ["BOOL", "F64", "I64", "NONE", "ONE", "ZERO", "All", "Array", "Bin", "Call", "Cast",
+           "Const", "Expression", "Extent", "InRange", "Load", "Select", "Slice", "Unary", "Var",
+           "Word", "call", "cast_name", "every", "integer", "is_name", "known_integer", "literal",
+           "plus", "promoted", "replaced", "rewritten", "times"]
 
 I64, F64, BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 PLAIN = tuple(map(np.dtype, (np.float64, np.int64, np.bool_)))

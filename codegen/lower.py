@@ -40,6 +40,7 @@ from tracejit.codegen.loop_ir import (
     Store,
     While,
 )
+from tracejit.codegen.loop_verifier import verify_kernel
 from tracejit.codegen.matmul import lower_product
 from tracejit.codegen.nests import NestEmitter
 from tracejit.codegen.schedule import Apart, Nest, Single, Style, schedule_block
@@ -73,6 +74,8 @@ def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
     kernel = lower_with(_Lowerer, graph, carried_out or graph, checked=checked)
     kernel.nodes = poll_loops(kernel.nodes)
     bind_scopes(kernel)
+    if checked:
+        verify_kernel(kernel)
     return kernel
 
 
@@ -85,10 +88,18 @@ def lower_with(lowerer: type[_Lowerer], graph: Graph, carried_out: Graph, *,
     buffers = Buffers(carried_out, elements, live)
     kernel = lowerer(graph, carried_out, elements, buffers).run()
     kernel.is_checked = checked
+    check = verify_kernel if checked else _unchecked
+    check(kernel)
     drop_unread(kernel.nodes, {b.name for b in buffers.inner})
+    check(kernel)
     kernel.nodes = inline_once(kernel.nodes)
+    check(kernel)
     assign_slots(kernel)
     return kernel
+
+
+def _unchecked(kernel: Kernel) -> None:
+    pass
 
 
 class _Lowerer(NestEmitter):

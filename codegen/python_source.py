@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import (
@@ -22,7 +23,6 @@ from tracejit.codegen.loop_ir import (
     Loop,
     Node,
     Origin,
-    Return,
     Store,
     While,
 )
@@ -31,22 +31,43 @@ from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.user_text import in_docstring, on_one_line
 
-__all__ = ["heading", "render", "render_nodes", "wrapped"]
+__all__ = ["Place", "Writer", "heading", "render", "render_nodes", "wrapped", "write"]
 
 COMMENT_COLUMN = 60
-MAX_INLINED = 70
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a node is in the source.
+
+    first, last -- its lines, counted from 1
+    text        -- the first line, without its comment
+    depth       -- how many loops it is in
+    """
+
+    node: Node
+    first: int
+    last: int
+    text: str
+    depth: int
 
 
 def render(kernel: Kernel) -> str:
     """Return the module that holds a kernel."""
+    return "\n".join([*write(kernel).lines, ""])
+
+
+def write(kernel: Kernel) -> Writer:
+    """Return the lines of the module that holds a kernel, and the places of its nodes."""
     names = [b.name for b in kernel.inputs] + [b.name for b in kernel.outputs]
     params = ["ctx", *names, *(["arena"] if kernel.arena else []), *kernel.size_names]
-    lines = wrapped(f"def kernel({', '.join(params)}):")
-    lines += [line for node in kernel.head for line in _node(node, 1)]
-    lines += _prologue(kernel)
-    lines += render_nodes(kernel.nodes, 1)
-    text = "\n".join(lines) + "\n"
-    return "\n".join([*heading(kernel.graph, "emitted by tracejit."), text])
+    writer = Writer(heading(kernel.graph, "emitted by tracejit."))
+    writer.lines += wrapped(f"def kernel({', '.join(params)}):")
+    for node in kernel.head:
+        writer.node(node, 1)
+    writer.lines += _prologue(kernel)
+    writer.block(kernel.nodes, 1)
+    return writer
 
 
 def heading(graph: Graph, how: str) -> list[str]:
@@ -89,47 +110,84 @@ def _prologue(kernel: Kernel) -> list[str]:
 # --- nodes --------------------------------------------------------------------------------------
 
 
-def _line(text: str, depth: int, origin: Origin = NOWHERE) -> str:
-    text = "    " * depth + text
-    comment = str(origin)
-    return f"{text:<{COMMENT_COLUMN}}  # {on_one_line(comment)}" if comment else text
-
-
 def render_nodes(nodes: Sequence[Node], depth: int) -> list[str]:
     """Return nodes as lines of source."""
-    lines = [line for node in nodes for line in _node(node, depth)]
-    return lines or [_line("pass", depth)]
+    writer = Writer([])
+    writer.block(nodes, depth)
+    return writer.lines
 
 
-def _node(node: Node, depth: int) -> list[str]:
+class Writer:
+    """Writes nodes as lines of source, behind others, and notes where each is."""
+
+    lines: list[str]
+    places: list[Place]
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.places = lines, []
+        self._loops = 0
+
+    def block(self, nodes: Sequence[Node], depth: int) -> None:
+        """Write the nodes of a block."""
+        for node in nodes:
+            self.node(node, depth)
+        if not nodes:
+            self._line("pass", depth)
+
+    def node(self, node: Node, depth: int) -> None:
+        """Write a node."""
+        first, place, text = len(self.lines) + 1, len(self.places), _first_line(node)
+        self._line(text, depth, node.origin)
+        is_loop = isinstance(node, (Loop, While))
+        self._loops += is_loop
+        self._blocks(node, depth)
+        self._loops -= is_loop
+        self.places.insert(place, Place(node, first, len(self.lines), text, self._loops))
+
+    def _blocks(self, node: Node, depth: int) -> None:
+        if isinstance(node, Loop):
+            self.block(node.body, depth + 1)
+        elif isinstance(node, While):
+            for inner in node.head:
+                self.node(inner, depth + 1)
+            self._line(f"if not ({node.condition}):", depth + 1)
+            self._line("break", depth + 2)
+            self.block(node.body, depth + 1)
+        elif isinstance(node, If):
+            self.block(node.then, depth + 1)
+            if node.other:
+                self._line("else:", depth)
+                self.block(node.other, depth + 1)
+
+    def _line(self, text: str, depth: int, origin: Origin = NOWHERE) -> None:
+        text = "    " * depth + text
+        comment = str(origin)
+        self.lines.append(f"{text:<{COMMENT_COLUMN}}  # {on_one_line(comment)}" if comment
+                          else text)
+
+
+def _first_line(node: Node) -> str:
     if isinstance(node, (Let, Assign)):
-        return [_line(f"{node.name} = {node.expression}", depth, node.origin)]
+        return f"{node.name} = {node.expression}"
     if isinstance(node, Store):
-        return [_line(f"{node.buffer}[{node.index}] = {node.expression}", depth, node.origin)]
+        return f"{node.buffer}[{node.index}] = {node.expression}"
     if isinstance(node, Loop):
-        bounds = str(node.hi) if node.lo == ZERO else f"{node.lo}, {node.hi}"
-        if node.reverse:
-            bounds = f"{_minus_one(node.hi)}, {_minus_one(node.lo)}, -1"
-        elif node.step != ONE:
-            bounds = f"{node.lo}, {node.hi}, {node.step}"
-        head = _line(f"for {node.var} in range({bounds}):", depth, node.origin)
-        return [head, *render_nodes(node.body, depth + 1)]
-    if isinstance(node, While):
-        head = _line("while True:", depth, node.origin)
-        test = _line(f"if not ({node.condition}):", depth + 1)
-        return [head, *[x for n in node.head for x in _node(n, depth + 1)], test,
-                _line("break", depth + 2), *render_nodes(node.body, depth + 1)]
+        return f"for {node.var} in range({_range(node)}):"
     if isinstance(node, If):
-        lines = [_line(f"if {node.condition}:", depth, node.origin),
-                 *render_nodes(node.then, depth + 1)]
-        if node.other:
-            lines += [_line("else:", depth), *render_nodes(node.other, depth + 1)]
-        return lines
+        return f"if {node.condition}:"
     if isinstance(node, Do):
-        return [_line(str(node.call), depth, node.origin)]
-    assert isinstance(node, Return)
-    status = "" if node.status is None else f" {node.status}"
-    return [_line(f"return{status}", depth, node.origin)]
+        return str(node.call)
+    if isinstance(node, While):
+        return "while True:"
+    return "return" if node.status is None else f"return {node.status}"
+
+
+def _range(loop: Loop) -> str:
+    if loop.reverse:
+        return f"{_minus_one(loop.hi)}, {_minus_one(loop.lo)}, -1"
+    if loop.step != ONE:
+        return f"{loop.lo}, {loop.hi}, {loop.step}"
+    return str(loop.hi) if loop.lo == ZERO else f"{loop.lo}, {loop.hi}"
 
 
 def _minus_one(e: Expression) -> Expression:

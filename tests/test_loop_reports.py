@@ -199,7 +199,7 @@ def test_every_loop_over_elements_is_in_one_nest(seed: int) -> None:
     begin = Counter(line for n in nest_facts(program) for line in n.lines)
     source = program.source.splitlines()
     assert all(source[line - 1].lstrip().startswith("for ") for line in begin)
-    found = emitted_loops(program.kernel, program.source)
+    found = emitted_loops(program.kernel)
     outermost = [loop.first for loop in found if loop.purpose == "elements" and not any(
         o.purpose == "elements" and o.first < loop.first <= o.last for o in found)]
     assert begin == Counter(outermost)
@@ -211,7 +211,7 @@ def test_every_loop_over_elements_is_in_one_nest(seed: int) -> None:
 def test_loops_are_on_the_lines_where_python_finds_them(name: str) -> None:
     program = traced_of(name).lower()
     found = [(loop.first, loop.last, ast.While if loop.text == "while True:" else ast.For)
-             for loop in emitted_loops(program.kernel, program.source)]
+             for loop in emitted_loops(program.kernel)]
     nodes = [node for node in ast.walk(ast.parse(program.source))
              if isinstance(node, (ast.For, ast.While))]
     assert found == sorted([(n.lineno, n.end_lineno, type(n)) for n in nodes], key=lambda x: x[0])
@@ -459,7 +459,7 @@ def test_the_section_on_vectors_has_a_row_per_loop() -> None:
     section = loops.vectors_section(compiled, 1000)
     (table,) = (e for e in section.elements if isinstance(e, Table))
     assert [row.cells[1] for row in table.rows] == [
-        str(loop.first) for loop in emitted_loops(compiled.lowered.kernel, compiled.source)]
+        str(loop.first) for loop in emitted_loops(compiled.lowered.kernel)]
     assert section.summary == "1 of 2 innermost loops"
     source = compiled.source.splitlines()
     for row in table.rows:

@@ -71,8 +71,9 @@ def _on_device(e: Expression) -> Expression:
 
 
 def _as_on_device(e: Expression) -> Expression:
-    change = _DIFFERENT.get(e.fn.name) if isinstance(e, Call) else None
-    return e if change is None else change(e)
+    if not isinstance(e, Call) or e.fn.name not in _DIFFERENT:
+        return e
+    return _DIFFERENT[e.fn.name](e)
 
 
 def _capacity(e: Call) -> Expression:

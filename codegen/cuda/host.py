@@ -105,13 +105,16 @@ class HostRenderer:
             (node,) = unit.nodes
             assert isinstance(node, Do)
             whole = ", ".join(str(_on_host(a)) for a in node.call.args)
-            launch = f"run.product(({whole}), {args})"
+            launch, kind = f"run.product(({whole}), {args})", "product"
         elif unit.is_grid:
             left = "".join(f"count_{name} = " for name, _ in (*unit.folds, *unit.splits))
-            launch = f"{left}run.{_launcher(unit)}({extents}, {args})"
+            kind = _launcher(unit)
+            launch = f"{left}run.{kind}({extents}, {args})"
         else:
             counts = ", ".join(f"count_{name}" for name, _, _ in unit.finishes)
             launch = f"run.block(({counts},), {args})" if counts else f"run.one({args})"
+            kind = "block" if counts else "one"
+        self.out.launched[unit.name] = kind
         return [*lines, *(pad + line for line in wrapped(launch))]
 
     def _room_size(self, name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.units import Program
 from tracejit.codegen.loop_ir import NOWHERE, Loop, every_node
+from tracejit.codegen.python_source import Place
 
 __all__ = ["DeviceSource"]
 
@@ -20,12 +21,24 @@ class DeviceSource:
 
     kernels -- per kernel, its parameters
     arrays  -- what the host allocates besides arguments, results and the arena: dtype and elements
+    launched -- per kernel, what the host calls to launch it: "grid", "folding", "few" and so on
+    lines   -- per kernel, its first line and its last one
+    places  -- where the nodes of kernels are
     """
 
     text: str
     program: Program
+    launched: dict[str, str] = field(default_factory=dict)
+    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
     kernels: dict[str, list[Parameter]] = field(default_factory=dict)
     arrays: dict[str, tuple[np.dtype, int]] = field(default_factory=dict)
+
+    def sites(self, kernel: str) -> list[str]:
+        """Return the user's lines that a kernel carries out, in the order of its source."""
+        first, last = self.lines[kernel]
+        return list(dict.fromkeys(str(p.node.origin.site) for p in self.places
+                                  if first <= p.first <= last and p.node.origin.site is not None))
 
     def alone(self) -> Iterator[str]:
         """Yield what loops of arrays one thread does, since their iterations depend on others.

@@ -40,7 +40,7 @@ def program_of(kernel: Kernel, emitted: DeviceSource,
         tuple([(buffer.name, buffer.dtype, len(shape))
                for buffer, shape in zip(kernel.outputs, _shapes(kernel.graph), strict=True)]),
         tuple([(b.name, b.dtype) for b in kernel.arena]), dict(emitted.arrays),
-        tuple(kernel.logs))
+        tuple(kernel.logs), dict(emitted.launched))
 
 
 def plan_source(kernel: Kernel, conditions: Sequence[Condition]) -> str:

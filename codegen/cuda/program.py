@@ -5,7 +5,6 @@ It is all that a call takes of a program besides its `Interface`, and all that a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +59,7 @@ class DeviceProgram:
     arena   -- the arrays that lie in the arena, and their dtypes
     arrays  -- what the host allocates besides: dtype and elements, 0 for a part per block
     logs    -- the dtypes of Logs
+    launched -- per kernel, what `launch` calls to launch it
     ptx     -- the PTX of every kernel, by the compute capabilities that it was made for so far
     stored  -- whether it comes from an artifact, whose PTX serves higher capabilities as well
     """
@@ -73,15 +73,13 @@ class DeviceProgram:
     arena: tuple[tuple[str, np.dtype], ...]
     arrays: dict[str, tuple[np.dtype, int]]
     logs: tuple[np.dtype, ...]
+    launched: dict[str, str]
     ptx: dict[Capability, dict[str, str]] = field(default_factory=dict, compare=False)
     stored: bool = field(default=False, compare=False)
 
     def launches(self, kernel: str) -> str:
         """Return what the host calls to launch a kernel: "grid", "folding", "few" and so on."""
-        _, _, host = self.source.partition("def launch(")
-        before, *after = re.split(rf"\b{kernel}, ctx", host, maxsplit=1)
-        calls = re.findall(r"^ *(?:[\w, ]+ = )?run\.(\w+)\(", before, re.MULTILINE)
-        return calls[-1] if after and calls else ""
+        return self.launched.get(kernel, "")
 
     def threads(self, kernel: str) -> int:
         """Return how many threads a full block of a kernel has."""
@@ -98,6 +96,7 @@ class DeviceProgram:
             "arena": [[name, dtype.str] for name, dtype in self.arena],
             "arrays": [[name, dtype.str, count] for name, (dtype, count) in self.arrays.items()],
             "logs": [dtype.str for dtype in self.logs],
+            "launched": self.launched,
         }
 
     @classmethod
@@ -114,4 +113,4 @@ class DeviceProgram:
             tuple([(name, np.dtype(dtype), ndim) for name, dtype, ndim in text["outputs"]]),
             tuple([(name, np.dtype(dtype)) for name, dtype in text["arena"]]),
             {name: (np.dtype(dtype), count) for name, dtype, count in text["arrays"]},
-            tuple(map(np.dtype, text["logs"])), ptx, stored=True)
+            tuple(map(np.dtype, text["logs"])), dict(text["launched"]), ptx, stored=True)

@@ -53,7 +53,7 @@ from tracejit.codegen.loop_ir import (
     every_node,
     expressions,
 )
-from tracejit.codegen.python_source import heading, render_nodes, wrapped
+from tracejit.codegen.python_source import Writer, heading, wrapped
 from tracejit.codegen.slots import enclosing_blocks
 from tracejit.errors import Refusal
 from tracejit.ir.core import Graph
@@ -121,17 +121,19 @@ class _Renderer:
         self.around = enclosing_blocks(kernel)
 
     def render(self) -> DeviceSource:
-        lines = heading(self.kernel.graph, "emitted by tracejit for CUDA.")
+        writer = Writer(heading(self.kernel.graph, "emitted by tracejit for CUDA."))
         for unit in self.program.units():
-            lines += ["", *self._kernel(unit), ""]
+            writer.lines.append("")
+            self._kernel(unit, writer)
+            writer.lines.append("")
         host = HostRenderer(self.kernel, self.dtypes, self.out, self.slots)
-        lines += ["", *host.render(), ""]
-        self.out.text = "\n".join(lines).replace("\n\n\n\n", "\n\n\n")
+        self.out.places = writer.places
+        self.out.text = "\n".join([*writer.lines, "", *host.render(), ""])
         return self.out
 
     # --- kernels ----------------------------------------------------------------------------------
 
-    def _kernel(self, unit: Unit) -> list[str]:
+    def _kernel(self, unit: Unit, writer: Writer) -> None:
         used = {*used_in([*unit.before, *unit.nodes])} | {name for name, _, _ in unit.finishes}
         used |= {self.program.aliases[n][1] for n in used if n in self.program.aliases}
         logs = sorted({self.program.aliases[n][0] for n in used if n in self.program.aliases}
@@ -164,7 +166,10 @@ class _Renderer:
         parameters = self._parameters(unit, used, handed, private, logs)
         self.out.kernels[unit.name] = parameters
         names = ["ctx", *(p.name for p in parameters)]
-        return [*wrapped(f"def {unit.name}({', '.join(names)}):"), *render_nodes(body, 1)]
+        first = len(writer.lines) + 1
+        writer.lines += wrapped(f"def {unit.name}({', '.join(names)}):")
+        writer.block(body, 1)
+        self.out.lines[unit.name] = first, len(writer.lines)
 
     def _ranges(self, unit: Unit) -> dict[int, str]:
         """Return, per loop that is spread over threads, its axis; the innermost is x."""

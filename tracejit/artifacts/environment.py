@@ -17,7 +17,7 @@ __all__ = ["describe_device_environment", "describe_environment", "describe_port
 
 FORMAT = 1
 """Of manifests and of what the fast entry is given; another number makes all artifacts misses."""
-DEVICE_FORMAT = 1
+DEVICE_FORMAT = 2
 """Of what programs for a device ask of `tracejit.runtime.cuda`; another makes them misses."""
 
 

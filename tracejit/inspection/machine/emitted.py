@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Loop, Node, While, children, every_node, loops_in
+from tracejit.codegen.python_source import Place, write
 from tracejit.ir.core import Eqn
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["EmittedLoop", "emitted_loops", "equations_by_label", "labels_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EmittedLoop:
-    """A loop of the emitted source.
-
-    node        -- what it was rendered from
-    first, last -- its lines, the first with `for` or `while`
-    text        -- the first line, without its comment
-    depth       -- how many loops it is in
-    """
+class EmittedLoop(Place):
+    """A loop of the emitted source."""
 
     node: Loop | While
-    first: int
-    last: int
-    text: str
-    depth: int
 
     @property
     def is_innermost(self) -> bool:
@@ -48,34 +37,10 @@ class EmittedLoop:
         return list(dict.fromkeys(labels_of([self.node])))
 
 
-def emitted_loops(kernel: Kernel, source: str) -> list[EmittedLoop]:
+def emitted_loops(kernel: Kernel) -> list[EmittedLoop]:
     """Return the loops of a kernel in the order of its source."""
-    return [EmittedLoop(node, *place) for node, place in zip(
-        loops_in(kernel.nodes), _places(source.splitlines()), strict=True)]
-
-
-def _places(lines: Sequence[str]) -> list[tuple[int, int, str, int]]:
-    """Return the first and last line, the text and the depth of each loop.
-
-    What stands further to the right than its first line, up to the next that does not, is inside;
-    the last line of a kernel, a return, closes all of them.
-    """
-    firsts: list[int] = []
-    lasts: dict[int, int] = {}
-    depths: list[int] = []
-    inside: list[tuple[int, int]] = []
-    begin = next(k for k, line in enumerate(lines) if line.startswith("def kernel("))
-    for number, line in enumerate(lines[begin:], begin + 1):
-        text = line.lstrip()
-        column = len(line) - len(text)
-        while inside and column <= inside[-1][1]:
-            lasts[inside.pop()[0]] = number - 1
-        if text.startswith(("for ", "while True:")):
-            depths.append(len(inside))
-            firsts.append(number)
-            inside.append((number, column))
-    return [(first, lasts[first], lines[first - 1].partition("#")[0].strip(), depth)
-            for first, depth in zip(firsts, depths, strict=True)]
+    return [EmittedLoop(p.node, p.first, p.last, p.text, p.depth) for p in write(kernel).places
+            if isinstance(p.node, (Loop, While))]
 
 
 def labels_of(nodes: Sequence[Node]) -> Iterator[str]:

@@ -134,7 +134,7 @@ class NestReader:
         self.eqns = equations_by_label(kernel)
         self.loops: dict[Nest, list[tuple[int, Loop]]] = {}
         """The loops in the source that carry out a scheduled one, each with its line."""
-        for loop in emitted_loops(kernel, lowered.source):
+        for loop in emitted_loops(kernel):
             if isinstance(loop.node, Loop) and loop.node.nest is not None:
                 self.loops.setdefault(loop.node.nest, []).append((loop.first, loop.node))
         named = set(labels_of(kernel.nodes))

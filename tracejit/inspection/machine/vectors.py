@@ -74,7 +74,7 @@ def vector_facts(compiled: Compiled) -> list[VectorFacts]:
     assembly = Assembly(compiled.asm_with_lines(), compiled.symbol, Path(compiled.path).name)
     strict = getattr(compiled.lowered.traced.program.options, "fp", "default") == "strict"
     kernel = compiled.lowered.kernel
-    return _Reader(assembly, emitted_loops(kernel, compiled.source), kernel, strict).facts()
+    return _Reader(assembly, emitted_loops(kernel), kernel, strict).facts()
 
 
 def _assigned(assembly: Assembly,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tracejit.codegen.cuda.program import Parameter
+from tracejit.codegen.cuda.units import Told
 from tracejit.errors import DeviceError
 from tracejit.inspection.elements import (
     Element,
@@ -41,16 +41,16 @@ def kernels_section(subject: Subject, limit: int) -> Section:
     """Return a table of the kernels in the order of their launches, and which wait for data."""
     device = _device(subject)
     program = device.device
-    lines = device.source.splitlines()
     rows = []
     for name, parameters in program.kernels.items():
-        first = next(k for k, line in enumerate(lines) if line.startswith(f"def {name}("))
         called = program.launches(name)
         rows.append(TableRow((name, LAUNCHED.get(called, f"blocks of threads ({called})"),
-                         _parameters(parameters), _users_lines(lines[first:]), str(first + 1))))
+                         _parameters(parameters), ", ".join(device.emitted.sites(name)),
+                              str(device.emitted.lines[name][0]))))
     columns = ("kernel", "launched", "parameters", "your lines", "source line")
     elements = table_of(columns, rows, limit, (columns[0], columns[2], columns[3]), columns[4:])
-    waits = device.source.count("run.told(")
+    waits = sum(isinstance(bound, Told) for control in device.emitted.program.controls()
+                for bound in control.bounds)
     if waits:
         elements.append(Paragraph(f"The host waits for the device at {count_text(waits, 'place')}, "
                                   "where a condition or a bound is data."))
@@ -65,18 +65,6 @@ def _device(subject: Subject) -> DeviceLowered:
 
 def _parameters(parameters: Sequence[Parameter]) -> str:
     return ", ".join(f"{p.name}: {dtype_name(p.dtype)}{'[]' * p.is_array}" for p in parameters)
-
-
-def _users_lines(lines: Sequence[str]) -> str:
-    """Return the lines of the user's that a kernel's comments name."""
-    found: dict[str, None] = {}
-    for k, line in enumerate(lines):
-        if k and line.startswith("def "):
-            break
-        match = re.search(r"#.* (\S+:\d+)$", line)
-        if match is not None:
-            found[match[1]] = None
-    return ", ".join(found)
 
 
 def resources_section(subject: Subject, limit: int) -> Section:

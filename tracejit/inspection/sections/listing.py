@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from tracejit.codegen.python_source import write
 from tracejit.inspection.elements import (
     Line,
     Paragraph,
@@ -21,8 +21,6 @@ from tracejit.trace.trees import line_text
 __all__ = ["listing_section", "source_section"]
 
 COLUMNS = ("line", "your source", "IR", "emitted code")
-_COMMENT = re.compile(r"^(.*?)\s*# ((?:%\S+ )*) ?(\S+:\d+)$")
-"""A line of emitted code, with the labels of its equations and the user's line."""
 
 Place = tuple[str, int]
 
@@ -69,15 +67,16 @@ def _lines(equations: dict[Place, list[str]]) -> Iterator[Place]:
 
 
 def _emitted(subject: Subject) -> dict[Place, list[str]]:
-    """Return the lines of emitted code by the file and line that their comments name."""
+    """Return the lines of emitted code by the file and line that they carry out."""
     found: dict[Place, list[str]] = {}
-    if subject.lowered is None:
-        return found
-    for line in _kernel_lines(subject.lowered.source):
-        match = _COMMENT.match(line)
-        if match is not None:
-            file, _, number = match[3].rpartition(":")
-            found.setdefault((file, int(number)), []).append(match[1].strip())
+    places = [] if subject.native is None else write(subject.native.kernel).places
+    if subject.device is not None:
+        places = subject.device.emitted.places
+    for place in places:
+        site = place.node.origin.site
+        if site is not None and not place.node.origin.copied:
+            file, line, _ = site.location
+            found.setdefault((short_name(file), line), []).append(place.text)
     return found
 
 
