@@ -14,6 +14,7 @@ from tracejit.ir.dims import Dim, is_nonneg, maximum, substitute
 from tracejit.trace.context import Frame, current
 from tracejit.trace.equations import to_dim
 from tracejit.trace.growing import Growing
+from tracejit.trace.growing_rows import GrowingRows, holds_tuples
 from tracejit.trace.indexing import check_bounds, point_index, slice_span
 from tracejit.trace.restarts import Grows, Unroll
 from tracejit.trace.runs import PlaceInCode, Run, length
@@ -278,6 +279,8 @@ def at_least_none(count: Dim, why: str) -> Dim:
 
 def growing_of(container: list[Any], where: PlaceInCode) -> Growing:
     """Return what is to be known of a list that gets items in a loop."""
-    kind = Filling if any(isinstance(x, Alike) for x in (*container[:1], *container[-1:])) else (
-        Growing)
-    return kind(container, where)
+    if any(isinstance(x, Alike) for x in (*container[:1], *container[-1:])):
+        return Filling(container, where)
+    if holds_tuples(container) and container[0]:
+        return GrowingRows(container, where, list(container), container[0])
+    return Growing(container, where)

@@ -85,7 +85,7 @@ class Growing:
         self.kind: Kind | None = None
         self.storage: Tracer | None = None
         self.outdated: Cell | None = None
-        self.run: Stored | None = None
+        self.run: Run | None = None
         self.begun: Value | None = None
         self.stored: list[Tracer] = []
         """The arrays that an iteration puts into the list."""
@@ -94,6 +94,11 @@ class Growing:
         self.first = [] if self.kept else self.before
         """What goes to the storage before the loop."""
         self.first_kind = _joined([_kind_of(x) for x in self.first]) if self.first else None
+
+    @property
+    def parts(self) -> Sequence[Growing]:
+        """Return the lists that are stored: this one."""
+        return (self,)
 
     # --- before an iteration --------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.filling import growing_of
 from tracejit.trace.growing import MANY_ITEMS, Growing
+from tracejit.trace.growing_rows import as_rows
 from tracejit.trace.guesses import (
     CellGuess,
     Fixed,
@@ -243,6 +244,10 @@ class _LoopTracer:
         for g in self.growing:
             g.note_begun()
 
+    def stored_lists(self) -> list[Growing]:
+        """Return the lists that are stored: of tuples, one for each place in them."""
+        return [p for g in self.growing for p in g.parts]
+
     def _refuse_indexed(self) -> None:
         """Unroll a loop that indexes lists which keep their length by its number."""
         growing = {id(g.container) for g in self.growing}
@@ -284,6 +289,7 @@ class _LoopTracer:
             raise
         self._refuse_indexed()
         inside = {*self.inputs, *(v for e in current().builder.scope.eqns for v in e.outputs)}
+        self.growing = [as_rows(g) for g in self.growing]
         grown = [g.leave(frame, inside) for g in self.growing]
         self._forget_storage()
         if self._newly_written(frame) | self._improve() | (not all(grown)):
@@ -304,7 +310,7 @@ class _LoopTracer:
 
     def _forget_storage(self) -> None:
         """Carry no storage of lists that was made for another kind of items."""
-        self._forget({g.outdated for g in self.growing if g.outdated is not None})
+        self._forget({p.outdated for p in self.stored_lists() if p.outdated is not None})
 
     def _forget(self, old: set[Cell | None]) -> None:
         self.carried = [c for c in self.carried
@@ -312,7 +318,7 @@ class _LoopTracer:
 
     def _refuse_writes_to_items(self) -> None:
         """Refuse to write to arrays of names that may be in a list that gets longer."""
-        if not any(g.stored for g in self.growing):
+        if not any(p.stored for p in self.stored_lists()):
             return
         for begun in (b for found in self.begun for b in found):
             if begun is not None and (begun.cell.value is not begun.value or begun.cell.touched):
@@ -447,7 +453,9 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
     for g in tracer.growing:
         known_container(g.container, "list.append()")
         g.container[:] = g.finished()
-        g.relate(arrays if g.stored else [], tracer.growing)
+    stored = tracer.stored_lists()
+    for p in stored:
+        p.relate(arrays if p.stored else [], stored)
 
 
 def _bound(tracer: _LoopTracer) -> list[Bound]:
