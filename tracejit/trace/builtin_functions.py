@@ -408,9 +408,11 @@ def _map(fn: Any, *xs: Any) -> Any:
 
 
 def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    found = _items(xs)
+    found = _list_of(list)(xs) if isinstance(xs, Tracer) else _items(xs)
     if has_runs(found):
         return lists.ordered(found, key, reverse)
+    if key is None and (floats := lists.sorted_floats(found, reverse)) is not None:
+        return note_made(floats)
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from tracejit.trace import lists
 from tracejit.trace.changes import (
     CONTAINERS,
+    before_change,
     call_watched,
     is_iterator,
     note_all_new,
@@ -368,6 +369,10 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     name = fn.__name__
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
         return _item_of_namespace(owner, *args)
+    if name == "sort" and type(owner) is list and not kwargs.get("key"):
+        floats = lists.sorted_floats(owner, kwargs.get("reverse", False))
+        if floats is not None:
+            return _put(owner, floats)
     if fn is builtins.breakpoint:
         _refuse_debugger("breakpoint")
     clock = CLOCKS.get(fn) if owner is time else None
@@ -383,6 +388,13 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
         current().note("print() shows traced values once, while the function is captured; "
                        "tracejit.debug_print shows what they are at every call")
     return call_natively(fn, args, kwargs)
+
+
+def _put(xs: list[Any], items: list[Any]) -> None:
+    """Give a list other items, as many as it has."""
+    for k, x in enumerate(items):
+        before_change(xs, k)
+        xs[k] = x
 
 
 _ITEM_METHODS = ("get", "__getitem__")

@@ -73,7 +73,8 @@ from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
 __all__ = ["METHODS", "any_item", "concatenated", "contains", "cut", "delete_item", "equal",
            "every_item", "extend", "extreme", "filled", "get_item", "give_up", "is_true",
            "items_of", "joined", "list_from", "list_of", "nested_list", "one_run", "ordered",
-           "refuse_unknown_identity", "repeated", "replace_items", "set_item", "total", "unpacked"]
+           "refuse_unknown_identity", "repeated", "replace_items", "set_item", "sorted_floats",
+           "total", "unpacked"]
 
 
 def give_up(xs: Any, why: str) -> NoReturn:
@@ -912,6 +913,17 @@ def every_item(xs: Any) -> Any:
 def ordered(xs: Any, key: Any, reverse: Any) -> list[Any]:
     """Return `sorted(xs, key=key, reverse=reverse)`."""
     return note_made([_sorted_run(xs, key, reverse)])  # type: ignore[no-any-return]
+
+
+def sorted_floats(xs: Any, reverse: Any = False) -> list[Any] | None:
+    """Return the items of a list or tuple of floats, some of them traced, in order; else None."""
+    if not isinstance(xs, (list, tuple)) or not any(isinstance(x, (Tracer, Mixed)) for x in xs):
+        return None
+    run = joined(xs) if all(map(_is_plain_number, xs)) else None
+    if run is None or any(k.dtype.kind != "f" for k in run.kinds):
+        return None
+    return [run.like(FUNCTIONS[np.sort](run.data)).item(k)
+            for k in (reversed(range(len(xs))) if reverse else range(len(xs)))]
 
 
 def _sorted_run(xs: Any, key: Any, reverse: Any) -> Run:

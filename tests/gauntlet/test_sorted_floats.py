@@ -1,0 +1,96 @@
+"""`sorted` and `list.sort` of a few floats, some of them traced: the items in order, as items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+
+def _in_a_branch(a: Any, x: Any) -> Any:
+    items = [a, x[0], 0.3]
+    if a > 0.1:
+        items.sort()
+    return items[0] + 2 * items[1]
+
+
+def _in_a_loop(a: Any, x: Any) -> Any:
+    items = [a, x[0], 0.3]
+    for v in x:
+        items[0] = items[0] * 1.5 + v
+        items.sort()
+    return items[0] + 2 * items[1]
+
+
+def _in_a_while(a: Any, x: Any) -> Any:
+    items = [a, x[0]]
+    while a < 3.0:
+        a = a * 2 + 1.0
+        items[0] = -a
+        items.sort()
+    return items[0] + 2 * items[1]
+
+
+def _under_another_name(a: Any, x: Any) -> Any:
+    items = [a, x[0], 0.3]
+    other = items
+    items.sort(reverse=True)
+    return other[0] + 2 * other[1] + len(other)
+
+
+def _again(a: Any, x: Any) -> Any:
+    items = [a, x[0]]
+    items.append(x[1])
+    items.sort()
+    items.append(a)
+    items.sort()
+    return items[0] + 2 * items[1] + 3 * items[2] + 4 * items[3]
+
+
+def _is_new(a: Any, x: Any) -> Any:
+    items = [a, x[0], 0.3]
+    new = sorted(items)
+    new[0] = 5.0
+    new.append(a)
+    return sum(new) + new[1] + items[0] * 10.0
+
+
+PROGRAMS = (
+    _in_a_branch, _in_a_loop, _in_a_while, _under_another_name, _again, _is_new,
+    lambda a, x: sorted([a, x[0], 0.3])[0], lambda a, x: sorted((a, x[0]), reverse=True)[0],
+    lambda a, x: sum(k * v for k, v in enumerate(sorted([3 * a, a, 2 * a]))),
+    lambda a, x: sorted(x, reverse=True)[0] + sorted(list(x))[1] * a,
+    lambda a, x: sorted([a])[0] * a, lambda a, x: max(sorted([a, x[1]])) - min(sorted(x)))
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_floats_are_sorted(f: Any) -> None:
+    x, step = np.array([0.5, 0.2, 0.9]), 1e-6
+    with tracejit.config(disable_jit=True, verify=True):
+        compute = tracejit.value_and_grad(f)
+        for a in (0.41, 0.77, -0.3):
+            value, slope = compute(a, x)
+            assert abs(value - f(a, x)) < 1e-12
+            assert abs(slope - (f(a + step, x) - f(a - step, x)) / (2 * step)) < 1e-6
+
+
+def _of_ints_and_floats(a: Any, x: Any) -> Any:
+    return sorted([2, a, 1])[2] // 2
+
+
+def _by_a_key(a: Any, x: Any) -> Any:
+    return sorted([a, x[0]], key=lambda v: -v)[0]
+
+
+def _of_lists(a: Any, x: Any) -> Any:
+    return sorted([[a, 1.0], [x[0], 2.0]])[0][1]
+
+
+@pytest.mark.parametrize("f", [_of_ints_and_floats, _by_a_key, _of_lists],
+                         ids=lambda f: f.__name__)
+def test_what_cannot_be_told_apart_is_refused(f: Any) -> None:
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="test_sorted"):
+        tracejit.jit(f)(0.4, np.array([0.5, 0.2, 0.9]))
