@@ -50,6 +50,15 @@ def _carried_on(x: np.ndarray) -> float:
     return state
 
 
+def _in_a_list(x: np.ndarray) -> float:
+    found, i = [], 0
+    while i < 3.0 * x[1]:
+        found.append(x[i % 2] * x[1])
+        i += 1
+    found[1] = found[0] / np.sin(x[0])  # here
+    return sum(found)
+
+
 def _in_a_while(x: np.ndarray) -> float:
     s = x[2]
     while s > -2.0:
@@ -100,6 +109,7 @@ PLANTED = [
     (tracejit.grad, _division_in_a_loop, "backward", (2,)),
     (tracejit.value_and_grad, _division_in_a_loop, "", (2,)),
     (tracejit.jit, _carried_on, "", (150,)), (tracejit.grad, _carried_on, "backward", (199,)),
+    (tracejit.jit, _in_a_list, "", ()), (tracejit.grad, _in_a_list, "", ()),
     (tracejit.jit, _in_a_while, "", (3,)), (tracejit.grad, _in_a_while, "", (3,)),
     (tracejit.grad, _in_a_branch, "backward", ()), (tracejit.jit, _in_a_branch, "", ()),
     (tracejit.jit, _written, "", (0,)), (tracejit.grad, _written, "", (0,)),

@@ -57,7 +57,7 @@ def _of(x: Any) -> Any:
 
 
 def _array(log: Items, shape: Any, last: bool) -> Any:
-    return log.part(0, len(log.elements), shape)
+    return log.part(0, len(log), shape)
 
 
 def _read(log: Items, at: Any, shape: Any) -> Any:

@@ -36,42 +36,62 @@ def _pop_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -
 
 
 class Items:
-    """What a Log is to the interpreter: its elements, changed in place: a Log is used once."""
+    """What a Log is to the interpreter: the first elements of a list, which other Logs may share.
+
+    It never changes. The newest Log of a list is pushed to by making the list longer; all others
+    are copied.
+    """
 
     def __init__(self, x: np.ndarray) -> None:
         self.dtype, self.elements = x.dtype, list(x.ravel())
+        self.length = len(self.elements)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def _with(self, elements: list[Any], length: int) -> Items:
+        made = Items(np.empty(0, self.dtype))
+        made.elements, made.length = elements, length
+        return made
 
     def part(self, begin: int, end: int, shape: Any) -> Any:
         """Return some elements as an array."""
-        if not 0 <= begin <= end <= len(self.elements):
-            raise IRError(f"elements {begin} to {end} of a Log of {len(self.elements)}")
+        if not 0 <= begin <= end <= self.length:
+            raise IRError(f"elements {begin} to {end} of a Log of {self.length}")
         found = np.empty(end - begin, self.dtype)
         found[:] = self.elements[begin:end]
         return found.reshape(shape)
 
     def put(self, begin: int, x: np.ndarray) -> Items:
-        """Replace elements."""
-        if not 0 <= begin <= len(self.elements) - x.size:
-            raise IRError(f"{x.size} elements at {begin} of a Log of {len(self.elements)}")
-        self.elements[begin:begin + x.size] = x.ravel()
-        return self
+        """Return the Log with other elements in some places."""
+        if not 0 <= begin <= self.length - x.size:
+            raise IRError(f"{x.size} elements at {begin} of a Log of {self.length}")
+        return self._with([*self.elements[:begin], *x.ravel(),
+                           *self.elements[begin + x.size:self.length]], self.length)
 
-    def pop(self, shape: Any) -> Any:
-        """Remove elements at the end and return them as an array."""
-        begin = len(self.elements) - int(np.prod(shape, dtype=np.int64))
-        found = self.part(begin, len(self.elements), shape)
-        del self.elements[begin:]
-        return found
+    def push(self, x: np.ndarray) -> Items:
+        """Return the Log with elements at its end."""
+        own = self.elements if len(self.elements) == self.length else self.elements[:self.length]
+        own.extend(x.ravel())
+        return self._with(own, len(own))
+
+    def pop(self, shape: Any) -> tuple[Items, Any]:
+        """Return the Log without elements at its end, and these as an array."""
+        begin = self.length - int(np.prod(shape, dtype=np.int64))
+        return self._with(self.elements, begin), self.part(begin, self.length, shape)
 
 
 def _push(log: Items, *values: Any) -> Any:
     for x in values:
-        log.elements.extend(np.asarray(x).ravel())
+        log = log.push(np.asarray(x))
     return log
 
 
 def _pop(log: Items, shapes: Any) -> Any:
-    found = [log.pop(shape) for shape in reversed(shapes)]
+    found = []
+    for shape in reversed(shapes):
+        log, x = log.pop(shape)
+        found.append(x)
     return (log, *reversed(found))
 
 

@@ -95,10 +95,6 @@ Loops = tuple[tuple[Eqn, int], ...]
 class _OriginSearch:
     """Follows elements back through blocks that were run."""
 
-    def __init__(self) -> None:
-        self.depths: dict[int, tuple[Any, int]] = {}
-        """By the identity of a Log's value: that value, kept alive, and how many entries it has."""
-
     def follow(self, block: Block, env: Env, spot: Spot, loops: Loops) -> NaNOrigin | Spot:
         """Follow an element to where it began, or to a value that comes from outside the block."""
         makers = {v: e for e in block.eqns for v in e.outputs}
@@ -113,7 +109,7 @@ class _OriginSearch:
             if isinstance(how, Region):
                 found = FOLLOW[how.kind](self, eqn, env, place, spot.index, loops)
             elif isinstance(how, LogOp):
-                found = self._through_log(eqn, env, place, spot.index)
+                found = _through_log(how.action, eqn, env, place, spot.index)
             else:
                 found = _through(eqn, env, place, spot, loops)
             if isinstance(found, NaNOrigin):
@@ -148,28 +144,6 @@ class _OriginSearch:
                 return found
             place, index = body.inputs.index(found.atom) - 1, found.index
         return Spot(eqn.inputs[place], index)
-
-    def _through_log(self, eqn: Eqn, env: Env, place: int, index: Index) -> Spot:
-        """Follow an element from where it is popped, or lies, to where it was pushed."""
-        log = eqn.inputs[0]
-        if place:  # what a pop gives: the topmost entry of the Log
-            return Spot(log, (self._depth(read_value(log, env)), place - 1, *index))
-        entry, k, *rest = index
-        if len(eqn.inputs) > 1 and entry == self._depth(env[eqn.outputs[0]]):
-            return Spot(eqn.inputs[1 + k], tuple(rest))
-        return Spot(log, index)
-
-    def _depth(self, log: Any) -> int:
-        """Return how many entries a Log has: each is a pair of what is below it and its values."""
-        path = []
-        while log and id(log) not in self.depths:
-            path.append(log)
-            log = log[0]
-        depth = self.depths[id(log)][1] if log else 0
-        for part in reversed(path):
-            depth += 1
-            self.depths[id(part)] = part, depth
-        return depth
 
 
 FOLLOW: dict[str, Callable[..., NaNOrigin | Spot]] = {
@@ -208,6 +182,43 @@ def _backwards(body: Block, outer: Env, start: tuple[Any, ...],
             yield part[0], kept[k][1]
         else:
             yield from _backwards(body, outer, kept[k][0], part)
+
+
+# --- Logs ---------------------------------------------------------------------------------------
+
+
+def _through_log(action: str, eqn: Eqn, env: Env, place: int, index: Index) -> Spot:
+    """Follow an element into, within or out of a Log, where its index is its number."""
+    source = eqn.inputs[0]
+    if action == "of":
+        return Spot(source, _place_in(read_value(source, env), index[0]))
+    if place or action == "array":  # an element that comes out
+        return Spot(source, (
+            _first(action, eqn, env, place) + _number(env[eqn.outputs[place]], index),))
+    begin = len(read_value(source, env)) if action == "push" else None
+    for a in eqn.inputs[1:]:
+        x = np.asarray(read_value(a, env))
+        begin = concrete_params(eqn, env)["at"][0] if begin is None else begin
+        carried = action != "add" or np.isfinite(read_value(source, env).elements[index[0]])
+        if begin <= index[0] < begin + x.size and carried:
+            return Spot(a, _place_in(x, index[0] - begin))
+        begin += x.size
+    return Spot(source, index)
+
+
+def _first(action: str, eqn: Eqn, env: Env, place: int) -> int:
+    """Return the number of the first element of a result that comes out of a Log."""
+    if action == "pop":
+        return len(env[eqn.outputs[0]]) + sum(np.size(env[v]) for v in eqn.outputs[1:place])
+    return 0 if action == "array" else int(concrete_params(eqn, env)["at"][0])
+
+
+def _number(x: Any, index: Index) -> int:
+    return int(np.ravel_multi_index(index, np.shape(x))) if index else 0
+
+
+def _place_in(x: Any, number: int) -> Index:
+    return tuple(map(int, np.unravel_index(number, np.shape(x)))) if np.ndim(x) else ()
 
 
 # --- one equation -------------------------------------------------------------------------------
