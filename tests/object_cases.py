@@ -171,6 +171,13 @@ _ANEW = [
      "Other.c = 3.5", "Other.made = classmethod(lambda cls, x: x)"]),
     ("static method", "of(Other.plain)(x)", "m = Other(2.0)", [
      "Other.plain = staticmethod(lambda x: x * 7.0)", "N = 4"]),
+    ("data class of arrays", "g9(Point(x, n))", "n = 2", ["n = 3", "n = 2.5", "n = True",
+     "Point.total = lambda self: self.v", "class Point(Point):\n    k = 4", "Point.k = 5"]),
+    ("named tuple", "g9(Pair2(x, n))", "n = 2", ["n = 3", "n = 2.5", "Pair2.k = 5",
+     "class Pair2(namedtuple('Pair2', 'n v')):\n    k = 3\n    def total(self):\n"
+     "        return self.n * self.v * self.k"]),
+    ("named tuple from outside", "g10(x)", "t = Pair2(2.0, 2)", ["t = Pair2(3.0, 2)",
+     "t = Pair2(2.0, 3)", "t = Pair2(2, 2)", "t = (2.0, 2)", "Pair2.k = 5", "t = Pair2(2.0, 2)"]),
     ("object in a list", "g4(x)", "ms = [Model(2.0), Slotted(3.0)]", ["ms = [Model(2.0), Data()]",
      "ms[0] = Model(2.0)", "ms[0] = Model(2)", "ms.reverse()", "ms.append(Data(n=4))",
      "ms = {0: Model(2.0), 1: Data()}"]),
@@ -202,6 +209,21 @@ def f7(x):
     return x * (2.0 if isinstance(m, Hooked) else 3.0)
 def f8(x):
     return x * (2.0 if issubclass(type(m), Middle) else 3.0)
+@dataclasses.dataclass
+class Point:
+    v: object
+    n: object
+    k = 3
+    def total(self):
+        return self.v * self.n * self.k
+class Pair2(namedtuple('Pair2', 'v n')):
+    k = 3
+    def total(self):
+        return self.v * self.n * self.k
+def f9(p):
+    return p.total() * (2.0 if type(p) is Point else 3.0)
+def f10(x):
+    return x * t[0] * t[-1] * (2.0 if type(t) is tuple else t.k)
 class Middle(Base):
     d = 3.5
     c = 6

@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import indent
 from types import ModuleType
 from typing import Any
 
@@ -69,7 +70,7 @@ class Subject:
         self.of = make or (lambda fn: fn)
         self.names = {"of": self.of, "x": X, **{
             name.replace("f", "g"): self.of(fn) for name, fn in vars(module).items()
-            if re.fullmatch(r"f\d?", name)}}
+            if re.fullmatch(r"f\d*", name)}}
         """What calls name: `g` for `f`, `g2` for `f2` and so on, and `of` for what is made anew."""
 
     def outcome(self, case: Case) -> Any:
@@ -162,7 +163,8 @@ def across(index: int, rng: random.Random) -> tuple[str, int]:
                 ("", ["", *case.changes[:1]]), (rng.choice(case.changes), [""]),
                 ("", [rng.choice([*case.changes, ""]) for _ in range(3)] + case.changes)):
             text = CHILD.format(paths=paths, index=index, folder=folder, changes=changes,
-                                edit=f"\n{edit}\n")
+                                edit=f"\ntry:\n{indent(edit or 'pass', '    ')}\n"
+                                     "except Exception:\n    pass\n")
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True,
                 env={**os.environ, "TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": f"{folder}/cache"})

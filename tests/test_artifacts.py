@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import logging
@@ -16,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -316,6 +317,23 @@ def perhaps(f: Any, flag: bool) -> Callable[[Any], Any]:
 
 
 MODEL_OF_THREE = Model(3)
+
+
+@dataclasses.dataclass
+class Point:
+    x: Any
+    k: float
+
+
+class Pair(NamedTuple):
+    x: Any
+    k: float
+
+    def total(self) -> Any:
+        return np.sum(self.x) * self.k
+
+
+PAIR = Pair(X, 2.0)
 NAME = "pi"
 TWICE = times(2.0)
 TABLE = {"a": [1.0, 2.0], "b": (3, "c")}
@@ -340,6 +358,10 @@ FOUND: dict[str, tuple[Callable[[], Any], tuple[Any, ...]]] = {
     "objects": (lambda: lambda x: MODEL_OF_THREE(x), (X,)),
     "objects made anew": (lambda: Model(3), (X,)),
     "objects as arguments": (lambda: lambda x, m: m(x), (X, Model(3))),
+    "data classes": (lambda: lambda p: np.sum(p.x * p.k), (Point(X, 2.0),)),
+    "named tuples": (lambda: lambda p: np.sum(p.x * p.k), (Pair(X, 2.0),)),
+    "methods of named tuples": (lambda: lambda p: p.total(), (Pair(X, 2.0),)),
+    "named tuples from outside": (lambda: lambda x: np.sum(x) * PAIR.k, (X,)),
     "classes": (lambda: lambda x: np.sum(x) * Model.scale, (X,)),
     "matrix products": (lambda: lambda x: np.sum((np.outer(x, x) @ np.outer(x, x)) ** 2), (X,)),
 }

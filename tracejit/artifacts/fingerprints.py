@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.trace.modules import is_known_ufunc, is_standard
+from tracejit.trace.modules import home_of, is_known_ufunc, is_standard
 from tracejit.trace.paths import is_users_type
 
 __all__ = ["Unstorable", "describe", "digest", "fingerprint", "functions_in", "is_users"]
@@ -76,6 +76,8 @@ def describe(x: Any, seen: tuple[int, ...] = ()) -> Any:
         return ["njit", options, describe(x.py_func, seen)]
     if type(x).__name__ == "_ArrayFunctionDispatcher":
         return ["builtin", _name_of(x)]
+    if _name_of_type(type(x)) in ("collections._tuplegetter", "_collections._tuplegetter"):
+        return ["field", x.__reduce__()[1][0]]
     if isinstance(x, enum.Enum) and is_users_type(type(x)):
         return ["member", _describe_class(type(x), seen), x.name]
     if _is_plain_object(x):
@@ -196,15 +198,21 @@ _INCIDENTAL = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotation
                "_abc_impl", "__dataclass_params__", "__dataclass_fields__", "__hash__"}
 
 
+_FIELDS = {"_fields", "_field_defaults"}
+"""What makes a named tuple's class what it is."""
+
+
 def _name_of_class(cls: type) -> str:
     return f"{known_module(cls.__module__)}:{cls.__qualname__}"
 
 
 def _describe_entry(name: str, x: Any, seen: Any) -> Any:
     functions = _functions_of(x)
+    if name == "__new__" and functions and home_of(functions[0]).startswith("namedtuple_"):
+        return "made of its fields"
     if functions:
         return [type(x).__name__, *[describe(f, seen) for f in functions]]
-    if name.startswith("__") and name.endswith("__"):
+    if name in _FIELDS or (name.startswith("__") and name.endswith("__")):
         try:
             return describe(x, seen)
         except Unstorable:

@@ -30,7 +30,7 @@ from tracejit.artifacts.fingerprints import (
 )
 from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_named
-from tracejit.artifacts.request import KINDS, describe_request, slot_of
+from tracejit.artifacts.request import KINDS, describe_request, kinds_in, slot_of
 from tracejit.artifacts.sharing import alike, chains
 from tracejit.artifacts.store import Artifact, find_store
 from tracejit.artifacts.symbols import BadObject, undefined_symbols
@@ -211,6 +211,9 @@ class _ManifestReader:
             if known[0] == "same":
                 kept = Same(self.places.path(known[1]))
                 good = self._read(kept.path) is content
+            elif known[0] == "record":
+                kept = Shape(type(content), known[2])
+                good = fingerprint(type(content)) == known[1] and kept.holds(content)
             elif known[0] == "shape":
                 kept = Shape(KINDS[known[1]], known[2] if isinstance(known[2], int)
                              else tuple(known[2]))
@@ -221,7 +224,7 @@ class _ManifestReader:
                 raise Missing(f"{path} has changed")
             self.guards.append(Guarded(path, kept))
         held = [self.call.function.transform.fn, *self.call.leaves,
-                *[g.content for g in self.guards]]
+                *kinds_in(self.call.structure), *[g.content for g in self.guards]]
         for x in held:
             require_one_main(x, self.places.main)
         if alike(held) != self.manifest["alike"]:
@@ -241,7 +244,7 @@ class _ManifestReader:
         for where in self.manifest["captured"]:
             self.guards += guards_of_function(self.function(where))
         return InterfaceReader(self.manifest["interface"], self.leaves, self.guards,
-                               self.function).interface()
+                               self.function, self.places.to_class).interface()
 
     def function(self, where: Any) -> Any:
         """Return the Python function that a line is in, or None."""

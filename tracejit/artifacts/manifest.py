@@ -19,10 +19,12 @@ __all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
 
 
 def interface_text(i: Interface, leaves: Sequence[Leaf],
-                   where: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+                   where: Callable[[Any], Any] | None = None,
+                   of_class: Callable[[type], Any] | None = None) -> dict[str, Any]:
     """Return an interface as lists of strings and numbers; `Unstorable` where that cannot be.
 
-    where -- says in which function a code is, for lines to be found when the source has moved
+    where    -- says in which function a code is, for lines to be found when the source has moved
+    of_class -- gives text for the classes of its result
     """
     if i.recorded or i.assigned:
         raise Unstorable("it reads variables or tape values, which belong to a process")
@@ -38,7 +40,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "name": i.name, "inputs": [[d.str, n] for d, n in i.inputs],
         "outputs": [[d.str, n] for d, n in i.outputs],
         "sources": [s if isinstance(s, int) else ["leaf", leaves.index(s)] for s in i.sources],
-        "structure": structure_text(i.structure),
+        "structure": structure_text(i.structure, of_class),
         "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
         "releases": i.releases, "returned": i.returned,
@@ -77,6 +79,7 @@ class InterfaceReader:
 
     leaves, guards -- captured state, and what must be as it was, which have been found
     function       -- finds the function that `where` named, or None
+    to_class       -- finds the classes of its result
     """
 
     text: dict[str, Any]
@@ -84,9 +87,10 @@ class InterfaceReader:
     guards: list[Guarded]
 
     def __init__(self, text: dict[str, Any], leaves: Sequence[Leaf], guards: list[Guarded],
-                 function: Callable[[Any], Any] | None = None) -> None:
+                 function: Callable[[Any], Any] | None = None,
+                 to_class: Callable[[Any], type] | None = None) -> None:
         self.text, self.leaves, self.guards = text, leaves, guards
-        self.function = function
+        self.function, self.to_class = function, to_class
 
     def interface(self) -> Interface:
         """Return the interface."""
@@ -94,7 +98,7 @@ class InterfaceReader:
         return Interface(
             i["name"], _kinds(i["inputs"]), _kinds(i["outputs"]),
             tuple([s if isinstance(s, int) else self.leaves[s[1]] for s in i["sources"]]),
-            self.guards, structure_of_text(i["structure"]),
+            self.guards, structure_of_text(i["structure"], self.to_class),
             [None if c is None else (c[0],) for c in i["constants"]], i["weak"],
             [(k, output) for k, output in i["written"]], [], [], i["sizes"], i["logs"],
             i["releases"],

@@ -79,10 +79,15 @@ class PlaceWriter:
                 if root["self"] is self.fn:
                     return ["function"]
         if type(root) is Holder and isinstance(root.content, type):
-            name = f"{known_module(root.content.__module__)}:{root.content.__qualname__}"
-            if _is_named(name, self.main, root.content):
-                return ["class", name]
+            return self.of_class(root.content)
         raise Unstorable(f"{path} is read from where no name leads to")
+
+    def of_class(self, cls: type) -> list[str]:
+        """Return how a class is found; `Unstorable` where no name leads to it."""
+        name = f"{known_module(cls.__module__)}:{cls.__qualname__}"
+        if not _is_named(name, self.main, cls):
+            raise Unstorable(f"no name leads to the class {cls.__qualname__}")
+        return ["class", name]
 
 
 class PlaceReader:
@@ -124,7 +129,17 @@ class PlaceReader:
         if root[0] == "function":
             return {"self": self.fn}
         if root[0] == "class":
-            return Holder(find_named(root[1], self.main))
+            return Holder(self.to_class(root))
+        return self._cell(root)
+
+    def to_class(self, text: Sequence[str]) -> type:
+        """Return a class again; `Missing` where there is none of its name."""
+        found = find_named(text[1], self.main)
+        if not isinstance(found, type):
+            raise Missing(f"{text[1]} is no class")
+        return found
+
+    def _cell(self, root: Any) -> Any:
         _, owner, k, name = root
         if owner not in self._functions:
             self._functions[owner] = functions_in(

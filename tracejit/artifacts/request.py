@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
-from tracejit.artifacts.fingerprints import Unstorable, describe, digest, known_module
+from tracejit.artifacts.fingerprints import Unstorable, describe, digest, is_users, known_module
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Spread, Structure
 
-__all__ = ["KINDS", "describe_request", "function_name", "kind_text", "slot_of", "spec_text",
-           "structure_of_text", "structure_text"]
+__all__ = ["KINDS", "describe_request", "function_name", "is_record", "kind_text", "kinds_in",
+           "slot_of", "spec_text", "structure_of_text", "structure_text"]
 
 
 def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Structure) -> Any:
@@ -27,7 +28,7 @@ def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Struct
             "settings": [describe(x) for x in transform.settings],
             "options": repr(transform.options),
             "arguments": [spec_text(s) for s in specs],
-            "structure": structure_text(structure)}
+            "structure": structure_text(structure, describe)}
 
 
 def function_name(fn: Any) -> str:
@@ -48,13 +49,30 @@ def spec_text(spec: ArgSpec) -> Any:
     return [spec.kind, spec.dtype.str, spec.ndim]
 
 
-def structure_text(s: Structure) -> Any:
-    """Return a structure as nested lists; `Unstorable` for users' classes."""
+def structure_text(s: Structure, of_class: Callable[[type], Any] | None = None) -> Any:
+    """Return a structure as nested lists.
+
+    of_class -- gives text for named tuples and data classes, which are `Unstorable` without it
+    """
     if s == LEAF:
         return []
     if s.repeats:
         raise Unstorable("a container is in the arguments more than once")
-    return [kind_text(s.kind), _keys(s.aux), *[structure_text(p) for p in s.parts]]
+    record = s.kind if s.kind is not None and is_record(s.kind) else None
+    kind = of_class(record) if of_class and record else kind_text(s.kind)
+    return [kind, _keys(s.aux), *[structure_text(p, of_class) for p in s.parts]]
+
+
+def is_record(kind: Any) -> bool:
+    """Return whether a class is a named tuple's or a data class of a user's."""
+    return is_users(kind.__module__) and (
+        dataclasses.is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields")))
+
+
+def kinds_in(s: Structure) -> list[type]:
+    """Return the classes of a user's that a structure has, in order."""
+    own = [s.kind] if s.kind is not None and is_record(s.kind) else []
+    return [*own, *[kind for part in s.parts for kind in kinds_in(part)]]
 
 
 KINDS: dict[str, type] = {k.__name__: k for k in (list, tuple, dict, set, type(None), Spread)}
@@ -78,13 +96,17 @@ def _keys(aux: Any) -> Any:
     return list(aux)
 
 
-def structure_of_text(text: Any) -> Structure:
-    """Return a structure again."""
+def structure_of_text(text: Any, to_class: Callable[[Any], type] | None = None) -> Structure:
+    """Return a structure again.
+
+    to_class -- gives the class for the text of one that is not Python's
+    """
     if not text:
         return LEAF
     kind, aux, *parts = text
-    return Structure(KINDS[kind], None if aux is None else tuple(aux),
-                     tuple(map(structure_of_text, parts)))
+    own = to_class(kind) if to_class and isinstance(kind, list) else KINDS[kind]
+    return Structure(own, None if aux is None else tuple(aux),
+                     tuple([structure_of_text(part, to_class) for part in parts]))
 
 
 def slot_of(request: Any) -> str:

@@ -21,7 +21,9 @@ from tracejit.artifacts.places import Missing, PlaceWriter, find_named
 from tracejit.artifacts.request import (
     describe_request,
     function_name,
+    is_record,
     kind_text,
+    kinds_in,
     slot_of,
     spec_text,
 )
@@ -75,7 +77,7 @@ def artifact_of(call: Request, compiled: Keepable,
         "request": request, "function": fingerprint(fn), **code,
         "rules": {name: None if rule is None else fingerprint(rule)
                   for name, rule in dependencies.rules.items()},
-        **_ManifestWriter(fn, interface, call.leaves, dependencies).parts(),
+        **_ManifestWriter(fn, interface, call, dependencies).parts(),
     }
     return manifest, {**files, "graph.txt": str(compiled.graph).encode(),
                       "why.txt": compiled.why().encode()}
@@ -84,9 +86,9 @@ def artifact_of(call: Request, compiled: Keepable,
 class _ManifestWriter:
     """Writes what a program reads from outside, and its interface."""
 
-    def __init__(self, fn: Any, interface: Interface, leaves: Sequence[Any],
+    def __init__(self, fn: Any, interface: Interface, call: Request,
                  dependencies: Dependencies) -> None:
-        self.fn, self.interface = fn, interface
+        self.fn, self.interface, leaves = fn, interface, call.leaves
         self.guards = [g for g in interface.guards if not isinstance(g.path.root, FunctionRoot)]
         contents = [g.content for g in self.guards]
         self.places = PlaceWriter(fn, contents, leaves)
@@ -100,7 +102,7 @@ class _ManifestWriter:
         for name, rule in dependencies.rules.items():
             self._cover(functions_in(rule), ["rule", name])
         self.captured = dependencies.functions
-        self.held = [fn, *leaves, *contents]
+        self.held = [fn, *leaves, *kinds_in(call.structure), *contents]
         for x in (*self.held, *self.captured, *dependencies.rules.values()):
             require_one_main(x, self.places.main)
         self.named = self._name_others(dependencies.functions)
@@ -114,7 +116,8 @@ class _ManifestWriter:
                 "leaves": [[self.places.text(x.path), spec_text(spec_of_leaf(x.content))]
                            for x in self.leaves],
                 "functions": self.named, "captured": self._captured(),
-                "interface": interface_text(self.interface, self.leaves, self.known.get)}
+                "interface": interface_text(self.interface, self.leaves, self.known.get,
+                                            self.places.of_class)}
 
     def _cover(self, functions: Sequence[FunctionType], where: list[Any]) -> None:
         for k, f in enumerate(functions):
@@ -153,6 +156,8 @@ class _ManifestWriter:
             items = x.items if isinstance(x.items, int) else list(x.items)
             if not isinstance(items, int) and not all(type(k) in (str, int) for k in items):
                 raise Unstorable("a dict has keys that are neither strings nor numbers")
+            if is_record(x.type):
+                return ["record", fingerprint(x.type), items]
             return ["shape", kind_text(x.type), items]
         if isinstance(x, Content):
             raise Unstorable(f"{guard.path} is read by code that no guard sees")
