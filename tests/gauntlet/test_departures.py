@@ -51,6 +51,19 @@ def test_the_maximum_of_numpys_scalars_is_nan_where_one_of_them_is() -> None:
     assert math.isnan(tracejit.jit(f)(np.array([1.0, np.nan])))
 
 
+def test_an_array_without_axes_is_returned_as_a_scalar() -> None:
+    def f(x: float) -> Any:
+        total = np.zeros(())
+        total += x
+        return total
+
+    found = tracejit.jit(f)(1.5)
+    assert type(found) is np.float64
+    assert found == f(1.5)
+    given = np.array(2.5)
+    assert tracejit.jit(lambda x: x)(given) is given
+
+
 def test_fsum_is_a_sum_in_twice_the_precision() -> None:
     def f(a: float, b: float) -> Any:
         return math.fsum([1e16, a, -1e16, b, 0.1, -b])

@@ -27,7 +27,7 @@ from tracejit.trace.equations import dtype_of as operand_dtype
 from tracejit.trace.layouts import lay_out
 from tracejit.trace.python_numbers import python_int
 from tracejit.trace.tracer import SymInt, Tracer, tracer_of
-from tracejit.trace.ufunc_calls import write_out
+from tracejit.trace.ufunc_calls import require_shape, write_out
 
 __all__ = ["as_tracer"]
 
@@ -195,7 +195,7 @@ PROPERTIES["real"], PROPERTIES["imag"] = real, imag
 def _conjugate_method(x: Tracer) -> Any:
     if x.dtype.kind != "c":
         return x
-    result = np.conjugate(x)
+    result: Any = np.conjugate(x)
     result.weak = x.weak
     return result
 
@@ -226,7 +226,10 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     else:
         scale = 10.0 ** decimals
         result = apply_ufunc(np.rint, a * scale) / scale
-    return result if out is None else write_out(np.round, result, out, True)
+    if out is None:
+        return result
+    require_shape(np.round, result, out)
+    return write_out(np.round, result, out, True)
 
 
 @captures(np.nan_to_num)

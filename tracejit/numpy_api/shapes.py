@@ -285,7 +285,7 @@ def _promoted(arrays: Sequence[Any]) -> list[Tracer]:
 
 @captures(np.concatenate)
 def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,
-                casting: str = "same_kind") -> Tracer:
+                casting: Any = "same_kind") -> Tracer:
     """Join arrays along an axis that they have."""
     given = [as_tracer(a) for a in arrays]
     parts = _promoted(given)

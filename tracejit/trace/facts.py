@@ -52,10 +52,9 @@ def _range_on_device(x: Any) -> tuple[int, int] | None:
 
 def overlap(x: Any, y: Any) -> bool:
     """Return whether arrays share memory, or may do so and it is too hard to say."""
-    on_device = _range_on_device(x), _range_on_device(y)
-    if on_device[0] is not None and on_device[1] is not None:
-        (low, high), (other_low, other_high) = on_device
-        return max(low, other_low) < min(high, other_high)
+    ours, theirs = _range_on_device(x), _range_on_device(y)
+    if ours is not None and theirs is not None:
+        return max(ours[0], theirs[0]) < min(ours[1], theirs[1])
     if not (isinstance(x, np.ndarray) and isinstance(y, np.ndarray)):
         return False
     try:

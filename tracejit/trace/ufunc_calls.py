@@ -62,7 +62,7 @@ def _call(ufunc: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     where = mask_of(kwargs.pop("where", True))
     all_true = where is True
     _ask_numpy(ufunc, operands, out, kwargs)
-    if not all_true and (not targets or None in targets):
+    if not all_true and (not targets or any(t is None for t in targets)):
         raise refuse(f"np.{ufunc.__name__}.__call__ with these arguments cannot be captured: "
                      "where= without out= leaves memory that nobody has written to",
                      "Pass out=, or use np.where")
@@ -234,8 +234,10 @@ def _write(result: Any, target: Tracer, where: Any, ufunc: Any = None) -> Tracer
     if where is not True:
         result = FUNCTIONS[np.where](where, result, target)
     have, want = target.dims, result.dims
-    if len(want) > len(have) or (ufunc is np.matmul and not (
-            len(want) == len(have) and all(map(same_dim, have, want)))):
+    if ufunc is np.matmul and len(want) < len(have):
+        raise refuse("np.matmul to an array of more axes than the product cannot be captured",
+                     "Assign the product: out[...] = a @ b")
+    if len(want) > len(have) or (ufunc is np.matmul and not all(map(same_dim, have, want))):
         raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
                          f"match the broadcast shape {result.shape}")
     target[...] = result
