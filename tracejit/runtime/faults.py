@@ -11,7 +11,7 @@ import os
 import re
 from types import TracebackType
 
-from tracejit.errors import CompileError, InternalError, IRError, TracejitError
+from tracejit.errors import CompileError, InternalError, IRError, Refusal, TracejitError
 
 __all__ = ["fault_of_ours"]
 
@@ -25,6 +25,8 @@ PYTHONS = (ArithmeticError, ImportError, LookupError, AttributeError, MemoryErro
 """What captured code raises as Python and NumPy would, in the hooks that carry it out."""
 CALL_OF_USERS = "return fn(*args, **kwargs)"
 """The line at which a capture calls what it does not capture: what that raises is the user's."""
+OPERATIONS = (CALL_OF_USERS, "result = plain(a, b)", "return plain(a, b)")
+"""The lines at which Python itself carries out what the user wrote."""
 NAMES = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr|Slot|MaybeUnset|Poison)\b")
 
 
@@ -34,6 +36,11 @@ def fault_of_ours(error: Exception, function: str) -> Exception | None:
         return None
     if not isinstance(error, IRError) and not _is_ours(error):
         return None
+    if _is_pythons(error):
+        where = _users_line(error.__traceback__).removeprefix(", at ")
+        text = NAMES.sub("a traced value", str(error))
+        return Refusal(f"{where}: this asks for a number that only the run knows: {text}. Write it "
+                       "with operations that docs/coverage.md lists, or do it after the call")
     text = (f"{type(error).__name__}: {error}. This is a fault of tracejit, met in {function}"
             f"{_users_line(error.__traceback__)}; please report it. To go on, call the function "
             "without its transform, or under tracejit.config(disable_jit=True) if it is compiling "
@@ -41,12 +48,27 @@ def fault_of_ours(error: Exception, function: str) -> Exception | None:
     return IRError(text) if isinstance(error, IRError) else InternalError(text)
 
 
-def _is_ours(error: Exception) -> bool:
+def _last(error: Exception) -> TracebackType | None:
     traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _is_pythons(error: Exception) -> bool:
+    """Whether an operation of Python's, in the user's own code, met what stands for a value."""
+    traceback = _last(error)
+    if type(error) is not TypeError or traceback is None or not NAMES.search(str(error)):
+        return False
+    file = os.path.abspath(traceback.tb_frame.f_code.co_filename)
+    return not file.startswith((PACKAGE, *INNER)) or (
+        linecache.getline(file, traceback.tb_lineno).strip() in OPERATIONS)
+
+
+def _is_ours(error: Exception) -> bool:
+    traceback = _last(error)
     if traceback is None:
         return False
-    while traceback.tb_next is not None:
-        traceback = traceback.tb_next
     file = os.path.abspath(traceback.tb_frame.f_code.co_filename)
     if not file.startswith((PACKAGE, *INNER)):
         return isinstance(error, (TypeError, AttributeError, ValueError)) and bool(

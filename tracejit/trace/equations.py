@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -358,9 +359,8 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
     if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
             isinstance(x, Tracer) for x in operands):
         return NotImplemented
-    for x in operands:
-        if x is None or isinstance(x, (str, dict, set)):
-            return NotImplemented
+    if any(map(functools.partial(_is_no_operand, ufunc, operands), operands)):
+        return _as_python(ufunc, operands)
     if any(isinstance(x, Mixed) for x in operands):
         return combined(apply_operator, ufunc, tuple(lift(x) for x in operands))
     if ufunc is np.power and isinstance(operands[0], Tracer) and operands[0].is_array and (
@@ -394,6 +394,47 @@ def of_scalars(ufunc: Any, *operands: Any) -> Any:
         if result is not NotImplemented:
             return result
     return apply_ufunc(ufunc, *operands)
+
+
+def _is_no_operand(ufunc: Any, operands: Sequence[Any], x: Any) -> bool:
+    """Return whether an operator that is given numbers cannot take this beside them."""
+    if isinstance(x, Traced):
+        return ufunc is np.matmul and not (isinstance(x, Tracer) and x.is_array)
+    return x is None or isinstance(x, (str, dict, set)) or (isinstance(x, (list, tuple)) and any(
+        isinstance(y, Traced) and is_weak(y) for y in operands))
+
+
+def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
+    """Raise what Python raises where an operand is no number, or leave the operator to Python.
+
+    Python itself is asked, with ones of the same types. To compare an array with such a thing
+    gives an array of its shape.
+    """
+    plain = getattr(operator, _OPERATORS.get(ufunc, ufunc.__name__))
+    examples = [_one_like(x) if isinstance(x, Traced) else x for x in operands]
+    found = plain(*reversed(examples) if ufunc in (np.maximum, np.minimum) else examples)
+    if not isinstance(found, np.ndarray):
+        return NotImplemented
+    array, = (x for x in operands if isinstance(x, Tracer))
+    return FUNCTIONS[np.full_like](array, bool(found.all()), dtype=np.bool_)
+
+
+def _one_like(x: Traced) -> Any:
+    if isinstance(x, Tracer) and x.is_array:
+        return np.ones((1,) * len(x.dims), x.dtype)
+    one = dtype_of(x).type(1)
+    return one.item() if is_weak(x) else one
+
+
+_OPERATORS = {
+    np.subtract: "sub", np.multiply: "mul", np.true_divide: "truediv",
+    np.floor_divide: "floordiv", np.remainder: "mod", np.power: "pow", np.negative: "neg",
+    np.positive: "pos", np.absolute: "abs", np.bitwise_and: "and_", np.bitwise_or: "or_",
+    np.bitwise_xor: "xor", np.left_shift: "lshift", np.right_shift: "rshift", np.less: "lt",
+    np.less_equal: "le", np.greater: "gt", np.greater_equal: "ge", np.equal: "eq",
+    np.not_equal: "ne", np.maximum: "gt", np.minimum: "lt",
+}
+"""The operators of Python that are called otherwise than their ufunc."""
 
 
 _ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,
