@@ -94,3 +94,48 @@ def _of_lists(a: Any, x: Any) -> Any:
 def test_what_cannot_be_told_apart_is_refused(f: Any) -> None:
     with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="test_sorted"):
         tracejit.jit(f)(0.4, np.array([0.5, 0.2, 0.9]))
+
+
+# --- what is stored for the way back has its size in the same Log -------------------------------
+
+
+def _sorts_as_data_decides(a: Any, x: Any) -> Any:
+    items = []
+    for v in x:
+        items.append(v * a)
+    while a < 2.0:
+        a = a * 2.0 + 1.0
+        items.sort()
+        items[0] = items[0] * 1.5
+    return items[0] + 2.0 * items[-1]
+
+
+def _grows_and_sorts(a: Any, x: Any) -> Any:
+    items = [v * a for v in x]
+    while a < 2.0:
+        a = a * 2.0 + 1.0
+        items.append(np.sin(a))
+        items.sort()
+    return items[0] + 2.0 * items[1] + 3.0 * items[-1]
+
+
+def _sorts_a_slice(a: Any, x: Any) -> Any:
+    items = [v * a for v in x]
+    while a < 2.0:
+        a = a * 2.0 + 1.0
+        items[:] = sorted(items)
+        items.insert(0, np.cos(a))
+    return items[0] + 2.0 * items[1] + 3.0 * items[-1]
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+@pytest.mark.parametrize("f", [_sorts_as_data_decides, _grows_and_sorts, _sorts_a_slice],
+                         ids=lambda f: f.__name__)
+def test_lists_are_sorted_as_data_decides(f: Any, interpreted: bool) -> None:
+    step = 1e-6
+    with tracejit.config(disable_jit=interpreted, verify=True):
+        compute = tracejit.value_and_grad(f)
+        for a, x in ((0.41, np.array([0.5, 0.2, 0.9])), (-0.3, np.array([0.7, 0.1, 0.6, 0.45]))):
+            value, slope = compute(a, x)
+            assert abs(value - f(a, x)) < 1e-12
+            assert abs(slope - (f(a + step, x) - f(a - step, x)) / (2 * step)) < 1e-6

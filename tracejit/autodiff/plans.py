@@ -195,7 +195,7 @@ def _is_exact(nest: ForwardNest, v: Value, stored: set[Value]) -> bool:
 
 
 def _make_stores(plan: ResidualPlan) -> None:
-    logs: dict[tuple[Block, np.dtype], list[Value]] = {}
+    logs: dict[tuple[Block, np.dtype, bool], list[Value]] = {}
     for v in sorted(plan.stored, key=lambda v: v.uid):
         home = plan.nest.home[v]
         if plan.nest.is_rectangular(v):
@@ -206,6 +206,8 @@ def _make_stores(plan: ResidualPlan) -> None:
             shape = (*trips, *v.aval.shape)
             plan.stores.append(ResidualStore(Aval(v.aval.dtype, shape), home, (v,), has_last))
         else:
-            logs.setdefault((home.block, v.aval.dtype), []).append(v)
-    for (block, dtype), values in logs.items():
+            # its size may be in the same Log: that is pushed last, and fetched first
+            sized = v.aval.dtype.kind in "iu" and any(True for _ in plan.nest.inner_dims(v.aval))
+            logs.setdefault((home.block, v.aval.dtype, sized), []).append(v)
+    for (block, dtype, _), values in sorted(logs.items(), key=lambda log: not log[0][2]):
         plan.stores.append(ResidualStore(LogType(dtype), plan.nest.homes[block], tuple(values)))

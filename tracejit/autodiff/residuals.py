@@ -161,7 +161,11 @@ class _BackwardRewriter:
                     at = tuple(_copy_place(p, env) for p in place_of(store, ahead))
                     (env[target],) = builder.emit(find_op("index"), [plan.handles[store]],
                                                   {"at": at}, site=plan.nest.top.site)
-        for store in sorted((s for s in here if s.is_log), key=lambda s: len(unknown(s))):
+        def turn(store: ResidualStore) -> tuple[int, bool]:
+            sized = any(True for v in store.values for _ in plan.nest.inner_dims(v.aval))
+            return len(unknown(store)), sized
+
+        for store in sorted((s for s in here if s.is_log), key=turn):
             needed = unknown(store)
             for eqn in reversed(again):
                 if any(v in needed for v in eqn.outputs):
