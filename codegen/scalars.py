@@ -61,7 +61,8 @@ _ROWS = (
     _libm("cos", "cos"), _libm("tan", "tan"), _libm("asin", "arcsin"), _libm("acos", "arccos"),
     _libm("atan", "arctan"), _libm("sinh", "sinh"), _libm("cosh", "cosh"), _libm("tanh", "tanh"),
     _libm("asinh", "arcsinh"), _libm("acosh", "arccosh"), _libm("atanh", "arctanh"),
-    _libm("cbrt", device=True), _libm("erf"), _libm("erfc"),
+    _libm("cbrt", device=True), _libm("erf"), _libm("erfc"), _libm("j0", device=True),
+    _libm("j1", device=True),
     _libm("pow", operands=2), _libm("atan2", "arctan2", operands=2),
     _libm("hypot", "hypot", operands=2),
     # A few instructions each.

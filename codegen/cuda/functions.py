@@ -7,6 +7,7 @@ a device.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any
 
@@ -125,6 +126,13 @@ _MATH = {row.name: row.math for row in SCALARS.values() if row.math}
 _LIBDEVICE = names_where(device=True)
 
 
+def _of_libm(name: str) -> Any:
+    """Return a function of C's library that NumPy lacks, for the simulator."""
+    function = getattr(ctypes.CDLL(None), name)
+    function.argtypes, function.restype = [ctypes.c_double], ctypes.c_double
+    return function
+
+
 def namespace() -> dict[str, Any]:
     """Return what emitted source calls, by name."""
     names: dict[str, Any] = {
@@ -148,7 +156,7 @@ def namespace() -> dict[str, Any]:
     names["bool_"] = np.bool_
     if IS_SIMULATED:
         names.update((name, getattr(np, other)) for name, other in _MATH.items())
-        names.update((name, getattr(np, name)) for name in _LIBDEVICE)
+        names.update((name, getattr(np, name, None) or _of_libm(name)) for name in _LIBDEVICE)
     else:
         from numba.cuda import libdevice
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.optable import OPS
 from tracejit.trace.context import refuse
 from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.equations import (
@@ -291,7 +292,7 @@ def as_python_number(x: Any) -> Any:
     return x
 
 
-def _erf(name: str) -> Callable[[Any], Any]:
+def _op_of_reals(name: str) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
         x = as_tracer(x)
         if x.dtype.kind == "c":
@@ -326,8 +327,8 @@ def _ndtr(x: Any) -> Any:
     """The distribution function of the normal distribution."""
     x = as_tracer(x)
     if x.dtype.kind == "c":
-        return _erf("ndtr")(x)
-    return 0.5 * _erf("erfc")(-x * math.sqrt(0.5))
+        return _op_of_reals("ndtr")(x)
+    return 0.5 * _op_of_reals("erfc")(-x * math.sqrt(0.5))
 
 
 def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
@@ -342,12 +343,13 @@ def _times_log(log: Any, x: Any, y: Any, operand: Any) -> Any:
 def scipy_special() -> dict[str, Callable[..., Any]]:
     """Return the captures of functions of `scipy.special`, by name."""
     functions: dict[str, Callable[..., Any]] = {
-        "erf": _erf("erf"), "erfc": _erf("erfc"), "expit": _of_reals("expit", _expit),
+        **{op.name: _op_of_reals(op.name) for op in OPS.values() if op.data.get("scipy")},
+        "expit": _of_reals("expit", _expit),
         "logit": _of_reals("logit", lambda p: np.log(p) - np.log1p(-p)),
         "log_expit": _of_reals("log_expit", lambda x: -np.logaddexp(0.0, -x)),
         "xlogy": lambda x, y: _times_log(np.log, as_tracer(x), as_tracer(y), y),
         "xlog1py": lambda x, y: _times_log(np.log1p, as_tracer(x), as_tracer(y), y + 1.0),
-        "entr": _erf("entr"), "ndtr": _ndtr,
+        "ndtr": _ndtr,
         "cbrt": np.cbrt, "exp2": _of_reals("exp2", np.exp2), "expm1": np.expm1, "log1p": np.log1p,
     }
     return {name: _of_floats(name, function) for name, function in functions.items()}

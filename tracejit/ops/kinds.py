@@ -76,7 +76,8 @@ def elementwise(name: str, function: Any, expression: str,
                 partials: Callable[..., tuple[Any, ...]] | None = None, *, result: str = "same",
                 cost: float = 1.0, exact: bool = False, integer: str | None = None,
                 reference: Callable[..., Any] | None = None,
-                domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f") -> Op:
+                domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f",
+                scipy: bool = False) -> Op:
     """Enter an op that acts on each element.
 
     function   -- the NumPy ufunc it is, or None
@@ -86,6 +87,7 @@ def elementwise(name: str, function: Any, expression: str,
     result     -- the result's dtype: the operands' own, "bool", or "real" of a complex one
     domain     -- the interval that tests sample operands from
     kinds      -- dtype kinds that it is defined for: any of "b", "i", "f", "c"
+    scipy      -- whether it is `scipy.special.NAME`
     """
 
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> tuple[Type, ...]:
@@ -98,7 +100,7 @@ def elementwise(name: str, function: Any, expression: str,
         name=name, kind="elementwise", infer=infer, reference=reference or function,
         lowering=Pointwise(expression, integer), vjp=_elementwise_vjp(partials),
         jvp=_elementwise_jvp(partials), marked=partials is None, cost=cost, exact=exact,
-        data={"domain": domain, "kinds": kinds, "arity": _arity(expression)}))
+        data={"domain": domain, "kinds": kinds, "arity": _arity(expression), "scipy": scipy}))
     if isinstance(function, np.ufunc):
         UFUNCS[function] = op
     return op
