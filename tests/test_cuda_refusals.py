@@ -40,7 +40,12 @@ def captured(x):
     return np.sum(_doubled(x))
 
 
+def fills_a_list_by_data(x):
+    return sum([v for v in np.ravel(x) if v > 0.0])
+
+
 CASES = [
+    (fills_a_list_by_data, 1, "which data decides the length.*Fill an array"),
     (calls_compiled_code, 1, "compiled for the CPU.*Call the Python function behind it"),
     (prints, 1, "shows values where they are computed.*Return them"),
     (is_complex, 1, "complex numbers.*Give real and imaginary parts"),

@@ -23,7 +23,7 @@ from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph, Value
 from tracejit.ir.dims import Dim, Expr, dim_values
-from tracejit.ir.lowering import Contract, Effect, Native
+from tracejit.ir.lowering import Contract, Effect, LogOp, Native
 
 __all__ = ["lower_for_device"]
 
@@ -38,6 +38,10 @@ def lower_for_device(graph: Graph, *, strict: bool = False) -> Kernel:
               every sum, and every accumulation at indices that are data
     """
     return lower_with(_StrictLowerer if strict else _DeviceLowerer, graph, graph)
+
+
+_RESIDUALS = ("new", "push", "pop")
+"""What is done to the Logs of loops that store something for their way back."""
 
 
 class _DeviceLowerer(_Lowerer):
@@ -94,6 +98,10 @@ class _DeviceLowerer(_Lowerer):
         if isinstance(eqn.op.lowering, Effect) and eqn.op.lowering.shows:
             raise Refusal(f"{eqn.op.name} ({eqn.site}) shows values where they are computed, which "
                           "the device cannot. Return them, or leave out target=\"cuda\"")
+        if isinstance(eqn.op.lowering, LogOp) and eqn.op.lowering.action not in _RESIDUALS:
+            raise Refusal(f"a list of which data decides the length ({eqn.site}) is kept on the "
+                          "CPU alone. Fill an array that is made as long as the list may get, or "
+                          'leave out target="cuda"')
         if not isinstance(eqn.op.lowering, Contract):
             super().single(step)
             return

@@ -361,7 +361,7 @@ def plain_items(xs: Any) -> Any:
     return xs
 
 
-_LIST_ITERATOR = type(iter([]))
+_LIST_ITERATOR: type = type(iter([]))
 
 
 class DataLists:

@@ -327,7 +327,8 @@ class LoopHooks(DecisionHooks):
             elif passes is not False:
                 trace_if(passes, [lambda: append(x), lambda: None], [])
 
-        self.for_(iterable, body, ((), (), (), ()), None)
+        run: Any = body
+        self.for_(iterable, run, ((), (), (), ()), None)
         return result
 
     def generated(self, iterable: Any, element: Callable[[Any], Any],
