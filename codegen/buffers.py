@@ -179,10 +179,13 @@ class Buffers:
             else:
                 size = product(a.aval.shape)
                 self.outputs.append(Buffer("output", a.aval.dtype, size, [], "", k))
+        # a list may get the next item where the last one was
+        has_lists = any(e.op.lowering == LogOp("of") for e in all_eqns(self.graph.block))
         for v, members in self.members.items():
             if v not in self.of and members[0] is v:
                 maker = self.elements.makers.get(v)
-                in_log = maker is not None and maker.op.lowering == LogOp("pop")
+                in_log = not has_lists and maker is not None and (
+                    maker.op.lowering == LogOp("pop"))
                 self._make("log" if in_log else self._kind_of(members), members, -1)
 
     def _kind_of(self, members: list[Value]) -> str:

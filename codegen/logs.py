@@ -172,6 +172,9 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
         self.nodes.append(Assign(top.name, Bin("-", top, self.dim(size))))
         if is_array(v):
             buffer = self.buffers.of[v]
+            if buffer.kind != "log":
+                _copy_out(self, _part_of_log(self, v, call("advance", base, top)), v)
+                continue
             buffer.name = self.fresh(f"t{self.labels.get(v, '')}")
             self.nodes.append(Assign(buffer.name, call("advance", base, top), self.origin(eqn)))
             continue

@@ -401,6 +401,27 @@ def after_the_branch(x):
     return t
 
 
+@program
+def inserted_by_an_index(x):
+    found = []
+    for v in x:
+        if v > -5.0:
+            found.insert(len(found) // 2, v)
+    return sum(v * k for k, v in enumerate(found)) + found[0]
+
+
+@program
+def popped_anywhere(x):
+    found, t = [v for v in x if v > -100], 0.0
+    while len(found) > 2:
+        k = 0
+        if found[1] > found[0]:
+            k = 1
+        t += found.pop(k) * len(found)
+        del found[1]
+    return t + found[0]
+
+
 # --- tuples --------------------------------------------------------------------------------------
 
 
@@ -488,6 +509,90 @@ def ints_and_floats_in_tuples(x):
         s += 1.0
         found.append((2.5, s))
     return sum(a * b for a, b in found)
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+@program
+def arrays_kept(x):
+    found = []
+    for v in x:
+        if v > 1:
+            found.append(x * v)
+    return x[0] + sum(np.sum(y) for y in found)
+
+
+@program
+def accepted_states(x):
+    t, y, h = 0.0, np.array([1.0, x[0]]), 0.2
+    ts, ys = [t], [y]
+    a = np.array([[0.0, 1.0], [-1.0, -0.2]])
+    while t < 1.5:
+        k1 = a @ y
+        k2 = a @ (y + h * k1)
+        if np.sum(np.abs(k2 - k1)) * h / 2 < 0.05 * (1 + np.sum(np.abs(y))):
+            y = y + h * 0.5 * (k1 + k2)
+            t = t + h
+            ts.append(t)
+            ys.append(y)
+            h = h * 1.1
+        else:
+            h = h * 0.5
+    return np.sum(np.array(ys) ** 2) + ys[-1][0] + ys[len(ys) // 2][1] * len(ys) + ts[-1]
+
+
+@program
+def copies_of_an_array(x):
+    y, found, s = np.zeros(3), [], abs(x[0])
+    while s < 9:
+        y[0] += s
+        y[2] = s * x[-1]
+        found.append(y.copy())
+        s = s * 1.4 + 0.2
+    return np.sum(np.array(found) ** 2) + found[-1][0] * found[0][2]
+
+
+@program
+def rows_filtered(x):
+    kept = [r for r in np.outer(x, x) if r[0] > -0.5]
+    return np.sum(np.array(kept)[:, 0]) + len(kept)
+
+
+@program
+def stack_of_arrays(x):
+    stack, t = [np.array([0.0, 2.0 + x[0] ** 2])], 0.0
+    while stack:
+        ends = stack.pop()
+        m = 0.5 * (ends[0] + ends[1])
+        t += m * x[0]
+        if ends[1] - ends[0] > 0.5:
+            stack.append(np.array([ends[0], m]))
+            stack.append(np.array([m, ends[1]]))
+    return t
+
+
+@program
+def items_that_are_set_and_deleted(x):
+    found, s = [x * 1.0, x * 2.0], abs(x[0])
+    while s < 9:
+        found.append(x * s)
+        found[0] = found[-1] * 0.5
+        s = s * 1.4 + 0.2
+        del found[1]
+    return np.sum(np.array(found) ** 2) + found[-1][-1]
+
+
+@program
+def matrices(x):
+    found, s = [], abs(x[0])
+    while s < 9:
+        found.append(np.ones((2, 2)) * s)
+        s = s * 1.4 + 0.2
+    total = np.zeros((2, 2))
+    for m in found:
+        total += m @ m
+    return np.sum(total) + np.sum(sum(found)) + len(found)
 
 
 # --- the laws ------------------------------------------------------------------------------------
@@ -595,12 +700,155 @@ def least_tuple(x):
     return min([(v, k) for k, v in enumerate(x) if v > 0])[0]
 
 
-def arrays(x):
+def written_after_it_was_appended(x):
+    y, found, s = np.zeros(3) * x[0], [], abs(x[0])
+    while s < 9:
+        y = y + s
+        found.append(y)
+        y += 1.0
+        s = s * 1.4 + 0.2
+    return np.sum(np.array(found))
+
+
+def written_before_it_was_appended(x):
+    y, found, s = np.zeros(3), [], abs(x[0])
+    while s < 9:
+        y[0] += s
+        found.append(y)
+        s = s * 1.4 + 0.2
+    return np.sum(np.array(found))
+
+
+def written_in_the_next_iteration(x):
+    y, found, s = np.zeros(3) * x[0], [], abs(x[0])
+    while s < 9:
+        y += 1.0
+        y = y + s
+        found.append(y)
+        s = s * 1.4 + 0.2
+    return np.sum(np.array(found))
+
+
+def written_after_the_loop(x):
+    y, found, s = np.zeros(3) * x[0], [], abs(x[0])
+    while s < 9:
+        y = y + s
+        found.append(y)
+        s = s * 1.4 + 0.2
+    y[0] = 100.0
+    return np.sum(np.array(found))
+
+
+def written_in_the_list(x):
+    y, found, s = np.zeros(3) * x[0], [], abs(x[0])
+    while s < 9:
+        y = y + s
+        found.append(y)
+        s = s * 1.4 + 0.2
+    found[-1][0] = 100.0
+    return np.sum(y)
+
+
+def read_and_written_in_the_list(x):
+    found, s = [np.ones(2) * x[0]], abs(x[0])
+    last = found[0]
+    while s < 9:
+        found.append(np.ones(2) * s)
+        s = s * 1.4 + 0.2
+        last = found[-1]
+    found[-1][0] = 100.0
+    return np.sum(last)
+
+
+def the_first_one_written(x):
+    y, s = np.ones(3) * x[0], abs(x[0])
+    found = [y]
+    while s < 9:
+        found.append(y * s)
+        s = s * 1.4 + 0.2
+    y[0] = 50.0
+    return np.sum(np.array(found))
+
+
+def in_it_twice(x):
+    found, s = [np.ones(2) * x[0]], abs(x[0])
+    while s < 9:
+        found.append(found[-1])
+        s = s * 1.4 + 0.2
+    found[0][0] = 7.0
+    return np.sum(np.array(found))
+
+
+def rows_of_a_matrix_written(x):
+    m = np.outer(x, x)
+    found = [r for r in m if r[0] > 0]
+    m[0, 0] = 100.0
+    return np.sum(np.array(found))
+
+
+def after_an_inner_loop(x):
+    found = []
+    for i in range(len(x)):
+        y, s = np.ones(2) * x[i], abs(x[i])
+        while s < 9:
+            y = y + s
+            found.append(y)
+            s = s * 1.4 + 0.9
+        y[0] = 50.0
+    return np.sum(np.array(found))
+
+
+def by_another_container(x):
+    found, d = [], {}
+    for i in range(len(x)):
+        d["y"] = np.ones(2) * x[i]
+        if x[i] > 1:
+            found.append(d["y"])
+        d["y"][0] = 50.0
+    return np.sum(np.array(found))
+
+
+def by_out(x):
+    found = []
+    for i in range(len(x)):
+        y = np.ones(2) * x[i]
+        if x[i] > 1:
+            found.append(y[::-1])
+        np.add(y, 1.0, out=y)
+    return np.sum(np.array(found))
+
+
+def kept_from_a_first_loop(x):
+    found, s = [], abs(x[0])
+    while s < 9:
+        found.append(np.ones(2) * s)
+        s = s * 1.4 + 0.2
+    first = found[0]
+    while s < 20:
+        found.append(np.ones(2) * s)
+        s = s * 1.4 + 0.2
+    first[0] = 9.0
+    return np.sum(np.array(found))
+
+
+def identity(x):
+    found, s = [], abs(x[0])
+    while s < 9:
+        found.append(np.ones(2) * s)
+        s = s * 1.4 + 0.2
+        if found[-1] is found[0]:
+            s += 1.0
+    return np.sum(np.array(found))
+
+
+def different_shapes(x):
     found = []
     for v in x:
         if v > 1:
-            found.append(x * v)
-    return sum(np.sum(y) for y in found)
+            found.append(np.ones(2) * v)
+        else:
+            found.append(np.ones(3) * v)
+    return len(found)
 
 
 def whole_list_as_a_result(x):
@@ -608,8 +856,15 @@ def whole_list_as_a_result(x):
 
 
 REFUSED = [grown_while_walked, grown_while_numbered, popped_while_walked, tuples,
-           different_things, least_tuple, arrays,
-           whole_list_as_a_result]
+           different_things, least_tuple, whole_list_as_a_result,
+           written_after_it_was_appended, written_before_it_was_appended,
+           written_in_the_next_iteration, written_after_the_loop,
+           written_in_the_list, read_and_written_in_the_list,
+           the_first_one_written, in_it_twice,
+           rows_of_a_matrix_written, after_an_inner_loop,
+           by_another_container, by_out,
+           kept_from_a_first_loop, identity,
+           different_shapes]
 
 
 @pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)

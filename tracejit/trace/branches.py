@@ -366,7 +366,7 @@ class _Merger:
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
             if any(arrays):
-                result.cell.is_array = True
+                result.cell.is_array = result.cell.handed_on = True
             if isinstance(result, Tracer) and result.is_array:
                 self._join(result.cell, sources)
             return result
@@ -408,6 +408,7 @@ class _Merger:
 
         def make() -> Any:
             result = tracer_of(self.results[place])
+            result.cell.handed_on = True
             self._join(result.cell, sources)
             return result
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from tracejit.errors import Refusal, UncapturedError
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
@@ -25,17 +27,21 @@ class Cell:
 
     depth: int
     first: Value
+    handed_on: bool
     is_array: bool
     touched: bool
     value: Value
 
-    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handles", "is_array",
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handed_on",
+                 "handles", "is_array",
                  "layout", "origins", "rows_of", "sources", "stale", "touched", "value",
                  "viewed_by")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
         self.depth = depth
+        self.handed_on = False
+        """Whether a loop or branch made it of what it may be: an array that has another cell."""
         self.is_array = not value.is_log and bool(value.aval.shape)
         """Whether it is NumPy's array, which may have no axes, and not a scalar."""
         self.layout: Any = None
@@ -175,6 +181,8 @@ class Frame:
     """Whether it is a loop that may carry the storage of a list that gets longer in it."""
     growing: set[int] = field(default_factory=set)
     """The lists of which it carries the storage, as they get longer by as much each time."""
+    rewritten: set[tuple[int, np.dtype]] = field(default_factory=set)
+    """Axes and dtypes of arrays that are written to in it, and may be those of other cells."""
     by_data: bool = False
     """Whether data decides if it runs, of a branch, or how often, of a loop."""
     index: Value | None = None
@@ -241,6 +249,8 @@ class Trace:
         """Where lists of numbers are made that hold others later: dtype, whether Python's."""
         self.log_changes = 0
         """How often a list was changed that gets longer as data decides (`data_lists.py`)."""
+        self.in_lists: set[tuple[int, np.dtype]] = set()
+        """How many axes arrays with names have that are in lists whose length data decides."""
         self.walked: list[Any] = []
         """The lists over which loops are running."""
         self.carried: set[Value] = set()

@@ -16,7 +16,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim, product
+from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.trace.changes import known_container
 from tracejit.trace.container_aliases import refuse_joined_change
 from tracejit.trace.context import Cell, Frame, current, refuse
@@ -26,6 +26,7 @@ from tracejit.trace.equations import (
     atom_of,
     cast,
     dims_of,
+    dtype_of,
     emit,
     emit_value,
     lift,
@@ -46,7 +47,7 @@ from tracejit.trace.places import is_number
 from tracejit.trace.restarts import Grows, Unroll
 from tracejit.trace.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.runs import PlaceInCode, Run, Stored, array_of, has_runs, place_in_code
-from tracejit.trace.tracer import CellPlace, Tracer, scalar_of, tracer_of
+from tracejit.trace.tracer import CellPlace, Tracer, of_dim, scalar_of, tracer_of
 
 __all__ = ["ByData", "DataLists", "plain_items"]
 
@@ -58,11 +59,54 @@ def _kinds_of(x: Any) -> Kinds:
         return x.raw
     if isinstance(x, Mixed):
         return x.kinds
-    if not is_number(x) or isinstance(x, Changing) or dims_of(lift(x)) or (
-            isinstance(x, Tracer) and x.is_array):
-        what = "arrays" if is_number(x) else f"items of type {type(x).__name__}"
-        raise Unroll(f"a list that gets longer as data decides holds {what}")
-    return kinds_of(x)
+    if isinstance(x, Stored) and not x.nest:
+        return of_one_kind(x.data.dtype, False)
+    if not is_number(x) or isinstance(x, Changing):
+        raise Unroll(f"a list that gets longer as data decides holds items of type "
+                     f"{type(x).__name__}")
+    x = lift(x)
+    if isinstance(x, Tracer) and x.is_array and not x.dims:
+        raise Unroll("a list that gets longer as data decides holds arrays without axes")
+    return of_one_kind(dtype_of(x), False) if dims_of(x) else kinds_of(x)
+
+
+def _shape_of(x: Any) -> tuple[Dim, ...]:
+    """Return the shape of an item, or of those of a run; data must not decide it."""
+    if isinstance(x, (Stored, Grown)):
+        shape = x.data.dims[1:] if isinstance(x, Stored) else x.shape
+    else:
+        shape = dims_of(number_of(lift(x)))
+    trace = current()
+    shape = tuple(map(trace.canonical, shape))
+    if any(not v.is_size and v not in trace.actual for d in shape for v in dim_values(d)):
+        raise Unroll("a list that gets longer as data decides holds arrays of sizes that data says")
+    return shape
+
+
+_READ_ONLY = "writing to an array that is in a list whose length data decides"
+
+
+def _hand_over(x: Any) -> None:
+    """See to it that an array that goes to a list is not written to afterwards by another name."""
+    from tracejit.trace.heap import held_by_program
+
+    if not isinstance(x, Tracer) or isinstance(x, Mixed) or not x.is_array:
+        return
+    trace, cell = current(), x.cell
+    if cell.constant is None and not cell.sources and cell.depth >= trace.depth and not (
+            cell.is_in_use(besides=x) or any(y is x for y in held_by_program())):
+        return  # nothing else knows it
+    kind = x.ndim, x.dtype
+    if any(kind in f.rewritten for f in trace.frames):
+        raise refuse(_READ_ONLY, "Append a copy: items.append(x.copy())")
+    trace.in_lists.add(kind)
+    freeze(cell)
+
+
+def freeze(cell: Cell) -> None:
+    """Refuse writes to an array from now on."""
+    if cell.constant is None:
+        cell.constant = _READ_ONLY
 
 
 def _plain(kinds: Kinds) -> Kinds:
@@ -88,13 +132,15 @@ class Grown(Run):
     column    -- which place it is for, where items are tuples
     raw       -- the kinds of its numbers, with how large they are; none while it has no item
     kinds     -- those that matter
+    shape     -- of the items, which are arrays where it has axes
     """
 
-    __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "size")
+    __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "shape", "size")
 
     def __init__(self, lists: DataLists, container: list[Any], items: list[Any], raw: Kinds,
-                 where: PlaceInCode, column: int = 0) -> None:
+                 where: PlaceInCode, column: int = 0, shape: tuple[Dim, ...] = ()) -> None:
         super().__init__(where)
+        self.shape = shape
         self.lists, self.container, self.column = lists, container, column
         self.raw, self.kinds = raw, _plain(raw)
         self.changes = 0
@@ -103,7 +149,9 @@ class Grown(Run):
         self.log: Cell | None = None
         self.size: Cell | None = None
         if raw:
-            data = _joined_array(items, self.dtype)
+            for x in items:
+                _hand_over(x.data if isinstance(x, Stored) else x)
+            data = _joined_array(items, self.dtype, shape)
             self.log = Cell(emit_value("log_of", [data.value]), depth)
             self.size = Cell(_as_value(data.dims[0]), depth)
 
@@ -131,15 +179,22 @@ class Grown(Run):
     @property
     def is_numbers(self) -> bool:
         """Return whether the items are numbers."""
-        return True
+        return not self.shape
 
     def item(self, k: Any) -> Any:
         """Return an item."""
         if self.log is None:
             raise IndexError("list index out of range")
-        return self._number(self._read(point_index(k, self.count, 0), ()))
+        if self.shape:  # the program may hold it, and Python's would be the list's own
+            current().in_lists.add((len(self.shape), self.dtype))
+        return self._number(self._read(point_index(k, self.count, 0), self.shape))
 
     def _number(self, value: Value) -> Any:
+        if self.shape:
+            item = tracer_of(value)
+            item.cell.is_array, item.cell.rows_of = True, self.where
+            freeze(item.cell)
+            return item
         if is_mixed(self.kinds):
             return Mixed(tracer_of(value), self.kinds, self._tell_apart)
         return scalar_of(value, weak=all(k.weak for k in self.kinds))
@@ -182,14 +237,15 @@ class Grown(Run):
 
     def _array(self, begin: Dim, size: Dim) -> Tracer:
         value = (emit_value("empty", [], {"shape": (0,), "dtype": np.dtype(np.float64)})
-                 if self.log is None else self._read(begin, (size,)))
+                 if self.log is None else self._read(begin, (size, *self.shape)))
         result = tracer_of(value)
         result.cell.is_array = True
         return result
 
     def _read(self, begin: Dim, shape: tuple[Dim, ...]) -> Value:
         assert self.log is not None
-        log, value = emit("log_read", [self.log.value], {"at": (begin,), "shape": shape})
+        at = begin * product(self.shape)
+        log, value = emit("log_read", [self.log.value], {"at": (at,), "shape": shape})
         _set(self.log, log)
         return value
 
@@ -207,22 +263,34 @@ class Grown(Run):
                         template=x.template if isinstance(x, Rows) else x)
         self._accept(x)
         assert self.log is not None
+        more = x.count if isinstance(x, Stored) else 1
         x = x.data if isinstance(x, Stored) else lift(number_of(x))
+        _hand_over(x)
         (log,) = emit("push", [self.log.value, atom_of(x, self.dtype)])
-        self._changed(log, self.count + product(dims_of(x)))
+        self._changed(log, self.count + more)
 
     def _accept(self, *items: Any) -> None:
         """Begin again with other storage where items are of kinds that this one is not for."""
-        raw = united(self.raw, *map(_kinds_of, items))
+        kinds, shapes = [_kinds_of(x) for x in items], {_shape_of(x) for x in items}
+        if len(shapes) > 1 or (shapes and self.log is not None and shapes != {self.shape}):
+            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
+        raw = united(self.raw, *kinds)
         if _plain(raw) != self.kinds:
+            if any(shapes) and is_mixed(raw):
+                raise Unroll("a list that gets longer as data decides holds arrays of different "
+                             "dtypes")
             raise Grows(self.lists.frame, self.container, "a list gets another kind of number",
-                        by_data=True, kinds={self.column: raw})
+                        by_data=True, kinds={self.column: raw},
+                        shape=next(iter(shapes), self.shape))
 
     def pop(self) -> Any:
         """Remove the last item and return it."""
         self._require_item()
         assert self.log is not None
-        log, value = emit("pop", [self.log.value], {"shapes": ((),)})
+        if self.shape:
+            value = self._read(self.count - 1, self.shape)
+        log, last = emit("pop", [self.log.value], {"shapes": (self.shape,)})
+        value = value if self.shape else last
         self._changed(log, self.count - 1)
         return self._number(value)
 
@@ -235,14 +303,19 @@ class Grown(Run):
         elif not inside:
             raise IndexError("pop from empty list")
 
+    def remove(self, k: Any) -> Any:
+        """Remove an item and return it."""
+        return _removed(self, k)
+
     def put(self, k: Any, x: Any) -> None:
         """Replace an item by a number."""
         if self.log is None:
             raise IndexError("list assignment index out of range")
         self._accept(x)
         at = point_index(k, self.count, 0)
+        _hand_over(x)
         x = atom_of(lift(number_of(x)), self.dtype)
-        (log,) = emit("log_write", [self.log.value, x], {"at": (at,)})
+        (log,) = emit("log_write", [self.log.value, x], {"at": (at * product(self.shape),)})
         self._changed(log, self.count)
 
     def replace(self, parts: list[Any]) -> None:
@@ -255,8 +328,11 @@ class Grown(Run):
         self._accept(*(p for p in parts if not (isinstance(p, Stored) and p.count == 0)))
         if self.log is None:
             return
-        data = _joined_array(parts, self.dtype)
-        emit("log_array", [self.log.value], {"shape": (self.count,), "last": False})
+        if self.shape and not all(isinstance(p, Stored) for p in parts):
+            self.give_up("a change of a list of arrays")
+        data = _joined_array(parts, self.dtype, self.shape)
+        shape = (self.count, *self.shape)
+        emit("log_array", [self.log.value], {"shape": shape, "last": False})
         self._changed(emit_value("log_of", [data.value]), data.dims[0])
 
     def _changed(self, log: Value, size: Dim) -> None:
@@ -277,9 +353,11 @@ class Grown(Run):
         """Return the items as they are in the end; None where there never was one."""
         if self.log is None:
             return None
-        data = tracer_of(emit_value("log_array", [self.log.value],
-                                    {"shape": (self.count,), "last": True}))
+        data = tracer_of(emit_value("log_array", [self.log.value], {
+            "shape": (self.count, *self.shape), "last": True}))
         data.cell.is_array = True
+        if (data.ndim - 1, data.dtype) in current().in_lists:
+            freeze(data.cell)
         return self._stored(data)
 
 
@@ -313,6 +391,10 @@ class GrownRows(Rows):
         """Remove the last item and return it."""
         return self.row([c.pop() for c in self.columns])
 
+    def remove(self, k: Any) -> Any:
+        """Remove an item and return it."""
+        return _removed(self, k)
+
     def put(self, k: Any, x: Any) -> None:
         """Replace an item."""
         for column, y in zip(self.columns, self._places(x), strict=True):
@@ -339,6 +421,13 @@ class GrownRows(Rows):
         return None if columns[0] is None else Rows(columns, self.template, self.where)
 
 
+def _removed(run: ByData, k: Any) -> Any:
+    place = of_dim(point_index(k, run.count, 0))
+    x = run.item(place)
+    run.replace([run.part(slice(None, place)), run.part(slice(place + 1, None))])
+    return x
+
+
 ByData = Grown | GrownRows
 """A run of which data decides how many items it has."""
 
@@ -348,9 +437,9 @@ def _as_value(d: Dim) -> Value:
     return atom if isinstance(atom, Value) else emit_value("full", [atom], {"shape": ()})
 
 
-def _joined_array(items: list[Any], dtype: np.dtype) -> Tracer:
+def _joined_array(items: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> Tracer:
     if not items:
-        return tracer_of(emit_value("empty", [], {"shape": (0,), "dtype": dtype}))
+        return tracer_of(emit_value("empty", [], {"shape": (0, *shape), "dtype": dtype}))
     return cast(array_of([number_of(x) for x in items]), dtype)
 
 
@@ -371,6 +460,7 @@ class DataLists:
         self.kinds: dict[int, dict[int, Kinds]] = {}
         """By list and place in tuples, the kinds of numbers that it gets."""
         self.templates: dict[int, Any] = {}
+        self.shapes: dict[int, tuple[Dim, ...]] = {}
         self.containers: dict[int, list[Any]] = {}
         self.before: dict[int, list[Any]] = {}
         """What the lists had, by their ids."""
@@ -390,6 +480,8 @@ class DataLists:
         if e.template is not None:
             self.templates[key] = e.template
             kinds.update(enumerate(map(_kinds_of, places_of(e.template))))
+        if e.shape is not None:
+            self.shapes[key] = e.shape
         for column, more in e.kinds.items():
             kinds[column] = united(kinds.get(column, ()), more)
         self._check(e.container, e)
@@ -449,9 +541,16 @@ class DataLists:
             raise refuse(f"a list that gets longer as data decides: {trace.plain_lists[where]}",
                          "Make an array of it first, after the loop or branch: np.array(items)")
         asked = trace.list_kinds.get(where, ())
+        found = self._items(container, list(container))
+        shapes = {_shape_of(x) for x in (found[0] if len(found) == 1 else ())}
+        if id(container) in self.shapes:
+            shapes.add(self.shapes[id(container)])
+        if len(shapes) > 1:
+            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
+        shape = next(iter(shapes), ())
         columns = [Grown(self, container, items, united(
-            asked, kinds.get(j, ()), *map(_kinds_of, items)), where, j)
-            for j, items in enumerate(self._items(container, list(container)))]
+            asked, kinds.get(j, ()), *map(_kinds_of, items)), where, j, shape)
+            for j, items in enumerate(found)]
         template = self.templates.get(id(container))
         return columns[0] if template is None else GrownRows(columns, template, where)
 
@@ -463,5 +562,19 @@ class DataLists:
     def finish(self) -> None:
         """Let the lists have their items in arrays."""
         for key, container in self.containers.items():
+            self._freeze_named(self.runs[key])
             run = self.runs[key].finished()
             container[:] = self.before[key] if run is None else [run]
+
+    def _freeze_named(self, run: ByData) -> None:
+        """Refuse writes to arrays that have names and may be items of a list."""
+        from tracejit.trace.heap import held_by_program
+
+        if not isinstance(run, Grown) or not run.shape:
+            return
+        kind = len(run.shape), run.dtype
+        if kind in current().in_lists:
+            for x in held_by_program():
+                if isinstance(x, Tracer) and x.is_array and (x.cell.value.aval.ndim,
+                                                             x.dtype) == kind:
+                    freeze(x.cell)

@@ -106,7 +106,7 @@ def content_of(guess: Any, values: Iterator[Value]) -> Any:
             return g.content
         content = scalar_of(next(values), weak=g.weak)
         if g.is_array:
-            content.cell.is_array = True
+            content.cell.is_array = content.cell.handed_on = True
         return content
 
     return map_content(leaf, guess)

@@ -145,10 +145,27 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
         raise refuse("writing to an array of which data decides which array it is, while another "
                      "name for it is in use", "Copy it first: x = x.copy()")
     trace = current()
+    _note_rewriting(cell)
     trace.memory.note_write(cell)
     cell.outdate_choices()
     trace.record(CellPlace(cell), cell.depth)
     cell.value = write_view(cell.value, x.steps, put, _emit, at)
+
+
+def _note_rewriting(cell: Cell) -> None:
+    """Note a write to an array that a loop or branch has handed on: it may be another one.
+
+    Refused where a list whose length data decides may hold it.
+    """
+    trace = current()
+    if not (cell.sources or cell.handed_on):
+        return
+    kind = cell.value.aval.ndim, cell.value.aval.dtype
+    if kind in trace.in_lists:
+        raise refuse("writing to an array that may be in a list whose length data decides",
+                     "Append a copy: items.append(x.copy())")
+    for frame in trace.frames:
+        frame.rewritten.add(kind)
 
 
 def give_up_lists(cell: Cell) -> None:

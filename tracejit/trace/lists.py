@@ -688,6 +688,9 @@ def extend(xs: list[Any], content: Any) -> None:
 
 
 def _insert(xs: list[Any], k: Any, x: Any) -> None:
+    if xs and isinstance(xs[0], ByData):
+        xs[0].replace([xs[0].part(slice(None, k)), x, xs[0].part(slice(k, None))])
+        return
     before, after = ([], xs) if isinstance(k, int) and k == 0 else (
         cut(xs, slice(None, k)), cut(xs, slice(k, None)))
     _change(xs, [*before, x, *after], "list.insert()")
@@ -696,6 +699,10 @@ def _insert(xs: list[Any], k: Any, x: Any) -> None:
 def _pop(xs: list[Any], k: Any = -1) -> Any:
     if xs and isinstance(xs[0], ByData) and isinstance(k, int) and k == -1:
         return xs[0].pop()
+    if xs and isinstance(xs[0], ByData):
+        return xs[0].remove(k)
+    if any(f.by_data for f in current().frames):
+        known_container(xs, "list.pop()")  # it gets shorter as data decides
     if not isinstance(k, int):
         give_up(xs, "list.pop()")
     if k not in (0, -1) and len(xs) == 1:

@@ -76,17 +76,19 @@ class Grows(Unroll):
     by_data   -- whether data decides how many items it gets
     kinds     -- by place in the items, if those are tuples: of which its numbers are
     template  -- a tuple that is like the items
+    shape     -- of the items, where they are arrays
     """
 
     frame: Any
     container: Any
 
     def __init__(self, frame: Any, container: Any, why: str, by_data: bool = False,
-                 kinds: Any = None, template: Any = None,
+                 kinds: Any = None, template: Any = None, shape: Any = None,
                  refusal: Refusal | None = None) -> None:
         super().__init__(why, refusal)
         self.frame, self.container = frame, container
         self.by_data, self.kinds, self.template = by_data, kinds or {}, template
+        self.shape = shape
 
 
 class Widens(Refusal):
