@@ -109,3 +109,32 @@ def test_uint8_does_not_wrap_in_differences() -> None:
     x = np.array([9, 1, 4, 250], np.uint8)
     assert np.array_equal(tracejit.jit(lambda x: np.gradient(x))(x), np.gradient(x))
     assert tracejit.jit(lambda x: scipy.special.ndtr(x))(x) == pytest.approx(scipy.special.ndtr(x))
+
+
+@pytest.mark.parametrize(("call", "error"), [
+    (lambda x: np.array(x, dtype=int, copy=False), ValueError),
+    (lambda x: np.array([x[0]], copy=False), ValueError),
+    (lambda x: x.ravel(kind="stable"), TypeError), (lambda x: x.round(order="F"), TypeError),
+    (lambda x: x.swapaxes(0, 1, order="F"), TypeError), (lambda x: np.max(x, dtype=int), TypeError),
+    (lambda x: np.clip(x, 0, 1, min=0), ValueError), (lambda x: np.sum(x, 0, None, None, 0, 0, True,
+                                                                       1), TypeError),
+])
+def test_what_numpy_does_not_take_is_its_error(call: Any, error: type[Exception]) -> None:
+    x = np.ones((2, 2))
+    with pytest.raises(error):
+        call(x)
+    with pytest.raises(error):
+        tracejit.jit(lambda x: call(x))(x)
+
+
+@pytest.mark.parametrize("method", ["sum", "max", "any", "mean", "var", "argmax", "cumsum", "take"])
+def test_arguments_of_methods_by_place_are_numpys(method: str) -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    places = {"sum": (1, np.float32, None, True), "max": (1, None, True), "any": (1, None, None, 1),
+              "mean": (1, np.float32), "var": (1, None, None, 1), "argmax": (1, None),
+              "cumsum": (1, np.float32), "take": ([0, 1], 1)}[method]
+    expected = getattr(x, method)(*places)
+    with tracejit.config(disable_jit=True):
+        found = tracejit.jit(lambda x: getattr(x, method)(*places))(x)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    assert np.allclose(found, expected)

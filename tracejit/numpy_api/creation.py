@@ -146,6 +146,10 @@ def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
             result = lay_out(cast(result, dtype), order, source)
     if dtype is not None and result.dtype != dtype:
         result = cast(result, dtype)
+    own = dtype_of(a) if isinstance(a, np.ndarray) or (isinstance(a, Tracer) and (
+        a.is_array or a.dims)) else None
+    if copy is False and (own is None or own != result.dtype):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
     if order in ("C", "F") and len(result.dims) > 1:
         result = _ordered(result, order) if not copy else lay_out(tracer_of(result.value), order)
     while len(result.dims) < ndmin:

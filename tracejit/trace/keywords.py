@@ -42,8 +42,8 @@ def checking_keywords(capture: Callable[..., Any], captured: Any,
         if len(args) > places and not any_number:
             kwargs = _named(captured, method, args[places:], places, kwargs)
             args = args[:places]
-        if method is None and kwargs:
-            _require_known(captured, kwargs)
+        if kwargs:
+            _require_known(captured, kwargs, method)
         if kwargs.keys() <= known:
             return capture(*args, **kwargs)
         for name in kwargs.keys() - known - HARMLESS:
@@ -79,9 +79,9 @@ def _label(captured: Any) -> str:
     return f"{public}.{captured.__name__}".replace("numpy.", "np.")
 
 
-def _require_known(captured: Any, kwargs: dict[str, Any]) -> None:
-    """Raise NumPy's error where a keyword is none of a function's."""
-    parameters = _parameters(captured)
+def _require_known(captured: Any, kwargs: dict[str, Any], method: str | None = None) -> None:
+    """Raise NumPy's error where a keyword is none of a function's, or of a method's."""
+    parameters = _parameters(captured if method is None else getattr(np.ndarray, method))
     if not parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
     for name in kwargs.keys() - parameters.keys():
