@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar, cast
 
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Span, Value
-from tracejit.ir.dims import Call, Dim, Expr
+from tracejit.ir.dims import Dim, Expr, IntegerCall
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.walk import all_eqns
 
@@ -79,7 +79,7 @@ def _has_margin(d: Dim, size: Dim) -> bool:
     candidates: list[Dim] = [size]
     if isinstance(size, Expr) and len(size.terms) == 1 and not size.const:
         (monomial, c), = size.terms
-        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Call) and (
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], IntegerCall) and (
                 monomial[0].fn == "max"):
             candidates += monomial[0].args
     margins = [d - x for x in candidates]

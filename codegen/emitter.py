@@ -38,7 +38,7 @@ from tracejit.codegen.loop_ir import NOWHERE, Assign, If, Let, Node, Origin
 from tracejit.codegen.names import MADE_OF_NAMES, is_numbered, reserved_names
 from tracejit.codegen.templates import filled
 from tracejit.ir.core import Atom, Eqn, Literal, Site, Value
-from tracejit.ir.dims import Call, Dim, Expr, dim_values
+from tracejit.ir.dims import Dim, Expr, IntegerCall, dim_values
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.types import scalar
 from tracejit.ir.user_text import identifier
@@ -158,7 +158,7 @@ class Emitter:
         assert total is not None
         return plus(total, integer(d.const)) if d.const else total
 
-    def _dim_atom(self, a: Value | Call) -> Expression:
+    def _dim_atom(self, a: Value | IntegerCall) -> Expression:
         if isinstance(a, Value):
             return self.scalar(a)
         name = {"max": "imax", "min": "imin", "floordiv": "idiv", "mod": "imod"}[a.fn]

@@ -16,7 +16,7 @@ from llvmlite import ir
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Call, Dim, dim_values
+from tracejit.ir.dims import Dim, IntegerCall, dim_values
 from tracejit.ir.types import Aval
 
 __all__ = ["Condition", "plan_dims", "plan_text"]
@@ -97,7 +97,7 @@ def dim_code(builder: Any, d: Dim, known: Callable[[Value], Any]) -> Any:
     return total
 
 
-def _atom_code(builder: Any, a: Value | Call, known: Callable[[Value], Any]) -> Any:
+def _atom_code(builder: Any, a: Value | IntegerCall, known: Callable[[Value], Any]) -> Any:
     if isinstance(a, Value):
         return known(a)
     left, right = (dim_code(builder, arg, known) for arg in a.args)

@@ -31,13 +31,13 @@ from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.user_text import in_docstring, on_one_line
 
-__all__ = ["Place", "Writer", "heading", "render", "render_nodes", "wrapped", "write"]
+__all__ = ["SourcePlace", "Writer", "heading", "render", "render_nodes", "wrapped", "write"]
 
 COMMENT_COLUMN = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class SourcePlace:
     """Where a node is in the source.
 
     first, last -- its lines, counted from 1
@@ -121,7 +121,7 @@ class Writer:
     """Writes nodes as lines of source, behind others, and notes where each is."""
 
     lines: list[str]
-    places: list[Place]
+    places: list[SourcePlace]
 
     def __init__(self, lines: list[str]) -> None:
         self.lines, self.places = lines, []
@@ -142,7 +142,7 @@ class Writer:
         self._loops += is_loop
         self._blocks(node, depth)
         self._loops -= is_loop
-        self.places.insert(place, Place(node, first, len(self.lines), text, self._loops))
+        self.places.insert(place, SourcePlace(node, first, len(self.lines), text, self._loops))
 
     def _blocks(self, node: Node, depth: int) -> None:
         if isinstance(node, Loop):

@@ -12,7 +12,7 @@ from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.cleanup import names_in
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.ir.core import Block, Value
-from tracejit.ir.dims import Call, Dim, ceil_div
+from tracejit.ir.dims import Dim, IntegerCall, ceil_div
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
@@ -177,7 +177,7 @@ def dim_source(d: Dim, names: Mapping[Value, str], prefix: str = "") -> str:
     return " + ".join([*terms, *([str(d.const)] if d.const else [])]).replace("+ -", "- ")
 
 
-def _call_source(a: Call, names: Mapping[Value, str], prefix: str) -> str:
+def _call_source(a: IntegerCall, names: Mapping[Value, str], prefix: str) -> str:
     left, right = (dim_source(arg, names, prefix) for arg in a.args)
     return f"{prefix}{_FUNCTIONS[a.fn]}({left}, {right})"
 

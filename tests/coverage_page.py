@@ -15,7 +15,7 @@ import tracejit.api  # (fills the tables)
 from tracejit.trace import dispatch
 from tracejit.trace.calls import BUILTINS
 from tracejit.trace.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
-from tracejit.trace.tracer import Traced, Tracer
+from tracejit.trace.tracer import TracedOperand, Tracer
 
 PACKAGE = Path(tracejit.__file__).parent
 
@@ -155,6 +155,6 @@ def coverage_page() -> str:
         fft=_listed(_numpy_names(np.fft)),
         data_sized=_listed(f.__name__ for f in dispatch.DATA_SIZED),
         methods=_listed(methods), attributes=_listed(attributes),
-        operators=_listed(_operators(Traced)), inplace=_listed(_operators(Tracer, "i", "=")),
+        operators=_listed(_operators(TracedOperand)), inplace=_listed(_operators(Tracer, "i", "=")),
         math=_listed(math_names), builtins=_listed(_builtin_names()),
         scipy=_listed(_scipy_names()))) + "\n"

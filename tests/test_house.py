@@ -5,6 +5,7 @@ Each check is a function from files or objects to complaints, and is shown a fau
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from enum import EnumMeta
 from typing import Any
 
 import pytest
+from test_packaging import MODULES
 
 import tracejit
 
@@ -57,3 +59,25 @@ def test_a_parameter_that_is_not_told_is_found() -> None:
         """
 
     assert parameters_untold(f) == {"left_out", "rest"}
+
+
+# --- one word, one thing ------------------------------------------------------------------------
+
+
+def classes_of_one_name(modules: dict[str, str]) -> dict[str, list[str]]:
+    """Return the names that classes of several modules have, and these modules."""
+    found: dict[str, list[str]] = {}
+    for module, source in modules.items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module)
+    return {name: homes for name, homes in found.items() if len(homes) > 1}
+
+
+def test_no_two_classes_have_one_name() -> None:
+    assert classes_of_one_name(MODULES) == {}
+
+
+def test_two_classes_of_one_name_are_found() -> None:
+    modules = {"a": "class Plan: ...", "b": "class Plan: ...", "c": "def Plan(): ..."}
+    assert classes_of_one_name(modules) == {"Plan": ["a", "b"]}

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tracejit.codegen.cuda.program import Parameter
-from tracejit.codegen.cuda.units import Program
+from tracejit.codegen.cuda.units import DeviceSteps
 from tracejit.codegen.loop_ir import NOWHERE, Loop, every_node
-from tracejit.codegen.python_source import Place
+from tracejit.codegen.python_source import SourcePlace
 
 __all__ = ["DeviceSource"]
 
@@ -27,10 +27,10 @@ class DeviceSource:
     """
 
     text: str
-    program: Program
+    program: DeviceSteps
     launched: dict[str, str] = field(default_factory=dict)
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)
-    places: list[Place] = field(default_factory=list)
+    places: list[SourcePlace] = field(default_factory=list)
     kernels: dict[str, list[Parameter]] = field(default_factory=dict)
     arrays: dict[str, tuple[np.dtype, int]] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ from tracejit.codegen.cuda.products import NAME
 from tracejit.codegen.cuda.program import Parameter
 from tracejit.codegen.cuda.splitting import split
 from tracejit.codegen.cuda.team_nodes import rows_of_teams, shared_by_team
-from tracejit.codegen.cuda.units import Program, Unit
+from tracejit.codegen.cuda.units import DeviceSteps, Unit
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import (
@@ -105,7 +105,7 @@ def _require_known(nodes: Sequence[Node], known: set[str]) -> None:
 
 
 class _Renderer:
-    def __init__(self, kernel: Kernel, dtypes: dict[str, np.dtype], program: Program) -> None:
+    def __init__(self, kernel: Kernel, dtypes: dict[str, np.dtype], program: DeviceSteps) -> None:
         self.kernel, self.dtypes, self.program = kernel, dtypes, program
         self.out = DeviceSource("", program)
         self.slots: dict[str, tuple[str, int]] = {}

@@ -22,8 +22,8 @@ from tracejit.codegen.cuda.names import defined_in, exposed_in, used_in
 from tracejit.codegen.cuda.teams import Halves, Team, halves_of, rebuilt, team_of
 from tracejit.codegen.cuda.units import (
     Control,
+    DeviceSteps,
     HostValue,
-    Program,
     Step,
     Told,
     Unit,
@@ -70,7 +70,7 @@ MAX_AGAIN = 16
 """How many operations a scalar may take that is computed again where it is used."""
 
 
-def split(kernel: Kernel, dtypes: dict[str, np.dtype]) -> Program:
+def split(kernel: Kernel, dtypes: dict[str, np.dtype]) -> DeviceSteps:
     """Return a kernel as steps."""
     return _Splitter(kernel, dtypes).run()
 
@@ -92,7 +92,7 @@ class _Splitter:
         self.repeated: set[str] = set()
         """Scalars that are set more than once."""
 
-    def run(self) -> Program:
+    def run(self) -> DeviceSteps:
         nodes: list[Node] = [n for n in self.kernel.nodes if not isinstance(n, Return)]
         self._alias_arrays(nodes)
         counts: dict[str, int] = {}
@@ -104,7 +104,7 @@ class _Splitter:
         self.repeated = assigned - folded
         self.host = self._known_to_host(nodes)
         steps = self._block(nodes)
-        program = Program(steps, {}, frozenset(self.host), self.aliases)
+        program = DeviceSteps(steps, {}, frozenset(self.host), self.aliases)
         program.scalars = self._handed_on(program)
         return program
 
@@ -370,7 +370,7 @@ class _Splitter:
 
     # --- scalars that units hand on ---------------------------------------------------------------
 
-    def _handed_on(self, program: Program) -> dict[str, np.dtype]:
+    def _handed_on(self, program: DeviceSteps) -> dict[str, np.dtype]:
         """Return the scalars that one unit reads and another one has set."""
         free = self.host | self.parameters | self.variables | self.arrays
         found: dict[str, None] = {}

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracejit.codegen.cuda.device_nodes import for_device
 from tracejit.codegen.cuda.names import defined_in
-from tracejit.codegen.cuda.teams import ARGUMENTS, Access, accesses_of, meets
+from tracejit.codegen.cuda.teams import ARGUMENTS, TeamAccess, accesses_of, meets
 from tracejit.codegen.cuda.units import Unit
 from tracejit.codegen.folds import identity_of
 from tracejit.codegen.loop_expressions import (
@@ -76,7 +76,7 @@ class _Rows:
         """Scalars that a row begins with a value of its own."""
         self.done: list[Node] = []
         self.inside: list[Node] = []
-        self.touched: list[Access] = []
+        self.touched: list[TeamAccess] = []
         """What threads have touched since they last met."""
 
     @property

@@ -38,7 +38,7 @@ from tracejit.codegen.loop_ir import (
     expressions,
 )
 
-__all__ = ["ARGUMENTS", "Access", "Halves", "Team", "accesses_of", "halves_of", "meets",
+__all__ = ["ARGUMENTS", "TeamAccess", "Halves", "Team", "accesses_of", "halves_of", "meets",
            "rebuilt", "team_of"]
 
 
@@ -148,7 +148,7 @@ def _has_unit_stride(place: Expression, variable: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TeamAccess:
     """A read or write of an array by the threads of a team.
 
     place -- where; None where it may be anywhere
@@ -168,16 +168,16 @@ FIRST, UNKNOWN = "<first>", "<unknown>"
 _LANE = Var("<lane>", I64)
 
 
-def accesses_of(node: Node, divided: Sequence[Loop], lane: str = "") -> Iterator[Access]:
+def accesses_of(node: Node, divided: Sequence[Loop], lane: str = "") -> Iterator[TeamAccess]:
     """Yield what threads of a team read and write where they do a node of a row."""
     if isinstance(node, (Store, Do)) and not lane:
         lane = FIRST
     for load in loads_in(node):
-        yield Access(load.buffer, load.index, False, lane)
+        yield TeamAccess(load.buffer, load.index, False, lane)
     if isinstance(node, Store):
-        yield Access(node.buffer, node.index, True, lane)
+        yield TeamAccess(node.buffer, node.index, True, lane)
     elif isinstance(node, Do):
-        yield from (Access(name, None, True, lane) for name in used_in([node]))
+        yield from (TeamAccess(name, None, True, lane) for name in used_in([node]))
     if isinstance(node, Loop) and any(node is loop for loop in divided):
         lane = node.var if node.lo == ZERO else UNKNOWN
     for block in children(node):
@@ -185,7 +185,7 @@ def accesses_of(node: Node, divided: Sequence[Loop], lane: str = "") -> Iterator
             yield from accesses_of(inner, divided, lane)
 
 
-def meets(a: Access, b: Access) -> bool:
+def meets(a: TeamAccess, b: TeamAccess) -> bool:
     """Whether a thread may touch what another one writes."""
     if a.array != b.array or not (a.is_write or b.is_write):
         return False

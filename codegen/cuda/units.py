@@ -16,7 +16,7 @@ from tracejit.codegen.cuda.teams import Team
 from tracejit.codegen.loop_expressions import Expression, known_integer
 from tracejit.codegen.loop_ir import Assign, Do, If, Let, Loop, Node, While, children
 
-__all__ = ["Control", "HostValue", "Program", "Step", "Told", "Unit", "axes_of", "has_grid",
+__all__ = ["Control", "HostValue", "DeviceSteps", "Step", "Told", "Unit", "axes_of", "has_grid",
            "is_grid", "is_product", "is_running"]
 
 FEW = 32
@@ -97,7 +97,7 @@ Step = Unit | HostValue | Control
 
 
 @dataclass(slots=True)
-class Program:
+class DeviceSteps:
     """The steps of a program, and the scalars that lie in memory of the device, by name."""
 
     steps: list[Step]

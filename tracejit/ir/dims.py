@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from tracejit.ir.values import (
-    Call,
     Dim,
     Expr,
+    IntegerCall,
     Value,
     atom,
     dim_key,
@@ -17,7 +17,7 @@ from tracejit.ir.values import (
     values_of,
 )
 
-__all__ = ["Call", "Dim", "Expr", "atom", "ceil_div", "clamps", "dim_values", "evaluate",
+__all__ = ["IntegerCall", "Dim", "Expr", "atom", "ceil_div", "clamps", "dim_values", "evaluate",
            "floor_div", "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum", "minimum",
            "mod", "product", "substitute", "upper_bound"]
 
@@ -38,7 +38,7 @@ def maximum(a: Dim, b: Dim, ranges: Ranges | None = None) -> Dim:
         return a
     if is_nonneg(b - a, ranges):
         return b
-    return atom(Call("max", _ordered(a, b)))
+    return atom(IntegerCall("max", _ordered(a, b)))
 
 
 def minimum(a: Dim, b: Dim, ranges: Ranges | None = None) -> Dim:
@@ -49,7 +49,7 @@ def minimum(a: Dim, b: Dim, ranges: Ranges | None = None) -> Dim:
         return b
     if is_nonneg(b - a, ranges):
         return a
-    return atom(Call("min", _ordered(a, b)))
+    return atom(IntegerCall("min", _ordered(a, b)))
 
 
 def _ordered(a: Dim, b: Dim) -> tuple[Dim, Dim]:
@@ -67,7 +67,7 @@ def floor_div(a: Dim, b: Dim) -> Dim:
             return polynomial({m: c // b for m, c in a.terms}, a.const // b)
     elif a == b:
         return 1
-    return atom(Call("floordiv", (a, b)))
+    return atom(IntegerCall("floordiv", (a, b)))
 
 
 def ceil_div(a: Dim, b: Dim) -> Dim:
@@ -81,14 +81,14 @@ def mod(a: Dim, b: Dim) -> Dim:
         return a % b
     if isinstance(a, Expr) and isinstance(b, int) and b and all(c % b == 0 for _, c in a.terms):
         return a.const % b
-    return atom(Call("mod", (a, b)))
+    return atom(IntegerCall("mod", (a, b)))
 
 
 def clamps(d: Dim) -> Iterator[tuple[Value, int]]:
     """Yield values and numbers such that a `max` or `min` in a dim asks which is greater."""
     for monomial, _ in d.terms if isinstance(d, Expr) else ():
         for a in monomial:
-            if isinstance(a, Call):
+            if isinstance(a, IntegerCall):
                 left, right = a.args
                 if a.fn in ("max", "min") and isinstance(left, Expr) and isinstance(right, int):
                     moved = left - left.const
@@ -112,7 +112,7 @@ def map_dim(d: Dim, fn: Callable[[Value], Dim]) -> Dim:
     for monomial, coefficient in d.terms:
         term: Dim = coefficient
         for a in monomial:
-            if isinstance(a, Call):
+            if isinstance(a, IntegerCall):
                 left, right = (map_dim(arg, fn) for arg in a.args)
                 term = term * _CALLS[a.fn](left, right)
             else:
@@ -199,7 +199,7 @@ def is_nonneg(d: Dim, ranges: Ranges | None = None, cases: list[int] | None = No
 def _drop_max(d: Expr, ranges: Ranges, cases: list[int]) -> bool:
     """Prove `d >= 0` by bounding a `max` below or a `min` above by one of its arguments."""
     for monomial, c in d.terms:
-        if len(monomial) == 1 and isinstance(monomial[0], Call):
+        if len(monomial) == 1 and isinstance(monomial[0], IntegerCall):
             call = monomial[0]
             cases[0] -= 1
             if cases[0] < 0:
@@ -215,8 +215,8 @@ def _drop_max(d: Expr, ranges: Ranges, cases: list[int]) -> bool:
     return False
 
 
-def _atom_nonneg(a: Value | Call, ranges: Ranges, cases: list[int]) -> bool:
-    if not isinstance(a, Call):
+def _atom_nonneg(a: Value | IntegerCall, ranges: Ranges, cases: list[int]) -> bool:
+    if not isinstance(a, IntegerCall):
         low = ranges.get(a, (None, None))[0]
         return (low is not None and low == 0) or getattr(a, "is_size", False)
     if a.fn == "max":

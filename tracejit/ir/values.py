@@ -17,16 +17,16 @@ import numpy as np
 
 from tracejit.ir.dtypes import dtype_name
 
-__all__ = ["Aval", "Call", "Dim", "Expr", "LogType", "Monomial", "Type", "Value", "atom",
+__all__ = ["Aval", "IntegerCall", "Dim", "Expr", "LogType", "Monomial", "Type", "Value", "atom",
            "atom_key", "dim_key", "dim_values", "format_dim", "polynomial", "values_of"]
 
 Dim = Union[int, "Expr"]
-Factor = Union["Value", "Call"]
+Factor = Union["Value", "IntegerCall"]
 Monomial = tuple[Factor, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class IntegerCall:
     """A non-polynomial atom: `max`, `min`, `floordiv` or `mod` of two dims."""
 
     fn: str
@@ -68,7 +68,7 @@ class Expr:
 
 
 def atom_key(a: Factor) -> tuple[object, ...]:
-    if isinstance(a, Call):
+    if isinstance(a, IntegerCall):
         return (1, a.fn, tuple(dim_key(d) for d in a.args))
     return (0, a.uid)
 
@@ -112,7 +112,8 @@ def _opposite_extremes(terms: Mapping[Monomial, int]) -> tuple[tuple[Monomial, M
     So the parts x[1:] and x[:1], of sizes max(n - 1, 0) and min(n, 1), have n elements together.
     """
     extremes = [(m, m[0]) for m, c in terms.items()
-                if c and len(m) == 1 and isinstance(m[0], Call) and m[0].fn in ("max", "min")]
+                if c and len(m) == 1 and isinstance(m[0], IntegerCall)
+                and m[0].fn in ("max", "min")]
     for m, largest in extremes:
         for k, smallest in extremes:
             if (largest.fn, smallest.fn, terms[m]) != ("max", "min", terms[k]):
@@ -145,7 +146,7 @@ def dim_values(d: Dim) -> Iterator[Value]:
     if isinstance(d, Expr):
         for monomial, _ in d.terms:
             for a in monomial:
-                if isinstance(a, Call):
+                if isinstance(a, IntegerCall):
                     for arg in a.args:
                         yield from dim_values(arg)
                 else:
@@ -153,7 +154,9 @@ def dim_values(d: Dim) -> Iterator[Value]:
 
 
 def values_of(a: Factor) -> tuple[Value, ...]:
-    return tuple(v for arg in a.args for v in dim_values(arg)) if isinstance(a, Call) else (a,)
+    if not isinstance(a, IntegerCall):
+        return (a,)
+    return tuple(v for arg in a.args for v in dim_values(arg))
 
 
 def _name_of(v: Value) -> str:
@@ -177,7 +180,7 @@ def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
 
 
 def _format_atom(a: Factor, name: Callable[[Value], str]) -> str:
-    if not isinstance(a, Call):
+    if not isinstance(a, IntegerCall):
         return name(a)
     left, right = (format_dim(arg, name) for arg in a.args)
     if a.fn in ("max", "min"):

@@ -29,7 +29,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.iterables import TracedIterable
 from tracejit.trace.layouts import lay_out
 from tracejit.trace.reshapes import contiguous
-from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
 __all__ = ["arange", "eye", "filled", "iota", "linspace"]
 
@@ -285,7 +285,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
         lo, by = int(start), int(step)
         result = cast(arange(lo, stop, by), np.float64)
         return result if dtype is None else cast(result, dtype)
-    if any(isinstance(x, Traced) for x in (start, stop, step)):
+    if any(isinstance(x, TracedOperand) for x in (start, stop, step)):
         raise refuse("np.arange with traced numbers that are no ints has a size that depends on "
                      "data", "Use np.linspace, or start + step * np.arange(n)")
     values: np.ndarray = np.arange(start, stop, step, dtype=dtype)

@@ -19,7 +19,7 @@ from tracejit.trace.dispatch import DATA_SIZED, METHODS, captures
 from tracejit.trace.equations import apply, as_operand, cast
 from tracejit.trace.indexing import point_index, slice_span
 from tracejit.trace.known import constant_copy, known_array
-from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int
 from tracejit.trace.views import whole
 from tracejit.tree import flatten, unflatten
 
@@ -108,7 +108,7 @@ def _known_result(function: Any) -> Any:
     what = f"{module}.{function.__name__}"
 
     def known(x: Any) -> Any:
-        if not isinstance(x, Traced):
+        if not isinstance(x, TracedOperand):
             return x
         found = known_array(x, f"{what} has a result of this size")
         if found is None:

@@ -33,7 +33,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.known import known_array
 from tracejit.trace.layouts import UNKNOWN, lay_out
 from tracejit.trace.python_numbers import strong
-from tracejit.trace.tracer import Traced, Tracer, tracer_of
+from tracejit.trace.tracer import TracedOperand, Tracer, tracer_of
 
 __all__ = ["contract"]
 
@@ -332,7 +332,7 @@ captures(np.triu)(_triangle(False))
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a vector norm, or the norm of matrices that takes no singular values."""
     x = as_tracer(x)
-    if isinstance(ord, Traced):
+    if isinstance(ord, TracedOperand):
         known = known_array(ord, "np.linalg.norm is computed by this order")
         if known is None:
             raise refuse("np.linalg.norm with an order that is traced", "Use a constant order")

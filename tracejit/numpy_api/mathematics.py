@@ -14,7 +14,7 @@ from tracejit.trace.dispatch import FUNCTIONS, captures
 from tracejit.trace.equations import apply, apply_ufunc, cast, dtype_of, is_weak, of_scalars
 from tracejit.trace.mixed import Mixed
 from tracejit.trace.python_numbers import either, last_before_error, python_int, require, strong
-from tracejit.trace.tracer import SymInt, Traced, Tracer
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer
 
 __all__: list[str] = []
 
@@ -27,10 +27,10 @@ def as_float(x: Any) -> Any:
         x = x.number
     if isinstance(x, Tracer) and x.dims:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-    if not isinstance(x, (Traced, int, float, np.generic)) or dtype_of(x).kind == "c":
+    if not isinstance(x, (TracedOperand, int, float, np.generic)) or dtype_of(x).kind == "c":
         kind = "complex" if isinstance(x, Tracer) else type(x).__name__
         raise TypeError(f"must be real number, not {kind}")
-    if isinstance(x, Traced):
+    if isinstance(x, TracedOperand):
         return strong(cast(x, np.float64))
     return np.float64(x)
 
@@ -154,8 +154,8 @@ def math_log(x: Any, base: Any = None) -> Any:
     """Return the logarithm, natural or to a base."""
     if base is None:
         return _log(x)
-    return (_log(x) if isinstance(x, Traced) else math.log(x)) / (
-        _log(base) if isinstance(base, Traced) else math.log(base))
+    return (_log(x) if isinstance(x, TracedOperand) else math.log(x)) / (
+        _log(base) if isinstance(base, TracedOperand) else math.log(base))
 
 
 @captures(math.remainder)

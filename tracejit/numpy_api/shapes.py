@@ -30,7 +30,7 @@ from tracejit.trace.equations import (
 from tracejit.trace.indexing import view
 from tracejit.trace.layouts import lay_out, stretched
 from tracejit.trace.reshapes import ravelled, reshaped
-from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, python_dims
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, of_dim, python_dims
 from tracejit.trace.ufunc_calls import write_reduced
 from tracejit.trace.views import ReshapeStep, TransposeStep, whole
 
@@ -539,7 +539,7 @@ def size(a: Any, axis: Any = None) -> Any:
 @captures(np.isscalar)
 def isscalar(element: Any) -> bool:
     """A number is one, and an array without axes is none."""
-    return np.isscalar(element) or (isinstance(element, Traced) and not (
+    return np.isscalar(element) or (isinstance(element, TracedOperand) and not (
         isinstance(element, Tracer) and element.is_array))
 
 

@@ -21,7 +21,7 @@ from tracejit.trace.eager import Recorded, record_call
 from tracejit.trace.equations import apply, atom_of, emit, lift, same_dim
 from tracejit.trace.identities import named
 from tracejit.trace.source import describe_line
-from tracejit.trace.tracer import Traced, Tracer, tracer_of
+from tracejit.trace.tracer import TracedOperand, Tracer, tracer_of
 
 __all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
            "inline_graph", "inline_region", "is_marked", "no_gradient", "stop_gradient"]
@@ -196,7 +196,7 @@ def _stopped(x: Any) -> Any:
         return type(x)(stop_gradient(item) for item in x)
     if isinstance(x, dict):
         return {k: stop_gradient(item) for k, item in x.items()}
-    if isinstance(x, (Traced, np.ndarray, np.generic, int, float, complex)):
+    if isinstance(x, (TracedOperand, np.ndarray, np.generic, int, float, complex)):
         return x
     raise TypeError(f"stop_gradient takes arrays and numbers, not a {type(x).__name__}")
 

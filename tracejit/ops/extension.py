@@ -23,7 +23,7 @@ from tracejit.trace.calls import call_function
 from tracejit.trace.context import current, is_tracing, refuse
 from tracejit.trace.eager import holds_recorded, record_whole, watches
 from tracejit.trace.equations import atom_of, lift
-from tracejit.trace.tracer import Traced, Tracer, tracer_of
+from tracejit.trace.tracer import TracedOperand, Tracer, tracer_of
 
 __all__ = ["CustomGradient", "RegisteredOp", "custom_gradient", "register_op"]
 
@@ -66,7 +66,7 @@ class RegisteredOp:
         names, values = self._bind(args, kwargs)
         operands = [lift(x) for x in values if _is_operand(x)]
         attributes = {n: x for n, x in zip(names, values, strict=True)
-                      if not (_is_operand(x) or isinstance(x, Traced))}
+                      if not (_is_operand(x) or isinstance(x, TracedOperand))}
         builder = current().builder
         atoms = [atom_of(x) for x in operands]
         inputs = tuple(Value(a.aval) for a in atoms)
@@ -130,7 +130,7 @@ class NativeOp(RegisteredOp):
             return self._checked(self.fn(*args, **kwargs))
         _, values = self._bind(args, kwargs)
         for x in values:
-            if not _is_operand(x) and not isinstance(x, (bool, int, Traced)):
+            if not _is_operand(x) and not isinstance(x, (bool, int, TracedOperand)):
                 raise refuse(f"op {self.op.name!r} gets a {type(x).__name__}, but compiled code "
                              "calls an @njit function with arrays and numbers only",
                              "Close over it, or pass numbers")

@@ -14,7 +14,7 @@ from tracejit.ops.kinds import structural
 from tracejit.trace.context import is_tracing, refuse
 from tracejit.trace.eager import Recorded
 from tracejit.trace.equations import atom_of, dims_of, dtype_of, emit, lift
-from tracejit.trace.tracer import Traced
+from tracejit.trace.tracer import TracedOperand
 
 __all__ = ["debug_print"]
 
@@ -104,7 +104,7 @@ class _Template(Formatter):
             items = (f"{_escaped(repr(k))}: {self._field(x, conversion, spec)}"
                      for k, x in value.items())
             return f"{{{{{', '.join(items)}}}}}"
-        if isinstance(value, Traced) or (is_tracing() and isinstance(value, np.ndarray)):
+        if isinstance(value, TracedOperand) or (is_tracing() and isinstance(value, np.ndarray)):
             value = lift(value)
             sample = np.zeros((1,) * len(dims_of(value)), dtype_of(value))[()]
             self._text(sample, conversion, spec)  # or the error, while the user's line is known
@@ -116,7 +116,7 @@ class _Template(Formatter):
 
     def _known(self, value: Any, spec: str) -> str:
         """Return the text of a number within a format."""
-        if isinstance(value, Traced):
+        if isinstance(value, TracedOperand):
             raise refuse("widths in formats have to be known when a function is captured",
                          "Write the number, or close over it")
         return self.format_field(value, spec)

@@ -19,7 +19,7 @@ from tracejit.runtime.stages import Traced
 from tracejit.runtime.watched import Watched
 from tracejit.trace.context import current
 from tracejit.trace.dependencies import collecting
-from tracejit.trace.tracer import Traced as TracedValue
+from tracejit.trace.tracer import TracedOperand as TracedValue
 
 if TYPE_CHECKING:
     from tracejit.runtime.request import Request

@@ -152,7 +152,7 @@ _SUMS: dict[AggregationMethod, Callable[[list[Any]], Any] | None] = {
 # --- programs without a function ----------------------------------------------------------------
 
 
-class Graph:
+class SymbolicGraph:
     """A program that is built line by line, as in TensorFlow 1, for `gradients` to add to.
 
     name -- what the printed program is called
@@ -178,7 +178,7 @@ class Graph:
         self._defaults: list[Any] = []
         self._open: Any = None
 
-    def __enter__(self) -> Graph:
+    def __enter__(self) -> SymbolicGraph:
         """Make operations part of this program."""
         self._open = active(self._trace)
         self._open.__enter__()
@@ -233,3 +233,7 @@ class Graph:
 
     def __str__(self) -> str:
         return str(self.graph())
+
+
+Graph = SymbolicGraph
+"""TensorFlow's name of it, for users."""

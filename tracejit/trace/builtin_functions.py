@@ -56,7 +56,7 @@ from tracejit.trace.places import MaybeUnset
 from tracejit.trace.python_numbers import python_int, require, rounded, strong
 from tracejit.trace.runs import Run, has_runs, size_of
 from tracejit.trace.text import write
-from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, of_dim, tracer_of
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int, of_dim, tracer_of
 
 __all__: list[str] = []
 
@@ -159,7 +159,7 @@ def _fsum(iterable: Any) -> Any:
         raise refuse("math.fsum of an array cannot be captured", "Use np.sum, or a list of numbers")
     total, lost = np.float64(0.0), np.float64(0.0)
     items = tuple(_items(iterable))
-    if not any(isinstance(x, Traced) for x in items):
+    if not any(isinstance(x, TracedOperand) for x in items):
         return math.fsum(items)
     for x in items:
         if isinstance(x, Tracer):
@@ -194,7 +194,7 @@ def _int(x: Any = 0, *args: Any) -> Any:
 
 
 def _float(x: Any = 0.0) -> Any:
-    if not isinstance(x, Traced):
+    if not isinstance(x, TracedOperand):
         return float(x)
     if isinstance(x, Tracer):
         _require_scalar(x)
@@ -213,7 +213,7 @@ def _bool(x: Any = False) -> Any:
 
 def _complex(*args: Any) -> Any:
     """Return `complex(re, im)` of numbers."""
-    if not any(isinstance(x, Traced) for x in args):
+    if not any(isinstance(x, TracedOperand) for x in args):
         return complex(*args)
     for x in args:
         if isinstance(x, Tracer):
@@ -311,7 +311,7 @@ def _items(x: Any) -> Any:
     if isinstance(x, (TracedIterable, Iterated)):
         found = lists.list_from(x)
         return tuple(x) if found is None else found
-    if isinstance(x, Traced) and not x.ndim:
+    if isinstance(x, TracedOperand) and not x.ndim:
         return iter(x)  # which raises
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
 
@@ -352,9 +352,9 @@ def _hash(x: Any) -> int:
 def _id(x: Any) -> int:
     """Return the identity of an object; refuse that of what stands for one of the caller's."""
     captured = current().captured
-    if isinstance(x, Traced) or id(x) in captured.given or id(x) in captured.copies:
-        raise refuse(f"id() of {'an array or number' if isinstance(x, Traced) else 'an object'} "
-                     "that the call decides on", "Compare objects with `is`")
+    if isinstance(x, TracedOperand) or id(x) in captured.given or id(x) in captured.copies:
+        what = "an array or number" if isinstance(x, TracedOperand) else "an object"
+        raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`")
     return int(call_natively(id, (x,), {}))
 
 
@@ -375,7 +375,9 @@ def _next(iterator: Any, *default: Any) -> Any:
 
 
 def _divmod(x: Any, y: Any) -> Any:
-    return (x // y, x % y) if isinstance(x, Traced) or isinstance(y, Traced) else divmod(x, y)
+    if isinstance(x, TracedOperand) or isinstance(y, TracedOperand):
+        return x // y, x % y
+    return divmod(x, y)
 
 
 def _any(iterable: Any) -> Any:
@@ -433,7 +435,7 @@ def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
     """Read an attribute by its name, as `owner.name` does."""
-    if isinstance(owner, Traced):
+    if isinstance(owner, TracedOperand):
         return default[0] if default and not _hasattr(owner, name) else (
             attribute_of_traced(owner, name))
     try:
@@ -446,7 +448,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 def _hasattr(owner: Any, name: str) -> bool:
     """Return whether something has an attribute; reading it is what Python does, too."""
-    if isinstance(owner, Traced):
+    if isinstance(owner, TracedOperand):
         return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
     if isinstance(getattr(owner, "__dict__", {}).get(name), MaybeUnset):
         read_unseen(owner)  # which refuses it

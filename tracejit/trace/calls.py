@@ -50,7 +50,7 @@ from tracejit.trace.runs import Run, as_array_operand, has_runs, holds_runs
 from tracejit.trace.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.strangers import STRANGERS
 from tracejit.trace.text import settle, write, written
-from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int
 from tracejit.trace.unseen import with_stand_ins
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
@@ -115,7 +115,7 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         return _call_builtin(fn, args, kwargs, traced)
     if isinstance(fn, type):
         return _make_instance(fn, args, kwargs)
-    if isinstance(fn, Traced):
+    if isinstance(fn, TracedOperand):
         raise TypeError(f"{_name_of_type(type_of(fn))!r} object is not callable")
     return _call_object(fn, args, kwargs)
 
@@ -188,7 +188,7 @@ def holds_traced(x: Any) -> bool:
     """Return whether an argument is traced or is a list or tuple with something traced in it."""
     if isinstance(x, (list, tuple, *_LIKE_LISTS)):
         return any(map(holds_traced, x))
-    return isinstance(x, (Traced, TracedIterable, Run))
+    return isinstance(x, (TracedOperand, TracedIterable, Run))
 
 
 def type_of(x: Any) -> type:

@@ -43,7 +43,7 @@ from tracejit.trace.runs import Relist, Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
 from tracejit.trace.text import settle
-from tracejit.trace.tracer import SymInt, Traced, Tracer, scalar_of, tracer_of
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, scalar_of, tracer_of
 from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names, unflatten
 
 __all__ = ["Capture", "Pins", "Returned", "capture_function"]
@@ -392,7 +392,7 @@ class _Attempt:
         """Return an object that is a part of the result, and how a call comes by it."""
         found: tuple[Any, ...] = self.trace.captured.as_result(x)
         if not isinstance(found[1], Path) and any(
-                isinstance(y, (Traced, Run)) for y in reached_from([x])):
+                isinstance(y, (TracedOperand, Run)) for y in reached_from([x])):
             kind = type(x).__name__
             raise Refusal(f"{line_of_error(Refusal(), self.fn)}: a {kind} that holds what only the "
                           "run knows cannot be returned. Return the numbers and arrays themselves, "

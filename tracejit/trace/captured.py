@@ -39,7 +39,7 @@ from tracejit.trace.policy import asks_again, is_opaque
 from tracejit.trace.public_names import public_name
 from tracejit.trace.runs import Run
 from tracejit.trace.strangers import remedy_for
-from tracejit.trace.tracer import Traced, Tracer
+from tracejit.trace.tracer import TracedOperand, Tracer
 
 __all__ = ["Captures", "FixedCaptures"]
 
@@ -161,7 +161,7 @@ class Captures:
         return self.contents[path.key]
 
     def _enter(self, path: Path, content: Any) -> Any:
-        if isinstance(content, (Traced, Run)):
+        if isinstance(content, (TracedOperand, Run)):
             return content
         if isinstance(content, Recorded):
             if isinstance(content, State):  # another one may be assigned to elsewhere
@@ -390,7 +390,7 @@ class Captures:
         entry = self.entry(owner, name)
         if isinstance(owner, super) or name in getattr(owner, "__dict__", ()):
             return content
-        if entry is None or not is_followed(type(owner)) or isinstance(content, Traced):
+        if entry is None or not is_followed(type(owner)) or isinstance(content, TracedOperand):
             return content
         if isinstance(content, MethodType) or hasattr(type(entry), "__get__"):
             return content

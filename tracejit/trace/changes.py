@@ -22,7 +22,7 @@ from tracejit.trace.methods import items_of, may_be_called
 from tracejit.trace.paths import attributes_of
 from tracejit.trace.places import AttributePlace, ItemPlace, MaybeUnset
 from tracejit.trace.restarts import Grows, NotRepeatable, Unroll
-from tracejit.trace.tracer import Traced
+from tracejit.trace.tracer import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
            "known_container", "note_all_new", "note_made", "note_new", "read_deeply",
@@ -31,7 +31,7 @@ __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterato
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
 """Python's types of what can change its items; operators of theirs make new ones."""
-_CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, Traced)
+_CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, TracedOperand)
 
 
 def note_made(x: Any) -> Any:
@@ -180,7 +180,7 @@ def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     except Exception as e:  # an error of a module's own, as struct has one
         if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not any(
-                isinstance(y, Traced) for x in args
+                isinstance(y, TracedOperand) for x in args
                 for y in (x if isinstance(x, (list, tuple)) else [x])):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
@@ -236,7 +236,7 @@ def _is_same(x: Any, y: Any) -> bool:
 
 def _is_from_around(x: Any) -> bool:
     """Whether a change of something concerns more than the region that is being captured."""
-    if isinstance(x, Traced):
+    if isinstance(x, TracedOperand):
         return False
     trace = current()
     if is_joined(x) or id(x) in trace.captured.passed or trace.captured.is_given_twice(x):

@@ -21,7 +21,7 @@ from tracejit.trace.layouts import joined, lay_out
 from tracejit.trace.mixed import Mixed, combined, settled
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
-from tracejit.trace.tracer import SymInt, Traced, Tracer, bare_atom, describe, tracer_of
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, bare_atom, describe, tracer_of
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS",
            "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
@@ -55,7 +55,7 @@ def apply(op: Op | str, *operands: Any, **params: Any) -> Tracer:
 
 def lift(x: Any) -> Any:
     """Return an operand as a tracer, a symbolic int or a number; refuse what is none of them."""
-    if isinstance(x, (Traced, bool, int, float, complex)):
+    if isinstance(x, (TracedOperand, bool, int, float, complex)):
         return x
     if isinstance(x, np.generic):
         return x

@@ -53,7 +53,7 @@ from tracejit.trace.objects import (
 from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, present
 from tracejit.trace.runs import has_runs, holds_runs
 from tracejit.trace.text import formatted, write, written
-from tracejit.trace.tracer import FIELD, Traced, Tracer, python_dims
+from tracejit.trace.tracer import FIELD, TracedOperand, Tracer, python_dims
 
 __all__ = ["Hooks"]
 
@@ -141,7 +141,7 @@ class Hooks(LoopHooks):
 
     def getattr(self, owner: Any, name: str) -> Any:
         """Read an attribute."""
-        if not isinstance(owner, Traced):
+        if not isinstance(owner, TracedOperand):
             return read_attribute(owner, name)
         return attribute_of_traced(owner, name)
 
@@ -332,7 +332,7 @@ class Hooks(LoopHooks):
         """Look at what a `match` decides on."""
         if holds_runs(subject):
             give_up(subject, "`match` on a list")
-        if isinstance(subject, Traced):
+        if isinstance(subject, TracedOperand):
             raise refuse("`match` on a traced value", "Use if and elif")
         return subject
 

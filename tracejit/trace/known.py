@@ -20,7 +20,7 @@ from tracejit.trace.context import current
 from tracejit.trace.equations import atom_of
 from tracejit.trace.guards import Guarded, HeldElements
 from tracejit.trace.paths import Leaf
-from tracejit.trace.tracer import Traced, Tracer, need_int, tracer_of
+from tracejit.trace.tracer import TracedOperand, Tracer, need_int, tracer_of
 
 __all__ = ["constant_copy", "fix_ints", "known_array", "rests_on_data"]
 
@@ -30,7 +30,7 @@ def known_array(x: Any, why: str) -> np.ndarray | None:
 
     why -- what needs it, which `.why()` tells where a size is fixed for it
     """
-    if not isinstance(x, Traced):
+    if not isinstance(x, TracedOperand):
         return np.asarray(x)
     atom = atom_of(x)
     search = _Search()

@@ -47,7 +47,7 @@ from tracejit.trace.places import (
 )
 from tracejit.trace.restarts import Unroll
 from tracejit.trace.runs import copies, has_runs, holds_runs, is_index
-from tracejit.trace.tracer import SymInt, Traced, Tracer, need_int, tracer_of
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
 __all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "binary", "compare",
            "contains", "delete_attribute", "delete_item", "get_item", "inplace", "iterate",
@@ -109,7 +109,7 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
 
 def _is_plain(x: Any) -> bool:
     """Whether what operators do with something is known."""
-    return isinstance(x, Traced) or type(x).__module__ in ("builtins", "numpy")
+    return isinstance(x, TracedOperand) or type(x).__module__ in ("builtins", "numpy")
 
 
 # --- operators ----------------------------------------------------------------------------------
@@ -159,14 +159,15 @@ def inplace(op: str, a: Any, b: Any) -> Any:
     if isinstance(a, list) and _is_numpys(b) and (op == "Add" or np.ndim(b)):
         return binary(op, a, b)  # arrays take lists for arrays, before lists could take them
     if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (
-            isinstance(b, Traced))):
+            isinstance(b, TracedOperand))):
         lists.extend(a, b)
         return a
-    if isinstance(a, list) and op == "Mult" and (has_runs(a) or isinstance(b, Traced)):
+    if isinstance(a, list) and op == "Mult" and (has_runs(a) or isinstance(b, TracedOperand)):
         new = binary(op, a, b)
         lists.replace_items(a, new)
         return a
-    if isinstance(a, (list, tuple)) and (has_runs(a) or holds_runs(b) or isinstance(b, Traced)):
+    if isinstance(a, (list, tuple)) and (
+            has_runs(a) or holds_runs(b) or isinstance(b, TracedOperand)):
         return binary(op, a, b)
     method = special_method(a, o.inplace)
     if method is not None:
@@ -273,7 +274,7 @@ def contains(container: Any, item: Any) -> Any:
     if has_runs(container):
         return lists.contains(container, item)
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
-            isinstance(item, Traced) or any(isinstance(x, Traced) for x in container)):
+            any(isinstance(x, TracedOperand) for x in (item, *container))):
         return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)
@@ -281,7 +282,7 @@ def contains(container: Any, item: Any) -> Any:
         asked = current().captured.asked(container.__contains__, (item,), {})
         if asked is not NotImplemented:
             return asked
-    if isinstance(container, Traced):
+    if isinstance(container, TracedOperand):
         if not container.ndim:
             raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
         equal = compare("Eq", container, item)
@@ -425,7 +426,7 @@ def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) 
 
 def set_attribute(owner: Any, name: str, content: Any) -> None:
     """Carry out `owner.name = content`."""
-    if isinstance(owner, Traced):
+    if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
         return
     found = current().captured.entry(owner, name)
@@ -450,7 +451,7 @@ def _setter_of(owner: Any) -> Callable[..., Any] | None:
     return captured_function(found)
 
 
-def _set_array_attribute(owner: Traced, name: str, content: Any) -> None:
+def _set_array_attribute(owner: TracedOperand, name: str, content: Any) -> None:
     if name in SETTERS and isinstance(owner, Tracer) and owner.is_array:
         SETTERS[name](owner, content)
     elif isinstance(owner, Tracer) and hasattr(np.ndarray, name):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Call, Dim, Expr, atom
+from tracejit.ir.dims import Dim, Expr, IntegerCall, atom
 from tracejit.trace.context import current, refuse
 from tracejit.trace.equations import (
     PYTHON,
@@ -28,7 +28,7 @@ from tracejit.trace.equations import (
     emit,
     of_scalars,
 )
-from tracejit.trace.tracer import SymInt, Traced, Tracer, of_dim, tracer_of
+from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, of_dim, tracer_of
 
 __all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "last_before_error", "python_int",
            "require", "require_divisor", "rounded", "strong"]
@@ -63,7 +63,7 @@ def _kind(*operands: Any) -> str:
 
 
 def _nonzero(x: Any) -> Any:
-    return x != 0 if isinstance(x, SymInt) or not isinstance(x, Traced) else strong(x) != 0
+    return x != 0 if isinstance(x, SymInt) or not isinstance(x, TracedOperand) else strong(x) != 0
 
 
 def either(a: Any, b: Any) -> Any:
@@ -118,20 +118,22 @@ def _power(x: Any, y: Any) -> Any:
         return _complex_power(x, y)
     if kind in "bi":
         if isinstance(y, int) and y < 0:
-            return _power(cast(x, np.float64), float(y)) if isinstance(x, Traced) else float(x) ** y
+            if isinstance(x, TracedOperand):
+                return _power(cast(x, np.float64), float(y))
+            return float(x) ** y
         return _int_power(x, y)
     x, y = (v if not isinstance(v, (int, SymInt, Tracer)) or dtype_of(v).kind == "f"
             else cast(v, np.float64) for v in (x, y))
     base, exponent = strong(x), strong(y)
-    if isinstance(y, Traced) or y < 0:
+    if isinstance(y, TracedOperand) or y < 0:
         require(either(base != 0, np.logical_not(exponent < 0)),
                 ZeroDivisionError, ZERO_TO_NEGATIVE)
-    if isinstance(y, Traced) or (math.isfinite(y) and not float(y).is_integer()):
+    if isinstance(y, TracedOperand) or (math.isfinite(y) and not float(y).is_integer()):
         whole = np.floor(exponent) == exponent
         require(either(either(base >= 0, base != base), either(base == -np.inf, either(
             whole, exponent != exponent))), ValueError, COMPLEX_RESULT)
     result = of_scalars(np.power, base, exponent)
-    if isinstance(y, Traced):
+    if isinstance(y, TracedOperand):
         finite = np.absolute(result) != np.inf
         require(either(finite, either(np.absolute(base) == np.inf,
                                       np.absolute(exponent) == np.inf)),
@@ -270,7 +272,7 @@ def _term_magnitude(monomial: tuple[Any, ...], c: int, small: set[Value] | None)
 
 
 def _atom_magnitude(a: Any, small: set[Value] | None) -> float:
-    if isinstance(a, Call):
+    if isinstance(a, IntegerCall):
         left, right = (_magnitude(x, small) for x in a.args)
         return {"mod": right, "floordiv": left}.get(a.fn, max(left, right))
     if a.is_size:

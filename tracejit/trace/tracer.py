@@ -28,8 +28,8 @@ from tracejit.trace.restarts import NeedStatic
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.views import Step, read_view
 
-__all__ = ["FIELD", "CellPlace", "Number", "SymInt", "Traced", "Tracer", "bare_atom", "describe",
-           "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
+__all__ = ["FIELD", "CellPlace", "Number", "SymInt", "TracedOperand", "Tracer", "bare_atom",
+           "describe", "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
 
 Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
@@ -64,7 +64,7 @@ def _unary(ufunc: Any) -> Callable[..., Any]:
     return method
 
 
-class Traced:
+class TracedOperand:
     """What tracers and symbolic ints share: operators, and refusals of what cannot be captured."""
 
     __slots__ = ()
@@ -170,7 +170,7 @@ class NamedView:
         self.shown: Value | None = None
 
 
-class Tracer(Traced):
+class Tracer(TracedOperand):
     """A handle on an array or a scalar in the making."""
 
     cell: Cell
@@ -357,7 +357,7 @@ class Tracer(Traced):
     __irshift__: Any = _inplace(np.right_shift)
 
 
-class SymInt(Traced):
+class SymInt(TracedOperand):
     """A Python int that is not known yet; sums and products of them stay exact dims."""
 
     dim: Expr

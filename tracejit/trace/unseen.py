@@ -20,12 +20,12 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.context import current
 from tracejit.trace.modules import is_fixed
-from tracejit.trace.tracer import Traced
+from tracejit.trace.tracer import TracedOperand
 
 __all__ = ["with_stand_ins"]
 
 _DATA = (bool, int, str, bytes, type(None), type(Ellipsis), slice, range, np.dtype, list, tuple,
-         dict, set, Traced)
+         dict, set, TracedOperand)
 """What the capture gives is this, or stands for it."""
 
 _READS, _WRITES = ("LOAD_GLOBAL", "LOAD_NAME"), ("STORE_GLOBAL", "DELETE_GLOBAL")

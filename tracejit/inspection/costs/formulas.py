@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from tracejit.ir.core import Value
 from tracejit.ir.dims import (
-    Call,
     Dim,
     Expr,
+    IntegerCall,
     atom,
     dim_values,
     floor_div,
@@ -50,7 +50,8 @@ def summed(d: Dim, index: Value, lo: Dim, hi: Dim) -> tuple[Dim, bool]:
     for monomial, c in d.terms if isinstance(d, Expr) else ():
         power = sum(a is index for a in monomial)
         others = tuple(a for a in monomial if a is not index)
-        if power > 2 or any(isinstance(a, Call) and index in dim_values(atom(a)) for a in others):
+        if power > 2 or any(isinstance(a, IntegerCall) and index in dim_values(atom(a))
+                            for a in others):
             return substitute(d, {index: hi - 1}) * (hi - lo), False
         parts[power] = parts.get(power, 0) + Expr(((others, c),), 0) if others else (
             parts.get(power, 0) + c)
@@ -96,8 +97,8 @@ def format_formula(d: Dim, names: Mapping[Value, str]) -> str:
     return text
 
 
-def _format_atom(a: Value | Call, names: Mapping[Value, str], *, alone: bool) -> str:
-    if not isinstance(a, Call):
+def _format_atom(a: Value | IntegerCall, names: Mapping[Value, str], *, alone: bool) -> str:
+    if not isinstance(a, IntegerCall):
         return names[a]
     left, right = (format_formula(arg, names) for arg in a.args)
     if a.fn in ("max", "min"):

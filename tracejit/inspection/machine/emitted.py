@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Loop, Node, While, children, every_node, loops_in
-from tracejit.codegen.python_source import Place, write
+from tracejit.codegen.python_source import SourcePlace, write
 from tracejit.ir.core import Eqn
 from tracejit.ir.walk import all_eqns
 
 __all__ = ["EmittedLoop", "emitted_loops", "equations_by_label", "labels_of"]
 
 
-class EmittedLoop(Place):
+class EmittedLoop(SourcePlace):
     """A loop of the emitted source."""
 
     node: Loop | While
