@@ -43,6 +43,7 @@ class Specialisation:
     runner: Runner
     specs: Sequence[ArgSpec]
     structure: Structure
+    words: Any
 
     def __init__(self, interface: Interface, runner: Runner, specs: Sequence[ArgSpec],
                  structure: Structure, slow: Callable[..., Any]) -> None:

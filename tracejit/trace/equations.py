@@ -398,10 +398,10 @@ def of_scalars(ufunc: Any, *operands: Any) -> Any:
 
 def _is_no_operand(ufunc: Any, operands: Sequence[Any], x: Any) -> bool:
     """Return whether an operator that is given numbers cannot take this beside them."""
-    if isinstance(x, Traced):
+    if isinstance(x, TracedOperand):
         return ufunc is np.matmul and not (isinstance(x, Tracer) and x.is_array)
     return x is None or isinstance(x, (str, dict, set)) or (isinstance(x, (list, tuple)) and any(
-        isinstance(y, Traced) and is_weak(y) for y in operands))
+        isinstance(y, TracedOperand) and is_weak(y) for y in operands))
 
 
 def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
@@ -411,7 +411,7 @@ def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
     gives an array of its shape.
     """
     plain = getattr(operator, _OPERATORS.get(ufunc, ufunc.__name__))
-    examples = [_one_like(x) if isinstance(x, Traced) else x for x in operands]
+    examples = [_one_like(x) if isinstance(x, TracedOperand) else x for x in operands]
     found = plain(*reversed(examples) if ufunc in (np.maximum, np.minimum) else examples)
     if not isinstance(found, np.ndarray):
         return NotImplemented
@@ -419,7 +419,7 @@ def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
     return FUNCTIONS[np.full_like](array, bool(found.all()), dtype=np.bool_)
 
 
-def _one_like(x: Traced) -> Any:
+def _one_like(x: TracedOperand) -> Any:
     if isinstance(x, Tracer) and x.is_array:
         return np.ones((1,) * len(x.dims), x.dtype)
     one = dtype_of(x).type(1)
