@@ -203,6 +203,7 @@ class Filling(Growing):
         """Put the new items into the storage; False if they are not as they were thought to be."""
         if not self.is_known:
             assert self.trial is not None
+            assert self.slots is not None
             if not self.trial.filled:
                 self.slots.give_up("an item of a list of which some places are not filled")
             if len(self.container) != 1 or self.container[0] is not self.trial:
@@ -226,9 +227,10 @@ class Filling(Growing):
         many = len(filled)
         if not all(isinstance(d, int) for d in offsets) or steps not in ({many}, {-many}):
             raise Unroll("a list gets items in places that are not side by side")
-        order = sorted(range(many), key=lambda j: int(offsets[j]))  # type: ignore[call-overload]
+        numbers = [d for d in offsets if isinstance(d, int)]
+        order = sorted(range(many), key=numbers.__getitem__)
         base = first[order[0]]
-        if [int(offsets[j]) - int(offsets[order[0]]) for j in order] != list(range(many)):  # type: ignore[call-overload]
+        if [numbers[j] - numbers[order[0]] for j in order] != list(range(many)):
             raise Unroll("a list gets items in places that are not side by side")
         self.is_down = steps == {-many}
         end = base + many if self.is_down else base
