@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tracejit.codegen.kernel import Kernel
-from tracejit.codegen.loop_expressions import I64, Array, Call, Expression, promoted
+from tracejit.codegen.loop_expressions import I64, Call, Expression, promoted
 from tracejit.codegen.loop_ir import Assign, Let, Loop, Node, every_node
 
 __all__ = ["dtypes_of", "is_array_expression"]
@@ -17,8 +17,8 @@ ARRAYS = ("log_base", "advance")
 
 
 def is_array_expression(e: Expression) -> bool:
-    """Return whether an expression is an array."""
-    return isinstance(e, Array) or (isinstance(e, Call) and e.fn.name in ARRAYS)
+    """Return whether an expression is a part of a Log."""
+    return isinstance(e, Call) and e.fn.name in ARRAYS
 
 
 def dtypes_of(kernel: Kernel) -> dict[str, np.dtype]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -39,7 +40,6 @@ from tracejit.codegen.loop_expressions import (
     I64,
     ONE,
     ZERO,
-    Array,
     Bin,
     Call,
     Expression,
@@ -121,16 +121,11 @@ class _Splitter:
 
     def _alias(self, node: Let | Assign) -> Node:
         e = node.expression
-        place: Expression = ZERO
-        if isinstance(e, Array):
-            number, at = self.aliases[e.name]
-            place = Var(at, I64)
+        assert isinstance(e, Call)
+        if e.fn.name == "log_base":
+            number, place = int(str(e.args[0])), cast(Expression, ZERO)
         else:
-            assert isinstance(e, Call)
-            if e.fn.name == "log_base":
-                number = int(str(e.args[0]))
-            else:
-                number, place = self.aliases[str(e.args[0])][0], e.args[1]
+            number, place = self.aliases[str(e.args[0])][0], e.args[1]
         name = f"{node.name}_at"
         self.aliases[node.name] = number, name
         self.dtypes[name] = np.dtype(np.int64)
