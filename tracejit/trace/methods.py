@@ -32,13 +32,17 @@ _GENERATED = "<string>"
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 
 
+_NUMBERS_AND_TEXT = {bool, int, float, complex, str, bytes, type(None)}
+
+
 def items_of(x: Any) -> Iterator[Any]:
-    """Yield what a container holds, keys included, at any depth; or the thing itself."""
+    """Yield the objects in a container, keys included, at any depth; or the thing itself."""
     if not isinstance(x, _CONTAINERS) or is_users_type(type(x)):
         yield x
         return
     for item in [*x, *(x.values() if isinstance(x, dict) else ())]:
-        yield from items_of(item)
+        if type(item) not in _NUMBERS_AND_TEXT:
+            yield from items_of(item)
 
 
 def may_be_called(x: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracejit.errors import MissingAttribute, Restart, TracejitError
+from tracejit.exact import is_unchanging
 from tracejit.trace import lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function, holds_traced, type_of
@@ -518,7 +519,7 @@ def _look_up(container: Any, key: Any) -> None:
     """Note that a key is looked up: where it is an object, methods of it and of keys may run."""
     if not _is_plain(key):
         read_unseen(key)
-    if isinstance(container, dict) and not isinstance(key, (str, int, float)):
+    if isinstance(container, dict) and not is_unchanging(key):  # that takes long for many keys
         read_deeply([*container, key])
 
 
