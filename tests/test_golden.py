@@ -1,7 +1,8 @@
 """Emitted source: every byte of it, for a dozen programs, is in `tests/golden/`.
 
-Each `NAME.py` there has a program and what it is traced for, `NAME.txt` the source (with the IR at
-its head) and what `.why()` says. Nothing is compiled. `make golden` writes the texts again.
+Each `NAME.py` there has a program and what it is traced for, `NAME.ir` the IR that is lowered and
+what `.why()` says, `NAME.source.py` the source, at whose head that IR stands. Nothing is compiled.
+`make golden` writes the texts again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tracejit
 from tracejit.runtime.stages import Traced
 
 FOLDER = Path(__file__).parent / "golden"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if "." not in path.stem)
 
 
 def traced_of(name: str) -> Traced:
@@ -32,26 +33,39 @@ def traced_of(name: str) -> Traced:
     return traced
 
 
-def emitted(name: str, *, verify: bool = False) -> str:
-    """Return what a program of the folder is lowered to, and why."""
+def emitted(name: str, *, verify: bool = False) -> dict[str, str]:
+    """Return what a program of the folder is lowered to, and why, by the endings of files."""
     with tracejit.config(verify=verify):
         traced = traced_of(name)
         source = traced.lower().source
+    head, graph, code = split(source)
     why = "".join(f"# {line}\n" for line in traced.why().splitlines())
-    return f"{source}\n\n# why\n{why}"
+    return {"ir": f"{graph}\n\n# why\n{why}", "source.py": f"{head}{code}\n"}
+
+
+def split(source: str) -> tuple[str, str, str]:
+    """Return what stands above the IR in a source, the IR, and what stands below."""
+    begin = source.index("\ngraph ") + 1
+    end = source.index("\n}\n", begin) + 2
+    return source[:begin], source[begin:end], source[end:].lstrip("\n")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_source_is_what_it_was(name: str, expect_text: Callable[[Path, str], None]) -> None:
-    expect_text(FOLDER / f"{name}.txt", emitted(name))
+    for ending, text in emitted(name).items():
+        expect_text(FOLDER / f"{name}.{ending}", text)
 
 
 def test_source_in_verify_mode_is_what_it_was(expect_text: Callable[[Path, str], None]) -> None:
-    expect_text(FOLDER / "counted_loop.verify.txt", emitted("counted_loop", verify=True))
+    for ending, text in emitted("counted_loop", verify=True).items():
+        expect_text(FOLDER / f"counted_loop.verify.{ending}", text)
 
 
 def test_every_text_belongs_to_a_program() -> None:
-    assert {path.name.partition(".")[0] for path in FOLDER.glob("*.txt")} == set(NAMES)
+    texts = {path.name.partition(".") for path in FOLDER.iterdir() if path.is_file()}
+    assert {name for name, _, _ in texts} == set(NAMES)
+    assert {ending for _, _, ending in texts} == {
+        "py", "ir", "source.py", "verify.ir", "verify.source.py"}
 
 
 def test_source_does_not_depend_on_what_was_emitted_before() -> None:

@@ -1,44 +1,5 @@
 """grad[waves]: emitted by tracejit.
 
-graph grad[waves](%now: f64[n], %before: f64[n], %steps: i64[]) -> (f64[n], f64[n]) {
-  %0: f64[n], %1: f64[n] = for_(%before, %now) {lo=0, hi=%steps, reversed=False} [  # swap.py:8
-    (%i: i64[], %before_: f64[n], %now_: f64[n]) {
-      %2: f64[max(n - 2, 0)] = index(%now_) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9
-      %3: f64[max(n - 2, 0)] = mul(2.0, %2)                       # swap.py:9
-      %4: f64[max(n - 2, 0)] = index(%before_) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9
-      %5: f64[max(n - 2, 0)] = sub(%3, %4)                        # swap.py:9
-      %6: f64[max(n - 2, 0)] = index(%now_) {at=(2:max(n - 2, 0) + 2,)}  # swap.py:9
-      %7: f64[max(n - 2, 0)] = sub(%6, %3)                        # swap.py:9
-      %8: f64[max(n - 2, 0)] = index(%now_) {at=(0:max(n - 2, 0),)}  # swap.py:9
-      %9: f64[max(n - 2, 0)] = add(%7, %8)                        # swap.py:9
-      %10: f64[max(n - 2, 0)] = mul(0.1, %9)                      # swap.py:9
-      %11: f64[max(n - 2, 0)] = add(%5, %10)                      # swap.py:9
-      %12: f64[n] = update(%before_, %11) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9
-      yield %now_, %12
-    }
-  ]
-  -- backward
-  %13: f64[n] = add(%1, %1)                                       # swap.py:11, backward
-  %14: f64[n] = full(0.0) {shape=(n,)}                            # swap.py:8, of %0
-  %15: f64[n], %16: f64[n] = for_(%14, %13) {lo=0, hi=%steps, reversed=True} [  # swap.py:8, of %0
-    (%i_: i64[], %17: f64[n], %18: f64[n]) {
-      %19: f64[max(n - 2, 0)] = full(0.0) {shape=(max(n - 2, 0),)}  # swap.py:9, backward
-      %20: f64[max(n - 2, 0)] = index(%18) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9, backward
-      %21: f64[n] = update(%18, %19) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9, backward
-      %22: f64[max(n - 2, 0)] = mul(%20, 0.1)                     # swap.py:9, backward
-      %23: f64[n] = accumulate(%17, %22) {at=(0:max(n - 2, 0),)}  # swap.py:9, backward
-      %24: f64[max(n - 2, 0)] = neg(%22)                          # swap.py:9, backward
-      %25: f64[n] = accumulate(%23, %22) {at=(2:max(n - 2, 0) + 2,)}  # swap.py:9, backward
-      %26: f64[max(n - 2, 0)] = neg(%20)                          # swap.py:9, backward
-      %27: f64[max(n - 2, 0)] = add(%24, %20)                     # swap.py:9, backward
-      %28: f64[n] = accumulate(%21, %26) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9, backward
-      %29: f64[max(n - 2, 0)] = mul(%27, 2.0)                     # swap.py:9, backward
-      %30: f64[n] = accumulate(%25, %29) {at=(1:max(n - 2, 0) + 1,)}  # swap.py:9, backward
-      yield %28, %30
-    }
-  ]
-  return %16, %15
-}
 """
 
 def kernel(ctx, now, before, steps, out0, out1, arena, n):
@@ -109,12 +70,3 @@ def kernel(ctx, now, before, steps, out0, out1, arena, n):
             out1[j] = t28[j]                                  # %17, a copy: the next iteration begins with it, and what this one began with is still read when it is made
     return 0
 
-
-# why
-# swap.py:8: what the loop keeps for its way back:
-#   nothing is stored
-#   computed again: full (swap.py:9)
-# select (swap.py:8) has no backward part: does not reach any y
-# select (swap.py:8) has no backward part: does not reach any y
-# equal (swap.py:8) has no backward part: integer or bool
-# size (swap.py:8) has no backward part: integer or bool

@@ -1,19 +1,5 @@
 """grad[f]: emitted by tracejit.
 
-graph grad[f](%a: f64[n, k], %b: f64[k, 2], %c: f64[2, 2]) -> (f64[n, k], f64[k, 2], f64[2, 2]) {
-  %0: f64[n, 2] = dot(%a, %b) {spec="ij,jk->ik"}                  # matmul.py:7
-  %1: f64[n, 2] = tanh(%0)                                        # matmul.py:7
-  -- backward
-  %2: f64[n, 2] = full(1.0) {shape=(n, 2)}                        # matmul.py:7, backward
-  %3: f64[n, 2] = dot(%2, %c) {spec="ik,jk->ij"}                  # matmul.py:7, backward
-  %4: f64[2, 2] = dot(%2, %1) {spec="ik,ij->jk"}                  # matmul.py:7, backward
-  %5: f64[n, 2] = mul(%1, %1)                                     # matmul.py:7, of %1
-  %6: f64[n, 2] = sub(1.0, %5)                                    # matmul.py:7, of %1
-  %7: f64[n, 2] = mul(%3, %6)                                     # matmul.py:7, of %1
-  %8: f64[n, k] = dot(%7, %b) {spec="ik,jk->ij"}                  # matmul.py:7, of %0
-  %9: f64[k, 2] = dot(%7, %a) {spec="ik,ij->jk"}                  # matmul.py:7, of %0
-  return %8, %9, %4
-}
 """
 
 def kernel(ctx, a, b, c, out0, out1, out2, arena, n, k):
@@ -86,6 +72,3 @@ def kernel(ctx, a, b, c, out0, out1, out2, arena, n, k):
                 out0[i * k + j] = s8
     return 0
 
-
-# why
-# nothing was fixed, stored or pruned

@@ -1,37 +1,5 @@
 """grad[jacobi]: emitted by tracejit.
 
-graph grad[jacobi](%a: f64[n, m], %steps: i64[]) -> f64[n, m] {
-  %0: f64[n, m] = for_(%a) {lo=0, hi=%steps, reversed=False} [    # jacobi.py:7
-    (%i: i64[], %a_: f64[n, m]) {
-      %1: f64[max(n - 2, 0), max(m - 2, 0)] = index(%a_) {at=(0:max(n - 2, 0), 1:max(m - 2, 0) + 1)}  # jacobi.py:9
-      %2: f64[max(n - 2, 0), max(m - 2, 0)] = index(%a_) {at=(2:max(n - 2, 0) + 2, 1:max(m - 2, 0) + 1)}  # jacobi.py:9
-      %3: f64[max(n - 2, 0), max(m - 2, 0)] = add(%1, %2)         # jacobi.py:9
-      %4: f64[max(n - 2, 0), max(m - 2, 0)] = index(%a_) {at=(1:max(n - 2, 0) + 1, 0:max(m - 2, 0))}  # jacobi.py:9
-      %5: f64[max(n - 2, 0), max(m - 2, 0)] = add(%3, %4)         # jacobi.py:9
-      %6: f64[max(n - 2, 0), max(m - 2, 0)] = index(%a_) {at=(1:max(n - 2, 0) + 1, 2:max(m - 2, 0) + 2)}  # jacobi.py:9
-      %7: f64[max(n - 2, 0), max(m - 2, 0)] = add(%5, %6)         # jacobi.py:9
-      %8: f64[max(n - 2, 0), max(m - 2, 0)] = mul(0.25, %7)       # jacobi.py:9
-      %9: f64[n, m] = update(%a_, %8) {at=(1:max(n - 2, 0) + 1, 1:max(m - 2, 0) + 1)}  # jacobi.py:9
-      yield %9
-    }
-  ]
-  -- backward
-  %10: f64[n, m] = add(%0, %0)                                    # jacobi.py:11, backward
-  %11: f64[n, m] = for_(%10) {lo=0, hi=%steps, reversed=True} [   # jacobi.py:7, of %0
-    (%i_: i64[], %12: f64[n, m]) {
-      %13: f64[max(n - 2, 0), max(m - 2, 0)] = full(0.0) {shape=(max(n - 2, 0), max(m - 2, 0))}  # jacobi.py:9, backward
-      %14: f64[max(n - 2, 0), max(m - 2, 0)] = index(%12) {at=(1:max(n - 2, 0) + 1, 1:max(m - 2, 0) + 1)}  # jacobi.py:9, backward
-      %15: f64[n, m] = update(%12, %13) {at=(1:max(n - 2, 0) + 1, 1:max(m - 2, 0) + 1)}  # jacobi.py:9, backward
-      %16: f64[max(n - 2, 0), max(m - 2, 0)] = mul(%14, 0.25)     # jacobi.py:9, backward
-      %17: f64[n, m] = accumulate(%15, %16) {at=(1:max(n - 2, 0) + 1, 2:max(m - 2, 0) + 2)}  # jacobi.py:9, backward
-      %18: f64[n, m] = accumulate(%17, %16) {at=(1:max(n - 2, 0) + 1, 0:max(m - 2, 0))}  # jacobi.py:9, backward
-      %19: f64[n, m] = accumulate(%18, %16) {at=(2:max(n - 2, 0) + 2, 1:max(m - 2, 0) + 1)}  # jacobi.py:9, backward
-      %20: f64[n, m] = accumulate(%19, %16) {at=(0:max(n - 2, 0), 1:max(m - 2, 0) + 1)}  # jacobi.py:9, backward
-      yield %20
-    }
-  ]
-  return %11
-}
 """
 
 def kernel(ctx, a, steps, out0, arena, n, m):
@@ -87,8 +55,3 @@ def kernel(ctx, a, steps, out0, arena, n, m):
                 out0[j * m + k + 1] = out0[j * m + k + 1] + t14[j * n_5 + k] * 0.25  # %16 %20  jacobi.py:9
     return 0
 
-
-# why
-# jacobi.py:7: what the loop keeps for its way back:
-#   nothing is stored
-#   computed again: full (jacobi.py:9)

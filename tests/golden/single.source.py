@@ -1,21 +1,5 @@
 """grad[f]: emitted by tracejit.
 
-graph grad[f](%table: f32[n, d], %rows: i64[k], %w: f32[d]) -> (f32[n, d], f32[d]) {
-  %0: i64[k] = wrap_index(%rows) {size=n, axis=0}                 # single.py:7
-  %1: f32[k, d] = gather(%table, %0) {axes=(0,), position=0}      # single.py:7
-  %2: f32[k, d] = mul(%1, %w)                                     # single.py:7
-  %3: bool[k, d] = greater(%2, 0.0:f32)                           # single.py:8
-  -- backward
-  %4: f32[k, d] = full(1.0:f32) {shape=(k, d)}                    # single.py:8, backward
-  %5: f32[k, d] = full(0.009999999776482582:f32) {shape=(k, d)}   # single.py:8, backward
-  %6: f32[k, d] = select(%3, %4, %5)                              # single.py:8, backward
-  %7: f32[k, d] = mul(%6, %w)                                     # single.py:7, of %2
-  %8: f32[k, d] = mul(%6, %1)                                     # single.py:7, of %2
-  %9: f32[d] = reduce_sum(%8) {axes=(0,)}                         # single.py:7, of %2
-  %10: f32[n, d] = full(0.0:f32) {shape=(n, d)}
-  %11: f32[n, d] = scatter_add(%10, %7, %0) {axes=(0,), position=0}
-  return %11, %9
-}
 """
 
 def kernel(ctx, table, rows, w, out0, out1, arena, n, d, k):
@@ -47,7 +31,3 @@ def kernel(ctx, table, rows, w, out0, out1, arena, n, d, k):
             out0[v0_3 * d + j] = out0[v0_3 * d + j] + v7      # %11
     return 0
 
-
-# why
-# greater (single.py:8) has no backward part: no_gradient: greater is not differentiable
-# wrap_index (single.py:7) has no backward part: a check, not a value
