@@ -443,3 +443,107 @@ def test_byte_orders_in_the_interpreter() -> None:
     with tracejit.config(disable_jit=True):
         x = X.astype(">f8")
         assert tracejit.jit(add)(x) == 9.0 and x[0] == 2.0
+
+
+# --- sizes, one after the other -------------------------------------------------------------------
+
+CAUGHT = {
+    "truth": ("if x > 1.0: return 1.0", "ValueError"),
+    "shapes": ("y = x + np.ones(2)", "ValueError"),
+    "reshape": ("y = x.reshape(2, -1)[0]", "ValueError"), "item": ("y = x[2] + x", "IndexError"),
+    "concatenate": ("y = np.concatenate([x, np.ones((2, 2))])", "ValueError"),
+    "product": ("y = np.eye(3) @ x", "ValueError"), "unpacking": ("y, _ = x", "ValueError"),
+    "bare": ("y = np.stack([x, np.ones(3)])[0]", "Exception"), "key": ("y = {}['a']", "KeyError"),
+    "user's": ("raise ValueError", "ValueError"), "list": ("y = [1.0][2]", "IndexError"),
+}
+SIZES = [(3, 1, 2, 4, 3), (1, 3, 2), (2, 3, 1), (4, 0, 1)]
+
+
+def of_text(text: str, file: Any) -> Any:
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    file.write_text(f"def f(x):\n{lines}")
+    space: dict[str, Any] = {"np": np}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    return space["f"]
+
+
+def check_sizes(f: Any, sizes: tuple[int, ...], may_refuse: bool) -> None:
+    with tracejit.config(disable_jit=True):
+        staged = tracejit.jit(f)
+        for n in sizes:
+            found, expected = (outcome(g, (np.arange(1.0, n + 1),)) for g in (staged, f))
+            if isinstance(found, Refusal):
+                assert may_refuse, found
+            else:
+                require_same(found, expected)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("name", CAUGHT)
+def test_what_is_caught_may_come_of_sizes(name: str, sizes: Any, tmp_path: Any) -> None:
+    body, error = CAUGHT[name]
+    text = f"y = x * 0.0\ntry:\n    {body}\nexcept {error}:\n    y = x * 3.0\nreturn np.sum(y)"
+    check_sizes(of_text(text, tmp_path / "program.py"), sizes, may_refuse=True)
+
+
+WHILES = ["while i < len(x) and x[i] < 3.0: x[i] *= 2.0; i += 1",
+          "while i < x.size and not x[i] > 2.0: i += 1",
+          "while len(x) > i and (x[i] < 2.0 or x[i] > 5.0): i += 1",
+          "while i + 1 < len(x) and x[i] < x[i + 1]: i += 1",
+          "while True:\n    if i >= len(x) or x[i] > 2.0: break\n    i += 1"]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("text", WHILES)
+def test_conditions_that_guard_an_index(text: str, sizes: Any, tmp_path: Any) -> None:
+    f = of_text(f"i = 0\n{text}\nreturn np.sum(x) + i", tmp_path / "program.py")
+    check_sizes(f, sizes, may_refuse=False)
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "C": lambda a: a.copy(), "F": np.asfortranarray, "gaps": lambda a: np.repeat(a, 2, 1)[:, ::2],
+    "transposed": lambda a: a.T.copy().T, "backwards": lambda a: a[::-1].copy()[::-1],
+}
+ONES = ["a[:1, :1].reshape(())", "a[0, :1].reshape(())", "a[1:2, 1:2].reshape(1, 1, 1)",
+        "a[:1, :1].ravel()", "a[:, :1].reshape(-1)", "a[:1].reshape(-1)", "a[2:, -1:].squeeze()",
+        "a[:1, -1:].reshape(1)", "a[None, 0, 0:1].reshape(())"]
+
+
+@pytest.mark.parametrize("source", ONES)
+def test_one_element_in_any_layout_is_seen_through_a_reshape(source: str, tmp_path: Any) -> None:
+    f = of_text(f"a = x\nr = {source}\nr *= 7.0\nreturn a * 1.0", tmp_path / "program.py")
+    with tracejit.config(disable_jit=True):
+        staged = tracejit.jit(f)
+        for make in (*LAYOUTS.values(), *reversed(LAYOUTS.values())):
+            ours, theirs = (make(np.arange(1.0, 13.0).reshape(3, 4)) for _ in range(2))
+            found = outcome_in_place(staged, ours)
+            if not isinstance(found, Refusal):
+                require_same(found, f(theirs))
+                require_same(ours, theirs)
+
+
+def outcome_in_place(f: Any, x: Any) -> Any:
+    try:
+        return f(x)
+    except Refusal as e:
+        return e
+
+
+# --- what generators make one by one --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fold", ["sum(c(x) for _ in range(4))", "sum([c(x) for _ in range(4)])",
+                                  "sum((c(x) for _ in range(3)), x)", "sum(map(c, [x, x, x]))"])
+def test_sums_read_an_item_before_the_next_is_made(fold: str, tmp_path: Any) -> None:
+    text = ("class C:\n    def __init__(self):\n        self.t = 0.0\n    def __call__(self, v):\n"
+            f"        self.t += v\n        return self.t\nc = C()\nreturn {fold}")
+    check(of_text(text, tmp_path / "program.py"), X)
+
+
+@pytest.mark.parametrize("operation", ["x * k", "k + x", "x < k", "x ** k", "x @ k", "x // k"])
+@pytest.mark.parametrize("x", [2.0, 3, X], ids=["float", "int", "array"])
+def test_errors_about_operands_name_the_users_types(operation: str, x: Any, tmp_path: Any) -> None:
+    f = of_text(f"k = None\nreturn {operation}", tmp_path / "program.py")
+    with tracejit.config(disable_jit=True), pytest.raises(TypeError) as caught:
+        tracejit.jit(f)(x)
+    assert f"'{type(x).__name__}'" in str(caught.value) and "Traced" not in str(caught.value)

@@ -30,6 +30,7 @@ from tracejit.trace.equations import apply_operator, cast, is_weak
 from tracejit.trace.iterables import (
     Iterated,
     TracedIterable,
+    as_now,
     counted,
     make_enumerate,
     make_ndenumerate,
@@ -147,7 +148,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     found = _items(iterable)
     if has_runs(found):
         return lists.total(found, start, functools.partial(binary, "Add"))
-    items = tuple(found)
+    items = tuple(map(as_now, found) if is_iterator(found) else found)
     if any(special_method(x, "__add__") for x in (start, *items)):
         return functools.reduce(functools.partial(binary, "Add"), items, start)
     return note_new(builtins.sum(items, start), (start, *items))

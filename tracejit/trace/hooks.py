@@ -15,6 +15,7 @@ import numpy as np
 from tracejit.errors import RAISABLE
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
+from tracejit.trace.caught import rest_on_sizes
 from tracejit.trace.changes import (
     known_container,
     note_made,
@@ -323,6 +324,7 @@ class Hooks(LoopHooks):
         error = sys.exc_info()[1]
         if isinstance(error, ENDS_CAPTURES):
             raise error
+        rest_on_sizes(error)
 
     def managed(self, manager: Any) -> Managed:
         """Return what stands for the manager of a `with`."""

@@ -92,7 +92,7 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
     if isinstance(value, Mixed) and value.number.dtype.kind + x.dtype.kind in ("ff", "fc", "cc"):
         value = value.number  # arrays convert them alike
     if dtype_kind(value) == "c" and x.dtype.kind != "c":
-        if isinstance(value, Tracer) and value.ndim:
+        if isinstance(value, Tracer) and not value.weak:
             raise refuse("complex numbers lose their imaginary parts in an array of another kind",
                          "Write np.real(x), or make the array complex")
         raise TypeError("float() argument must be a string or a real number, not 'complex'")

@@ -16,9 +16,9 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.runs import has_runs
-from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim
+from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim, tracer_of
 
-__all__ = ["Iterated", "TracedIterable", "constant_range", "counted", "make_enumerate",
+__all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "make_enumerate",
            "make_ndenumerate", "make_ndindex", "make_range", "make_reversed", "make_zip"]
 
 
@@ -188,6 +188,15 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
                               "enumerate()", items.reverse)
     numbered.snapshots, numbered.walks = items.snapshots, items.walks
     return Iterated(numbered)
+
+
+def as_now(x: Any) -> Any:
+    """Return an array as it is now; a view stays one, as of what runs are made."""
+    if not isinstance(x, Tracer) or not x.is_array or x.steps:
+        return x
+    own = tracer_of(x.value)
+    own.cell.is_array = True
+    return own
 
 
 def make_zip(*iterables: Any, strict: bool = False) -> Any:

@@ -15,7 +15,7 @@ from tracejit.trace.changes import note_made
 from tracejit.trace.context import current, refuse
 from tracejit.trace.decisions import DecisionHooks
 from tracejit.trace.growing import MANY_ITEMS
-from tracejit.trace.iterables import TracedIterable, constant_range, counted
+from tracejit.trace.iterables import TracedIterable, as_now, constant_range, counted
 from tracejit.trace.lists import list_of
 from tracejit.trace.objects import iterate, truth
 from tracejit.trace.places import HiddenPlace, NamePlace, name_places
@@ -59,12 +59,14 @@ class LoopHooks(DecisionHooks):
         """
         carried, rebound, written, flags = changes
         places = name_places(carried, body, condition)
-        if "effects" in self._probe(condition):
+        found = self._probe(condition)
+        if "effects" in found:
             self._while_with_effects(condition, body, changes)
             return
         guards = current().guards
         before = len(guards)
-        test = truth(condition())
+        # one on data is tested in the loop alone: it may be behind a test that is false at once
+        test = None if "data" in found else truth(condition())
         ahead = self._look_ahead(condition, body, places) if test is True else "short"
         if ahead == "long" or (ahead != "data" and len(guards) > before):
             rest = guards[before:]
@@ -358,4 +360,7 @@ class Generated:
                 getattr(fn, "__func__", fn)) is not None:
             element, test, truth = self.element, self.test, self.hooks.truth
             return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
-        return self.hooks.list_of(self.iterable, self.element, self.test)
+        element = self.element
+        if fn is sum:  # it reads each item before the next one is made, which may change it
+            return self.hooks.list_of(self.iterable, lambda x: as_now(element(x)), self.test)
+        return self.hooks.list_of(self.iterable, element, self.test)

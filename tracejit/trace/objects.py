@@ -11,6 +11,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, ValuesView
+from contextlib import contextmanager
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -123,7 +124,23 @@ def binary(op: str, a: Any, b: Any) -> Any:
         result = _operate_on_lists(op, a, b)
         if result is not NotImplemented:
             return result
-    return _operate(a, b, o.method, o.reflected, o.plain)
+    with _in_users_terms(a, b):
+        return _operate(a, b, o.method, o.reflected, o.plain)
+
+
+@contextmanager
+def _in_users_terms(*operands: Any) -> Iterator[None]:
+    """Let Python's errors about operands name the types that the user's values have."""
+    try:
+        yield
+    except TypeError as e:
+        text = str(e)
+        for x in operands:
+            if isinstance(x, Traced):
+                text = text.replace(f"'{type(x).__name__}'", f"'{type_of(x).__name__}'", 1)
+        if type(e) is not TypeError or text == str(e):
+            raise
+        raise TypeError(text) from None
 
 
 def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
@@ -249,7 +266,8 @@ def compare(op: str, a: Any, b: Any) -> Any:
     method, reflected, plain = _COMPARE[op]
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
-    return _operate(a, b, method, reflected, plain)
+    with _in_users_terms(a, b):
+        return _operate(a, b, method, reflected, plain)
 
 
 def _compare_lists(op: str, a: Any, b: Any) -> Any:

@@ -23,6 +23,8 @@ __all__ = ["contiguous", "ravelled", "reshaped"]
 def reshaped(a: Tracer, shape: tuple[Dim, ...]) -> Tracer:
     """Return an array in another shape: a view where NumPy has one, else a copy."""
     asked: set[int] = set()
+    if all(d == 1 for d in shape):  # of one element, a view however it lies
+        return _noted(view(a, ReshapeStep(shape, a.aval.shape)), a, asked)
     try:
         fits: bool | None = reshaped_axes(layout_of(a, asked).axes, shape) is not None
     except Unknown:
