@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -547,3 +550,41 @@ def test_errors_about_operands_name_the_users_types(operation: str, x: Any, tmp_
     with tracejit.config(disable_jit=True), pytest.raises(TypeError) as caught:
         tracejit.jit(f)(x)
     assert f"'{type(x).__name__}'" in str(caught.value) and "Traced" not in str(caught.value)
+
+
+# --- a function of NumPy that a program replaces --------------------------------------------------
+
+REPLACED = """
+import math, sys
+import numpy as np
+import tracejit
+
+def f(x):
+    return np.sin(x) + math.cos(x)
+
+def mine(x):
+    return x * 2.0
+
+if "early" not in sys.argv:
+    with tracejit.config(disable_jit="traced" in sys.argv):
+        tracejit.jit(lambda x: x * 7.0)(1.0)
+if "numpy" in sys.argv:
+    np.sin = mine
+if "math" in sys.argv:
+    math.cos = mine
+try:
+    print(tracejit.jit(f)(1.0) == f(1.0))
+except tracejit.Refusal as refusal:
+    print("see the library's own" in str(refusal))
+"""
+
+
+def test_programs_with_replaced_functions_are_not_those_of_others(tmp_path: Any) -> None:
+    file = tmp_path / "script.py"
+    file.write_text(REPLACED)
+    space = os.environ | {"TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": str(tmp_path / "store")}
+    for kind in ("numpy", "", "math", "", "early numpy", "early math", "numpy math", "",
+                 "traced numpy", "traced math", "traced"):
+        run = subprocess.run([sys.executable, str(file), *kind.split()], env=space, check=True,
+                             capture_output=True, text=True)
+        assert run.stdout.strip() == "True", (kind, run.stdout, run.stderr)

@@ -38,6 +38,7 @@ from tracejit.configuration import settings
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
 from tracejit.trace.guards import ABSENT, Guarded, Same, Shape, guards_of_function
+from tracejit.trace.modules import replaced
 from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import spec_of_leaf
 
@@ -61,6 +62,9 @@ def load_artifacts(call: Request) -> Iterator[Program]:
         return
     slot = _slot(call)
     if slot is None:
+        return
+    for text in replaced():
+        LOG.debug("stored programs do not serve: %s", text)
         return
     for artifact in store.candidates(slot):
         try:

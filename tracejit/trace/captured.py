@@ -34,6 +34,7 @@ from tracejit.trace.guards import (
 )
 from tracejit.trace.methods import NativeCalls, may_be_called
 from tracejit.trace.modules import home_of, is_fixed, is_followed
+from tracejit.trace.own_numpy import is_replaced
 from tracejit.trace.paths import Holder, Leaf, Path, attributes_of, class_entry
 from tracejit.trace.policy import asks_again, is_opaque
 from tracejit.trace.public_names import public_name
@@ -91,6 +92,12 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
     type(OrderedDict().items()): lambda x: x.items(),
 }
 """Views of dicts, and how one is taken of a captured dict."""
+
+
+def _is_users(module: ModuleType, name: str, content: Any) -> bool:
+    """Whether a program has put something of its own in the place of a library's function."""
+    return is_replaced(module, name, content) or (
+        isinstance(content, FunctionType) and not is_fixed(home_of(content)))
 
 
 class Captures:
@@ -361,7 +368,7 @@ class Captures:
                 return self.namespace(content)
             if is_fixed(owner.__name__) and (
                     name in _CONSTANTS or callable(content) or is_number(content)
-                    or isinstance(content, ModuleType)):
+                    or isinstance(content, ModuleType)) and not _is_users(owner, name, content):
                 return content
             if name in vars(owner):
                 return self.read(Path(vars(owner), name))

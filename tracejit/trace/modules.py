@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from types import FunctionType
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
 
 import numpy as np
 
-__all__ = ["home_of", "is_fixed", "is_followed", "is_known_ufunc", "is_standard"]
+__all__ = ["home_of", "is_fixed", "is_followed", "is_known_ufunc", "is_standard",
+           "replaced"]
 
 _FOLDER = os.path.dirname(os.__file__) + os.sep
 
@@ -48,3 +52,24 @@ def is_known_ufunc(fn: np.ufunc) -> bool:
     """Return whether a ufunc is NumPy's or SciPy's, and not made of a Python function."""
     homes = (np, sys.modules.get("scipy.special"))
     return any(getattr(home, fn.__name__, None) is fn for home in homes)
+
+
+def replaced() -> Iterator[str]:
+    """Yield what is in the place of functions of NumPy, as far as its own name tells."""
+    public: Any = sys.modules["numpy"]  # `np` may be tracejit's copy of it
+    for module in (public, public.linalg):
+        for name in module.__all__:
+            x = vars(module).get(name)
+            if callable(x) and not _is_numpys(x):
+                yield f"{module.__name__}.{name} is {x!r}, which is not NumPy's"
+    for name, x in vars(math).items():
+        if callable(x) and name[0] != "_" and getattr(x, "__name__", "") != name:
+            yield f"math.{name} is {x!r}, which is not Python's"
+
+
+def _is_numpys(x: Any) -> bool:
+    if isinstance(x, FunctionType):  # `np.printoptions` is a context manager
+        return home_of(x).partition(".")[0] in ("numpy", "contextlib")
+    if isinstance(x, np.ufunc):  # `np.frompyfunc` makes those of objects
+        return any("O" not in kinds for kinds in x.types)
+    return isinstance(x, (BuiltinFunctionType, type)) or type(x).__module__.startswith("numpy")

@@ -136,7 +136,7 @@ def _in_users_terms(*operands: Any) -> Iterator[None]:
     except TypeError as e:
         text = str(e)
         for x in operands:
-            if isinstance(x, Traced):
+            if isinstance(x, TracedOperand):
                 text = text.replace(f"'{type(x).__name__}'", f"'{type_of(x).__name__}'", 1)
         if type(e) is not TypeError or text == str(e):
             raise

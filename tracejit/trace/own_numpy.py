@@ -8,36 +8,32 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.modules import home_of
+from tracejit.trace.modules import replaced
 
-__all__ = ["keep_numpy", "require_numpy"]
+__all__ = ["is_replaced", "keep_numpy", "require_numpy"]
 
 _MODULES = (np, np.linalg)
 
 
 def require_numpy() -> None:
     """Refuse to begin while something else is in the place of a function of NumPy."""
-    for module in _MODULES:
-        for name in module.__all__:
-            x = vars(module).get(name)
-            if callable(x) and not _is_numpys(x):
-                raise Refusal(f"{module.__name__}.{name} is {x!r}, which is not NumPy's, and "
-                              "tracejit has to see NumPy's own at first. Call a transformed "
-                              "function once before you replace it")
+    for text in replaced():
+        raise Refusal(f"{text}, and tracejit has to see the library's own at first. Call a "
+                      "transformed function once before you replace it")
 
 
-def _is_numpys(x: Any) -> bool:
-    if isinstance(x, FunctionType):  # `np.printoptions` is a context manager
-        return home_of(x).partition(".")[0] in ("numpy", "contextlib")
-    if isinstance(x, np.ufunc):  # `np.frompyfunc` makes those of objects
-        return any("O" not in kinds for kinds in x.types)
-    return isinstance(x, (BuiltinFunctionType, type)) or type(x).__module__.startswith("numpy")
+def is_replaced(module: ModuleType, name: str, content: Any) -> bool:
+    """Return whether a program has put something else in the place of a name of NumPy."""
+    if module not in _MODULES:
+        return False
+    own = _own() if module is _MODULES[0] else _own().linalg
+    return vars(own).get(name, content) is not content
 
 
 def _copy(module: ModuleType) -> ModuleType:
