@@ -312,7 +312,7 @@ def _items(x: Any) -> Any:
     if isinstance(x, (TracedIterable, Iterated)):
         found = lists.list_from(x)
         return tuple(x) if found is None else found
-    if isinstance(x, TracedOperand) and not x.ndim:
+    if isinstance(x, (SymInt, Tracer)) and not x.ndim:
         return iter(x)  # which raises
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
 

@@ -301,7 +301,7 @@ def contains(container: Any, item: Any) -> Any:
         asked = current().captured.asked(container.__contains__, (item,), {})
         if asked is not NotImplemented:
             return asked
-    if isinstance(container, TracedOperand):
+    if isinstance(container, (SymInt, Tracer)):
         if not container.ndim:
             raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
         equal = compare("Eq", container, item)
