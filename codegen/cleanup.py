@@ -50,7 +50,8 @@ def drop_unread(nodes: list[Node], droppable: set[str]) -> list[Node]:
 
 def _collect(nodes: Sequence[Node], used: set[str], droppable: set[str]) -> None:
     for node in nodes:
-        used.update(names_in(node))
+        for e in expressions(node):
+            used |= e.reads
         if isinstance(node, Store) and node.buffer not in droppable:
             used.add(node.buffer)
         for block in children(node):

@@ -23,8 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +35,21 @@ __all__ = ["BOOL", "F64", "I64", "NONE", "ONE", "ZERO", "All", "Array", "Bin", "
            "Const", "Expression", "Extent", "InRange", "Load", "Select", "Slice", "Unary", "Var",
            "Word", "call", "cast_name", "every", "integer", "is_name", "known_integer", "literal",
            "plus", "promoted", "replaced", "rewritten", "times"]
+
+if TYPE_CHECKING:
+    from functools import cached_property
+else:
+    class cached_property:
+        """What a tree says of itself, found once: `functools.cached_property` without its lock."""
+
+        def __init__(self, find: Callable[[Any], Any]) -> None:
+            self.find, self.name, self.__doc__ = find, find.__name__, find.__doc__
+
+        def __get__(self, tree: Any, kind: Any = None) -> Any:
+            if tree is None:
+                return self
+            tree.__dict__[self.name] = found = self.find(tree)
+            return found
 
 I64, F64, BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
 PLAIN = tuple(map(np.dtype, (np.float64, np.int64, np.bool_)))

@@ -27,6 +27,7 @@ from tracejit.codegen.loop_ir import (
     While,
 )
 from tracejit.codegen.slots import arena_layout, dim_source
+from tracejit.codegen.spelling import spelled
 from tracejit.ir.core import Graph
 from tracejit.ir.dtypes import dtype_name
 from tracejit.ir.user_text import in_docstring, on_one_line
@@ -150,7 +151,7 @@ class Writer:
         elif isinstance(node, While):
             for inner in node.head:
                 self.node(inner, depth + 1)
-            self._line(f"if not ({node.condition}):", depth + 1)
+            self._line(f"if not ({spelled(node.condition)}):", depth + 1)
             self._line("break", depth + 2)
             self.block(node.body, depth + 1)
         elif isinstance(node, If):
@@ -168,26 +169,26 @@ class Writer:
 
 def _first_line(node: Node) -> str:
     if isinstance(node, (Let, Assign)):
-        return f"{node.name} = {node.expression}"
+        return f"{node.name} = {spelled(node.expression)}"
     if isinstance(node, Store):
-        return f"{node.buffer}[{node.index}] = {node.expression}"
+        return f"{node.buffer}[{spelled(node.index)}] = {spelled(node.expression)}"
     if isinstance(node, Loop):
         return f"for {node.var} in range({_range(node)}):"
     if isinstance(node, If):
-        return f"if {node.condition}:"
+        return f"if {spelled(node.condition)}:"
     if isinstance(node, Do):
-        return str(node.call)
+        return spelled(node.call)
     if isinstance(node, While):
         return "while True:"
-    return "return" if node.status is None else f"return {node.status}"
+    return "return" if node.status is None else f"return {spelled(node.status)}"
 
 
 def _range(loop: Loop) -> str:
     if loop.reverse:
-        return f"{_minus_one(loop.hi)}, {_minus_one(loop.lo)}, -1"
+        return f"{spelled(_minus_one(loop.hi))}, {spelled(_minus_one(loop.lo))}, -1"
     if loop.step != ONE:
-        return f"{loop.lo}, {loop.hi}, {loop.step}"
-    return str(loop.hi) if loop.lo == ZERO else f"{loop.lo}, {loop.hi}"
+        return f"{spelled(loop.lo)}, {spelled(loop.hi)}, {spelled(loop.step)}"
+    return spelled(loop.hi) if loop.lo == ZERO else f"{spelled(loop.lo)}, {spelled(loop.hi)}"
 
 
 def _minus_one(e: Expression) -> Expression:
