@@ -18,35 +18,7 @@ from tracejit.artifacts.store import shared_object
 from tracejit.runtime import layout
 from tracejit.runtime.interrupts import poll_address
 
-__all__ = ["MAX_LEAVES", "MAX_LOGS", "MAX_WORDS", "Words", "make_entry", "release_memory"]
-
-MAX_LEAVES, MAX_WORDS, MAX_LOGS = 64, 512, 60
-
-
-class Words:
-    """The layout of the table: a head, then a record per guard, leaf, result and pair apart."""
-
-    NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, DIMS, SIZES, \
-        SCALARS, PAIRS = range(15)
-    HEAD = 16
-    RECORD = 8
-    # a leaf: where it comes from (source, a, b), what it must be (kind, type or dtype, ndim,
-    # flags), the bytes of an element where it is one of a pair; a pair: two leaves' numbers (a, b)
-    SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
-    # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
-    # itself; the b-th key of dict a, all of which follow one another; the
-    # word behind address a, if key b is before it. A guard may be a dict's
-    # version at a: where it is still b, as many guards hold as `expected` says, up to the record
-    # that notes another version once they were looked at, a records behind.
-    CONTIGUOUS, WRITEABLE = 0x101, 0x400
-    FROM_ARGUMENT, FROM_CELL, FROM_DICT, FROM_LIST, FROM_CONSTANT, NEXT_KEY, FROM_VERSION, \
-        TO_VERSION, FROM_PLACE = range(9)
-    IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT = range(4)
-    # a result: its kind, its dtype, its rank, its type
-    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL = range(6)
-    # how results are grouped: one; a tuple; (first, second); (first, tuple of the rest)
-    ONE, TUPLE, FIRST_AND_REST = range(3)
-
+__all__ = ["make_entry", "release_memory"]
 
 class _Method(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),

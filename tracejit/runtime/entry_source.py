@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from tracejit.codegen import context
 from tracejit.runtime import layout
-from tracejit.runtime.entry import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
+from tracejit.runtime.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
 
 __all__ = ["entry_text"]
 

@@ -15,7 +15,7 @@ from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
 from tracejit.runtime import layout
-from tracejit.runtime.entry import Words
+from tracejit.runtime.entry_words import Words
 from tracejit.trace.guards import ABSENT, Condition, Different, Guarded, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Holder, Path, class_entry
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from tracejit.exact import is_compared_by_content
 from tracejit.runtime import layout
-from tracejit.runtime.entry import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words, make_entry
+from tracejit.runtime.entry import make_entry
+from tracejit.runtime.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
 from tracejit.runtime.interface import Interface
 from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.records import Records, Source, Unreadable

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -53,9 +53,7 @@ from tracejit.trace.restarts import Grows, Unroll
 from tracejit.trace.runs import Run
 from tracejit.trace.source import describe_line, find_site
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
-
-if TYPE_CHECKING:
-    from tracejit.trace.data_lists import DataLists
+from tracejit.trace.upward import ABOVE
 
 __all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
 
@@ -119,9 +117,7 @@ class _Branch:
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
              names: Sequence[Place]) -> None:
     """Trace both branches of a condition and give names and cells what the taken one leaves."""
-    from tracejit.trace.data_lists import DataLists
-
-    lists = DataLists()
+    lists = ABOVE.DataLists()
     by_data = rests_on_data(condition)
     # a branch binds, and lets go of, names that nothing reads after it: to be traced once more
     begun = [(p, p.get()) for fn in branches if isinstance(fn, FunctionType)
@@ -151,7 +147,7 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
 
 
 def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
-              lists: DataLists, by_data: bool) -> None:
+              lists: Any, by_data: bool) -> None:
     try:
         traced = [_trace_branch(fn, names, lists, by_data) for fn in branches]
     except Refusal:
@@ -189,7 +185,7 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
         raise BranchRaised
 
 
-def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: DataLists,
+def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
                   by_data: bool) -> _Branch:
     trace = current()
     before = [(p, p.get()) for p in names]

@@ -52,6 +52,7 @@ from tracejit.trace.strangers import STRANGERS
 from tracejit.trace.text import settle, write, written
 from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int
 from tracejit.trace.unseen import with_stand_ins
+from tracejit.trace.upward import ABOVE
 
 __all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
            "holds_traced", "type_of"]
@@ -284,9 +285,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
         if not file.startswith(PACKAGE) and not reads_nothing(fn):
             unseen(f"{home_of(fn)}.{fn.__qualname__}")
         return fn
-    from tracejit.trace.hooks import Hooks
-
-    rewritten = rewrite_function(fn, Hooks(fn))
+    rewritten = rewrite_function(fn, ABOVE.Hooks(fn))
     if rewritten is None:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
         current().captured.code(fn)

@@ -24,6 +24,16 @@ from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.user_text import graph_name, value_name
 from tracejit.ir.walk import Env, copy_dim, first_undefined
+from tracejit.trace import (  # noqa: F401  (importing them fills `upward.ABOVE`)
+    data_lists,
+    hooks,
+    identities,
+    lists,
+    objects,
+    python_numbers,
+    states,
+    ufunc_calls,
+)
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
 from tracejit.trace.captured import Captures
@@ -38,8 +48,8 @@ from tracejit.trace.memory import Memory, NeedOneArray
 from tracejit.trace.mixed import returned
 from tracejit.trace.paths import Holder, Leaf, Path
 from tracejit.trace.places import MaybeUnset, Poison
-from tracejit.trace.restarts import NeedLeast, NeedNames, NeedStatic
-from tracejit.trace.runs import Relist, Run, Stored
+from tracejit.trace.restarts import NeedLeast, NeedNames, NeedStatic, Relist
+from tracejit.trace.runs import Run, Stored
 from tracejit.trace.source import describe_line, line_of_error
 from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
 from tracejit.trace.text import settle

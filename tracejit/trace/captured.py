@@ -41,6 +41,7 @@ from tracejit.trace.public_names import public_name
 from tracejit.trace.runs import Run
 from tracejit.trace.strangers import remedy_for
 from tracejit.trace.tracer import TracedOperand, Tracer
+from tracejit.trace.upward import ABOVE
 
 __all__ = ["Captures", "FixedCaptures"]
 
@@ -275,10 +276,8 @@ class Captures:
 
     def stand_in(self, x: Any, tracer: Any, path: Path, value: Value | None) -> None:
         """Let a tracer stand for a variable or tape value."""
-        from tracejit.trace.states import StateTracer
-
         if isinstance(x, State) and isinstance(tracer, Tracer):
-            tracer = StateTracer(tracer, x)
+            tracer = ABOVE.StateTracer(tracer, x)
             tracer.cell.depth = 0  # it was there before the loop in which it is first read
         else:
             tracer.cell.constant = "writing to a tape value"

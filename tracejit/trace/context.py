@@ -17,6 +17,7 @@ from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
 from tracejit.trace.active import CAPTURES, is_tracing
 from tracejit.trace.public_names import called
 from tracejit.trace.source import describe_line, find_site, is_of_library
+from tracejit.trace.upward import ABOVE
 
 __all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active", "bare_size",
            "current", "is_tracing", "refuse", "refuse_at", "refuse_outside"]
@@ -209,8 +210,6 @@ class Trace:
     builder: Builder
 
     def __init__(self) -> None:
-        from tracejit.trace.memory import Memory
-
         self.builder = Builder(find_site)
         self.names = False
         """Whether what users can name are values of their own, equal ones too (`identities.py`)."""
@@ -239,7 +238,7 @@ class Trace:
         """Cells whose layout decided what a reshape is, with the results' and the inputs asked."""
         self.composing = 0
         """How many captures of functions are running, which are written with others."""
-        self.memory: Any = Memory({})
+        self.memory: Any = ABOVE.Memory({})
         """What is known of the memory of the inputs."""
         self.joined: list[Any] = []
         """The lists and dicts that may be others, depending on data."""

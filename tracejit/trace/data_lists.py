@@ -31,6 +31,7 @@ from tracejit.trace.equations import (
     emit_value,
     lift,
 )
+from tracejit.trace.heap import held_by_program
 from tracejit.trace.indexing import point_index, slice_span
 from tracejit.trace.mixed import (
     Kinds,
@@ -44,10 +45,11 @@ from tracejit.trace.mixed import (
     united,
 )
 from tracejit.trace.places import is_number
-from tracejit.trace.restarts import Grows, Unroll
+from tracejit.trace.restarts import Grows, PlaceInCode, Unroll
 from tracejit.trace.rows import Rows, is_row, places_of, same_rows
-from tracejit.trace.runs import PlaceInCode, Run, Stored, array_of, has_runs, place_in_code
+from tracejit.trace.runs import Run, Stored, array_of, has_runs, place_in_code
 from tracejit.trace.tracer import CellPlace, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.upward import above
 
 __all__ = ["ByData", "DataLists", "plain_items"]
 
@@ -88,8 +90,6 @@ _READ_ONLY = "writing to an array that is in a list whose length data decides"
 
 def _hand_over(x: Any) -> None:
     """See to it that an array that goes to a list is not written to afterwards by another name."""
-    from tracejit.trace.heap import held_by_program
-
     if not isinstance(x, Tracer) or isinstance(x, Mixed) or not x.is_array:
         return
     trace, cell = current(), x.cell
@@ -453,6 +453,7 @@ def plain_items(xs: Any) -> Any:
 _LIST_ITERATOR: type = type(iter([]))
 
 
+@above
 class DataLists:
     """The lists that have their items in Logs around one loop or branch."""
 
@@ -568,8 +569,6 @@ class DataLists:
 
     def _freeze_named(self, run: ByData) -> None:
         """Refuse writes to arrays that have names and may be items of a list."""
-        from tracejit.trace.heap import held_by_program
-
         if not isinstance(run, Grown) or not run.shape:
             return
         kind = len(run.shape), run.dtype

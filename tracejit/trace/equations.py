@@ -22,6 +22,7 @@ from tracejit.trace.mixed import Mixed, combined, settled
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, bare_atom, describe, tracer_of
+from tracejit.trace.upward import ABOVE, above
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS",
            "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
@@ -66,9 +67,7 @@ def lift(x: Any) -> Any:
         captured = current().captured
         return x[()] if captured is None and not x.ndim else captured.constant(x)
     if isinstance(x, (list, tuple)):
-        from tracejit.trace.runs import array_of
-
-        return array_of(x)
+        return ABOVE.array_of(x)
     if isinstance(x, range) or getattr(x, "what", "") == "a range":
         return FUNCTIONS[np.array](x)
     if isinstance(x, Recorded):
@@ -354,6 +353,7 @@ COMPOSITES: dict[Any, Callable[..., Any]] = {}
 """Ufuncs that are written with others; `NotImplemented` sends a call back to the ufunc's own op."""
 
 
+@above
 def apply_operator(ufunc: Any, *operands: Any) -> Any:
     """Return the result of a Python operator: as its ufunc, but Python numbers stay weak."""
     if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
@@ -456,6 +456,7 @@ PYTHON: dict[Any, Callable[..., Any]] = {}
 """What operators do of Python's own numbers besides; `NotImplemented` goes on as the ufunc."""
 
 
+@above
 def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
     """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
     if isinstance(target, Changing):

@@ -16,8 +16,8 @@ from tracejit.trace.equations import to_dim
 from tracejit.trace.growing import Growing
 from tracejit.trace.growing_rows import GrowingRows, holds_tuples
 from tracejit.trace.indexing import check_bounds, point_index, slice_span
-from tracejit.trace.restarts import Grows, Unroll
-from tracejit.trace.runs import PlaceInCode, Run, length
+from tracejit.trace.restarts import Grows, PlaceInCode, Unroll
+from tracejit.trace.runs import Run, length
 from tracejit.trace.tracer import Tracer, of_dim
 
 __all__ = ["Alike", "Filling", "Slots", "at_least_none", "growing_of", "located",

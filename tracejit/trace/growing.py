@@ -17,8 +17,8 @@ from tracejit.trace.dispatch import Changing
 from tracejit.trace.equations import dims_of, emit_value, lift
 from tracejit.trace.mixed import Kinds, is_mixed, kinds_of, storage, united
 from tracejit.trace.places import is_number
-from tracejit.trace.restarts import Unroll
-from tracejit.trace.runs import PlaceInCode, Run, Stored, array_of, has_runs, length
+from tracejit.trace.restarts import PlaceInCode, Unroll
+from tracejit.trace.runs import Run, Stored, array_of, has_runs, length
 from tracejit.trace.tracer import Tracer, of_dim, tracer_of
 from tracejit.trace.views import IndexStep
 

@@ -10,9 +10,9 @@ from tracejit.ir.dims import Dim
 from tracejit.trace.context import Frame
 from tracejit.trace.growing import Growing
 from tracejit.trace.places import is_number, map_content
-from tracejit.trace.restarts import Unroll
+from tracejit.trace.restarts import PlaceInCode, Unroll
 from tracejit.trace.rows import Rows, places_of, same_rows
-from tracejit.trace.runs import PlaceInCode, Run, Stored
+from tracejit.trace.runs import Run, Stored
 
 __all__ = ["GrowingRows", "as_rows", "holds_tuples"]
 

@@ -55,6 +55,7 @@ from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, pr
 from tracejit.trace.runs import has_runs, holds_runs
 from tracejit.trace.text import formatted, write, written
 from tracejit.trace.tracer import FIELD, TracedOperand, Tracer, python_dims
+from tracejit.trace.upward import above
 
 __all__ = ["Hooks"]
 
@@ -66,6 +67,7 @@ _UFUNCS = {
 }
 
 
+@above
 class Hooks(LoopHooks):
     """The hooks of one function object; rewritten code knows them as `_tj`."""
 

@@ -18,6 +18,7 @@ from tracejit.trace.context import Cell, current
 from tracejit.trace.dispatch import Changing
 from tracejit.trace.restarts import NeedNames
 from tracejit.trace.tracer import Tracer
+from tracejit.trace.upward import above
 
 __all__ = ["named", "naming", "rename", "require_names"]
 
@@ -32,6 +33,7 @@ def require_names() -> None:
     trace.names = True
 
 
+@above
 def named(x: Any, operands: Any = ()) -> Any:
     """Return the result of an operation as a value of its own, if it is not one of its operands."""
     if not current().names:
@@ -81,6 +83,7 @@ def _cells(operands: Any) -> set[Cell]:
     return found
 
 
+@above
 def naming(capture: Callable[..., Any]) -> Callable[..., Any]:
     """Return a capture of a function whose results are named."""
 

@@ -27,7 +27,9 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.identities import named
 from tracejit.trace.mixed import Mixed
+from tracejit.trace.restarts import Relist
 from tracejit.trace.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
+from tracejit.trace.upward import above
 from tracejit.trace.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 from tracejit.tree import flatten
 
@@ -52,6 +54,7 @@ class BasicKey:
         return tuple(p.size for p in self.at if isinstance(p, Span))
 
 
+@above
 def get_item(x: Tracer, key: Any) -> Any:
     """Return `x[key]`: a scalar, a view, or a copy where the key holds arrays."""
     _require_no_number(x, "is not subscriptable")
@@ -81,6 +84,7 @@ def _has_ellipsis(key: Any) -> bool:
     return key is Ellipsis or (isinstance(key, tuple) and any(k is Ellipsis for k in key))
 
 
+@above
 def set_item(x: Tracer, key: Any, value: Any) -> None:
     """Carry out `x[key] = value`."""
     _require_no_number(x, "does not support item assignment")
@@ -170,8 +174,6 @@ def _note_rewriting(cell: Cell) -> None:
 
 def give_up_lists(cell: Cell) -> None:
     """Begin the capture again where a list holds an array that may be another one."""
-    from tracejit.trace.runs import Relist
-
     for c in (cell, *(ref() for ref in cell.sources)):
         if c is not None and c.rows_of is not None:
             raise Relist(c.rows_of, None, "an array in a list that has a name, too, is written to")

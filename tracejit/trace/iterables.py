@@ -17,6 +17,7 @@ from tracejit.trace.dispatch import FUNCTIONS, Changing
 from tracejit.trace.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.runs import has_runs
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim, tracer_of
+from tracejit.trace.upward import ABOVE
 
 __all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "make_enumerate",
            "make_ndenumerate", "make_ndindex", "make_range", "make_reversed", "make_zip"]
@@ -172,9 +173,7 @@ def counted(x: Any) -> TracedIterable | None:
 def _counted(x: Any) -> TracedIterable | None:
     """Return what an iterator over x runs over: the items of a list are alike then."""
     if has_runs(x) and len(x) > 1:
-        from tracejit.trace.lists import one_run
-
-        x = [one_run(x)]
+        x = [ABOVE.one_run(x)]
     return counted(x)
 
 
@@ -231,9 +230,7 @@ _FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsV
 
 
 def _iterate(x: Any) -> Any:
-    from tracejit.trace.objects import iterate
-
-    return iterate(x)
+    return ABOVE.iterate(x)
 
 
 def _plain_item(x: Any, k: Any) -> Any:

@@ -33,6 +33,7 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.filling import Alike, Slots, at_least_none, located, refuse_unless_filled
 from tracejit.trace.growing import MANY_ITEMS
+from tracejit.trace.heap import held_by_program
 from tracejit.trace.indexing import point_index
 from tracejit.trace.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.loops import is_of_open_loop, trace_loop
@@ -50,11 +51,9 @@ from tracejit.trace.mixed import (
 )
 from tracejit.trace.places import is_number
 from tracejit.trace.python_numbers import LIMIT, TOO_LARGE, require
-from tracejit.trace.restarts import NeedStatic, Unroll
+from tracejit.trace.restarts import NeedStatic, PlaceInCode, Relist, Unroll
 from tracejit.trace.rows import Rows
 from tracejit.trace.runs import (
-    PlaceInCode,
-    Relist,
     Run,
     Stored,
     Views,
@@ -69,6 +68,7 @@ from tracejit.trace.runs import (
     step_values,
 )
 from tracejit.trace.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.upward import ABOVE, above
 
 __all__ = ["METHODS", "any_item", "concatenated", "contains", "cut", "delete_item", "equal",
            "every_item", "extend", "extreme", "filled", "get_item", "give_up", "is_true",
@@ -192,6 +192,7 @@ def _empty(shape: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
     return result
 
 
+@above
 def filled(count: Dim, item: Callable[[Any], Any], shape: tuple[Dim, ...],
            dtype: np.dtype) -> Tracer:
     """Return an array of `item(0)`, `item(1)`, ..."""
@@ -365,6 +366,7 @@ def _is_plain_number(x: Any) -> bool:
         isinstance(x, Tracer) and x.is_array)
 
 
+@above
 def one_run(xs: Any) -> Stored:
     """Return one run for all items of a list, which are numbers, for an iterator over them."""
     return _one(xs, "an iterator over a list of different things")
@@ -584,8 +586,6 @@ def _put_array(run: Stored, k: Any, content: Tracer) -> None:
             canonical(a) != canonical(b)
             for a, b in zip(content.dims, run.data.dims[1:], strict=True)):
         run.give_up("an array of another shape than the others in a list")
-    from tracejit.trace.heap import held_by_program
-
     shared = content.cell.sources or content.cell.depth < current().depth or (
         content.cell.is_in_use(besides=content)) or any(x is content for x in held_by_program())
     if shared or run.data.cell.is_in_use(besides=run.data):
@@ -669,9 +669,7 @@ def _items_to_add(content: Any) -> list[Any]:
     if isinstance(content, Tracer):
         return list(content)
     if not isinstance(content, (list, tuple, range)):
-        from tracejit.trace.objects import iterate
-
-        return list(iterate(content))
+        return list(ABOVE.iterate(content))
     return list(content)
 
 

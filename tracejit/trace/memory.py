@@ -20,6 +20,7 @@ from tracejit.trace.context import Cell, current, refuse_at
 from tracejit.trace.facts import Arrangement, Fact, arrangement_of
 from tracejit.trace.layouts import rule_of
 from tracejit.trace.source import describe_line, find_site
+from tracejit.trace.upward import above
 
 _READ_ONLY = "assignment destination is read-only"
 """What NumPy says of a write to such an array."""
@@ -54,6 +55,7 @@ class _Input:
     is_argument: bool
 
 
+@above
 class Memory:
     """What a capture knows of the memory of its inputs, and what it has asked."""
 

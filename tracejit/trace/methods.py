@@ -12,16 +12,13 @@ import functools
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tracejit.exact import is_unchanging
 from tracejit.trace.modules import home_of, is_fixed, is_followed
 from tracejit.trace.paths import Path, attributes_of, is_users_type
-
-if TYPE_CHECKING:
-    from tracejit.trace.captured import Captures
 
 __all__ = ["NativeCalls", "items_of", "may_be_called"]
 
@@ -80,7 +77,7 @@ def _functions_of(entry: Any) -> list[FunctionType]:
 class NativeCalls:
     """The methods that may have been called unseen in one capture."""
 
-    def __init__(self, captured: Captures) -> None:
+    def __init__(self, captured: Any) -> None:
         self.captured = captured
         self.seen: dict[int, Any] = {}
         """The classes that were looked at, containers of objects of such, and functions."""

@@ -50,6 +50,7 @@ from tracejit.trace.places import (
 from tracejit.trace.restarts import Unroll
 from tracejit.trace.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
+from tracejit.trace.upward import above
 
 __all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "binary", "compare",
            "contains", "delete_attribute", "delete_item", "get_item", "inplace", "iterate",
@@ -592,6 +593,7 @@ def delete_item(container: Any, key: Any) -> None:
 # --- protocols ----------------------------------------------------------------------------------
 
 
+@above
 def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
     if has_runs(x):

@@ -29,6 +29,7 @@ from tracejit.trace.equations import (
     of_scalars,
 )
 from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, of_dim, tracer_of
+from tracejit.trace.upward import above
 
 __all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "last_before_error", "python_int",
            "require", "require_divisor", "rounded", "strong"]
@@ -93,6 +94,7 @@ DIVISIONS: dict[Any, Callable[[Any, Any], Any]] = {
     np.remainder: operator.mod}
 
 
+@above
 def require_divisor(ufunc: Any, x: Any, y: Any) -> Any:
     """Require that the divisor of two Python numbers is not zero; the ufunc does the rest."""
     kinds = _kind(x, y)
@@ -229,6 +231,7 @@ SLOW = 2.0 ** 32
 """What adds as little to a number from data does not get it out of 64 bits in the time there is."""
 
 
+@above
 def fitted(d: Dim) -> Any:
     """Return a dim as a Python int, with a check at run time where it may leave 64 bits."""
     d = current().canonical(d)

@@ -7,7 +7,8 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedStatic", "NotRepeatable", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedStatic", "NotRepeatable", "PlaceInCode",
+           "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -102,3 +103,22 @@ class Widens(Refusal):
     def __init__(self, text: str, why: str) -> None:
         super().__init__(text)
         self.why = why
+
+
+PlaceInCode = tuple[tuple[str, int], ...]
+"""Where a list is made: file and line of each captured function that is running."""
+
+
+class Relist(Restart):
+    """A list has to be made in another way: the capture begins again.
+
+    kinds -- of which its numbers are besides; None: as a list without runs
+    """
+
+    where: PlaceInCode
+    kinds: frozenset[Any] | None
+    why: str
+
+    def __init__(self, where: PlaceInCode, kinds: frozenset[Any] | None, why: str) -> None:
+        super().__init__(where)
+        self.where, self.kinds, self.why = where, kinds, why

@@ -11,7 +11,8 @@ from tracejit.ir.dims import Dim
 from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.equations import as_operand, emit
 from tracejit.trace.places import is_number, map_content, same_structure
-from tracejit.trace.runs import PlaceInCode, Run
+from tracejit.trace.restarts import PlaceInCode
+from tracejit.trace.runs import Run
 from tracejit.trace.tracer import Tracer
 
 __all__ = ["Rows", "is_row", "places_of", "same_rows"]

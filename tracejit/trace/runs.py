@@ -16,38 +16,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracejit.errors import Restart
 from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim, dim_values, substitute
 from tracejit.trace.context import current, is_tracing
 from tracejit.trace.dispatch import FUNCTIONS
 from tracejit.trace.indexing import point_index, slice_span
 from tracejit.trace.mixed import Kinds, Mixed, is_mixed, unbounded, united
+from tracejit.trace.restarts import PlaceInCode, Relist
 from tracejit.trace.source import rewritten_source
 from tracejit.trace.tracer import SymInt, Tracer, need_int, of_dim, scalar_of, tracer_of
+from tracejit.trace.upward import ABOVE, above
 from tracejit.trace.views import IndexStep, ReshapeStep, Step
 
-__all__ = ["Relist", "Run", "Stored", "Views", "array_of", "as_array_operand", "copies",
+__all__ = ["Run", "Stored", "Views", "array_of", "as_array_operand", "copies",
            "has_runs", "holds_runs", "length", "place_in_code"]
-
-PlaceInCode = tuple[tuple[str, int], ...]
-"""Where a list is made: file and line of each captured function that is running."""
-
-
-class Relist(Restart):
-    """A list has to be made in another way: the capture begins again.
-
-    kinds -- of which its numbers are besides; None: as a list without runs
-    """
-
-    where: PlaceInCode
-    kinds: Kinds | None
-    why: str
-
-    def __init__(self, where: PlaceInCode, kinds: Kinds | None, why: str) -> None:
-        super().__init__(where)
-        self.where, self.kinds, self.why = where, kinds, why
-
 
 def place_in_code() -> PlaceInCode:
     """Return where captured code is, the same in every attempt of a capture."""
@@ -271,9 +253,8 @@ class Views(Run):
 
     def array(self) -> Tracer:
         """Return an array of the items, with memory of its own."""
-        from tracejit.trace.lists import filled
-
-        return filled(self.count, self.item, self.shape, self.handle.dtype)
+        found: Tracer = ABOVE.filled(self.count, self.item, self.shape, self.handle.dtype)
+        return found
 
 
 def _moved(step: Step, mapping: Mapping[Value, Dim]) -> Step:
@@ -341,6 +322,7 @@ def copies(xs: Any) -> list[Any]:
     return [p.copied() if isinstance(p, Run) else p for p in xs]
 
 
+@above
 def array_of(xs: Any) -> Tracer:
     """Return `np.array(xs)` of a list or tuple."""
     if not has_runs(xs):

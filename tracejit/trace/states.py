@@ -12,10 +12,12 @@ from tracejit.trace.dispatch import METHODS, PROPERTIES, Changing
 from tracejit.trace.equations import apply_operator, atom_of, cast, dtype_of, emit_value, lift
 from tracejit.trace.indexing import write_cell
 from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.upward import above
 
 __all__ = ["StateTracer"]
 
 
+@above
 class StateTracer(Tracer, Changing):
     """What stands for a variable; two of one variable share its cell."""
 

@@ -26,6 +26,7 @@ from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedStatic
 from tracejit.trace.source import describe_line, find_site
+from tracejit.trace.upward import ABOVE
 from tracejit.trace.views import Step, read_view
 
 __all__ = ["FIELD", "CellPlace", "Number", "SymInt", "TracedOperand", "Tracer", "bare_atom",
@@ -36,30 +37,24 @@ Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
 def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
-        from tracejit.trace.equations import apply_operator
-
         if not reflected and ufunc in getattr(type(other), "operates_first", ()):
             return NotImplemented
         operands = (other, self) if reflected else (self, other)
-        return apply_operator(ufunc, *operands)
+        return ABOVE.apply_operator(ufunc, *operands)
 
     return method
 
 
 def _inplace(ufunc: Any) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
-        from tracejit.trace.equations import apply_inplace
-
-        return apply_inplace(ufunc, self, other)
+        return ABOVE.apply_inplace(ufunc, self, other)
 
     return method
 
 
 def _unary(ufunc: Any) -> Callable[..., Any]:
     def method(self: Any) -> Any:
-        from tracejit.trace.equations import apply_operator
-
-        return apply_operator(ufunc, self)
+        return ABOVE.apply_operator(ufunc, self)
 
     return method
 
@@ -121,11 +116,9 @@ class TracedOperand:
                      "Use lists, or a Python int argument for the key")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from tracejit.trace.ufunc_calls import call_ufunc
-
         # NumPy hands on its scalars as arrays: `np.float64(0.0) >= x`
         inputs = tuple(x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
-        return call_ufunc(ufunc, method, inputs, kwargs)
+        return ABOVE.call_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         capture = FUNCTIONS.get(func)
@@ -134,9 +127,7 @@ class TracedOperand:
                 f"{public_name(func)} cannot be captured",
                 "Write it with operations that are listed in docs/coverage.md, or make it an op "
                 "with tracejit.register_op")
-        from tracejit.trace.identities import naming
-
-        return naming(capture)(*args, **kwargs)
+        return ABOVE.naming(capture)(*args, **kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise refuse_outside(
@@ -274,14 +265,10 @@ class Tracer(TracedOperand):
 
     def __getattr__(self, name: str) -> Any:
         if name in PROPERTIES:
-            from tracejit.trace.identities import named
-
-            return named(PROPERTIES[name](self), (self,))
+            return ABOVE.named(PROPERTIES[name](self), (self,))
         if name in METHODS:
             if current().names:
-                from tracejit.trace.identities import naming
-
-                return partial(naming(METHODS[name]), self)
+                return partial(ABOVE.naming(METHODS[name]), self)
             return partial(METHODS[name], self)
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
@@ -290,14 +277,10 @@ class Tracer(TracedOperand):
             "docs/coverage.md lists the methods and attributes that are captured")
 
     def __getitem__(self, key: Any) -> Any:
-        from tracejit.trace.indexing import get_item
-
-        return get_item(self, key)
+        return ABOVE.get_item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        from tracejit.trace.indexing import set_item
-
-        set_item(self, key, value)
+        ABOVE.set_item(self, key, value)
 
     def __len__(self) -> int:
         if not self.dims:
@@ -390,9 +373,7 @@ class SymInt(TracedOperand):
     def _divide(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any,
                 reflected: bool) -> Any:
         if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
-            from tracejit.trace.python_numbers import require_divisor
-
-            require_divisor(ufunc, *((other, self) if reflected else (self, other)))
+            ABOVE.require_divisor(ufunc, *((other, self) if reflected else (self, other)))
         return self._arith(other, fn, ufunc, reflected)
 
     def __add__(self, other: Any) -> Any:
@@ -534,9 +515,7 @@ class SymInt(TracedOperand):
 
 def _fitted(d: Dim) -> Any:
     """Return a dim as an int, checked to fit into 64 bits where it may not."""
-    from tracejit.trace.python_numbers import fitted
-
-    return fitted(d)
+    return ABOVE.fitted(d)
 
 
 def _prove(difference: Dim, relation: str) -> bool | None:

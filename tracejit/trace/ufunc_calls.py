@@ -28,11 +28,13 @@ from tracejit.trace.equations import (
 )
 from tracejit.trace.layouts import UNKNOWN, lay_out
 from tracejit.trace.tracer import Tracer
+from tracejit.trace.upward import above
 
 __all__ = ["call_ufunc", "fold_dtype", "mask_of", "require_shape", "require_targets",
            "write_out", "write_reduced"]
 
 
+@above
 def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Capture a call of a ufunc or of one of its methods."""
     if method in _METHODS:
