@@ -32,7 +32,7 @@ from tracejit.codegen import schedule
 from tracejit.codegen.cuda import teams, units
 from tracejit.ir.core import Graph, Op
 from tracejit.ir.interpreter import interpret
-from tracejit.runtime.cuda.stages import DeviceLowered
+from tracejit.runtime.device_stages import DeviceLowered
 from tracejit.runtime.program import Program as Captured
 from tracejit.runtime.stages import Traced
 from tracejit.tree import flatten
@@ -146,7 +146,7 @@ def check_ptx(lowered: DeviceLowered,
               capabilities: Sequence[tuple[int, int]] = ((7, 5), (8, 0), (9, 0))) -> None:
     """Kernels compile for three capabilities; registers are not spilled."""
     from tracejit.codegen.cuda.assembler import find_ptxas
-    from tracejit.runtime.cuda.driver import linked
+    from tracejit.program.cuda.driver import linked
 
     for capability in capabilities:
         ptx = lowered.ptx(capability)
@@ -162,7 +162,7 @@ def check_ptx(lowered: DeviceLowered,
 
 def check_parameters(kernels: dict[str, Any], ptx: dict[str, str]) -> None:
     """Kernels take as many parameters, of as many bytes, as calls pack for them."""
-    from tracejit.runtime.cuda.parameters import Packing
+    from tracejit.program.cuda.parameters import Packing
 
     for name, parameters in kernels.items():
         packing = Packing(parameters)

@@ -15,7 +15,7 @@ from cuda_laws import OnDevice, decay
 from dlpack_capsule import Exporting
 
 import tracejit
-from tracejit.runtime.cuda import driver as real
+from tracejit.program.cuda import driver as real
 
 __all__ = ["DRIVER_LAWS"]
 

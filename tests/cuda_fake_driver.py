@@ -18,10 +18,10 @@ import numpy as np
 from cuda.bindings import driver as bindings
 
 from tracejit.codegen.cuda.program import DeviceProgram
-from tracejit.runtime.cuda import devices, driver, simulator
-from tracejit.runtime.cuda.driver import Driver
-from tracejit.runtime.cuda.parameters import DeviceSpan
-from tracejit.runtime.emitted import define
+from tracejit.program.cuda import devices, driver, simulator
+from tracejit.program.cuda.driver import Driver
+from tracejit.program.cuda.parameters import DeviceSpan
+from tracejit.program.emitted import define
 
 __all__ = ["FakeDriver", "faked"]
 

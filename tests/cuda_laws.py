@@ -189,7 +189,7 @@ def sums_are_the_same_at_every_call() -> None:
 @contextmanager
 def small_blocks() -> Iterator[None]:
     """Let blocks have few threads, so that small arrays have many of them, and long rows."""
-    from tracejit.runtime.cuda import teams
+    from tracejit.program.cuda import teams
 
     before = teams.THREADS, teams.WARP, teams.EACH
     teams.THREADS, teams.WARP, teams.EACH = 16, 4, 2

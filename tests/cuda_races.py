@@ -114,7 +114,7 @@ def watching() -> Iterator[None]:
     from numba.cuda.simulator.kernelapi import FakeCUDAAtomic as Atomic
     from numba.cuda.simulator.kernelapi import FakeCUDAShared as Shared
 
-    from tracejit.runtime.cuda import simulator
+    from tracejit.program.cuda import simulator
 
     watch = SharedArray.watch = Watch()
     kept: list[Any] = []  # threads stay, so that each has an identity of its own

@@ -24,8 +24,8 @@ import pytest
 from test_gallery import PROGRAMS
 
 import tracejit
-from tracejit.artifacts import environment, store
 from tracejit.runtime import making
+from tracejit.store import environment, store
 
 ROOT = Path(__file__).parents[1]
 X = np.array([0.3, 0.5, 0.9])

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tracejit.errors import DeviceError
-from tracejit.runtime.cuda.cublas import Cublas
+from tracejit.program.cuda.cublas import Cublas
 
 INVALID_VALUE = 7
 

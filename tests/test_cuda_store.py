@@ -22,14 +22,14 @@ import pytest
 from test_cuda import PLANNED, has_compiler
 
 import tracejit
-from tracejit.artifacts import environment, store
-from tracejit.artifacts.fingerprints import digest
 from tracejit.codegen.cuda.program import DeviceProgram
 from tracejit.errors import SnapshotError
 from tracejit.ir.dims import evaluate
 from tracejit.ir.interpreter import bind_sizes
 from tracejit.runtime import making
 from tracejit.runtime.interpreted import Interpreted
+from tracejit.store import environment, store
+from tracejit.store.digests import digest
 
 ROOT = Path(__file__).parents[1]
 SCALE = np.array([1.0, 2.0, 3.0])
@@ -125,7 +125,7 @@ def on_device(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     """Return what says that a device of a compute capability is there, or with None that none is.
     """
     def say(capability: Any) -> None:
-        monkeypatch.setattr("tracejit.runtime.cuda.images.device_capability", lambda: capability)
+        monkeypatch.setattr("tracejit.program.cuda.images.device_capability", lambda: capability)
     return say
 
 
@@ -230,7 +230,7 @@ def test_a_lower_device_is_refused_by_name(saved: Path, on_device: Any) -> None:
 
 
 def test_ptx_of_a_file_serves_higher_devices_without_compiling(saved: Path) -> None:
-    from tracejit.runtime.cuda.images import ptx_for
+    from tracejit.program.cuda.images import ptx_for
 
     program = tracejit.load(saved)._specialisation.runner.program
     assert ptx_for(program, (9, 0)) is program.ptx[8, 0]
@@ -416,7 +416,7 @@ def loss(w, x):
 WARM = """
 import json, sys
 import tracejit, model
-from tracejit.runtime.cuda import images
+from tracejit.program.cuda import images
 
 images.device_capability = lambda: (8, 0)
 g = tracejit.value_and_grad(model.loss, target="cuda")

@@ -10,7 +10,7 @@ import pytest
 
 import tracejit
 from tracejit.codegen.scalars import SCALARS
-from tracejit.runtime.cuda.stages import DeviceLowered
+from tracejit.runtime.device_stages import DeviceLowered
 
 special = pytest.importorskip("scipy.special")
 

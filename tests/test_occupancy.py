@@ -139,7 +139,7 @@ numba_cuda = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
 
 @numba_cuda
 def test_full_blocks_have_the_threads_that_calls_launch() -> None:
-    from tracejit.runtime.cuda import host
+    from tracejit.program.cuda import host
 
     def full(limit: int, *most: int) -> int:
         _, threads = host._geometry((10 ** 8,), limit, *most)

@@ -37,9 +37,11 @@ LAYERS = {
     "versions": set(),
 }
 LAYERS["display"] = {"inspection"}  # by name, and only when something is looked at
-LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "runtime"}
-LAYERS["runtime"] = set(LAYERS) | {"artifacts"}
-LAYERS["cache"] = BASE | {"artifacts"}
+LAYERS["store"] = BASE
+LAYERS["program"] = BASE | {"ir", "trace", "codegen", "store"}
+LAYERS["artifacts"] = BASE | {"ir", "trace", "codegen", "store", "program"}
+LAYERS["runtime"] = set(LAYERS)
+LAYERS["cache"] = BASE | {"store", "artifacts"}
 LAYERS["transforms"] = set(LAYERS)
 LAYERS["inspection"] = set(LAYERS)
 LAYERS["tape"] = set(LAYERS)

@@ -28,10 +28,10 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys((*_API, *_TAPE, *_STRUCTURED), "tracejit.api"),
     **dict.fromkeys(_TRANSFORMS, "tracejit.transforms.public"),
     **dict.fromkeys(("DeviceError", "Refusal"), "tracejit.errors"),
-    "DeviceArray": "tracejit.runtime.cuda.arrays", "stream": "tracejit.runtime.cuda.streams",
+    "DeviceArray": "tracejit.program.cuda.arrays", "stream": "tracejit.program.cuda.streams",
     "spec": "tracejit.trace.specs", "load": "tracejit.artifacts.snapshots",
     "explain": "tracejit.inspection.explaining", "Function": "tracejit.runtime.function",
-    "clear_caches": "tracejit.runtime.memory",
+    "clear_caches": "tracejit.program.memory",
     "config": "tracejit.configuration", "show_versions": "tracejit.versions",
     "profile": "tracejit.inspection.profiles.profiling",
 }

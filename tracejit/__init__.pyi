@@ -21,10 +21,10 @@ from tracejit.ops.extension import (
     register_op as register_op,
 )
 from tracejit.ops.printing import debug_print as debug_print
-from tracejit.runtime.cuda.arrays import DeviceArray as DeviceArray
-from tracejit.runtime.cuda.streams import stream as stream
+from tracejit.program.cuda.arrays import DeviceArray as DeviceArray
+from tracejit.program.cuda.streams import stream as stream
 from tracejit.runtime.function import Function as Function
-from tracejit.runtime.memory import clear_caches as clear_caches
+from tracejit.program.memory import clear_caches as clear_caches
 from tracejit.structured import (
     cond as cond,
     fori_loop as fori_loop,

@@ -11,15 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tracejit.artifacts import housekeeping
-from tracejit.artifacts.files import Folder
 from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.loading import reasons, require_environment
 from tracejit.artifacts.places import Missing
-from tracejit.artifacts.slots import is_named
-from tracejit.artifacts.store import Artifact, ArtifactStore, find_store
-from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
+from tracejit.store import housekeeping
+from tracejit.store.files import Folder
+from tracejit.store.slots import is_named
+from tracejit.store.store import Artifact, ArtifactStore, find_store
+from tracejit.store.symbols import BadObject, undefined_symbols
 
 __all__ = ["Entry", "Info", "clear", "explain", "info", "ls", "prune", "verify"]
 

@@ -14,8 +14,8 @@ import pytest
 from state_sequences import load
 
 import tracejit
-from tracejit.runtime import layout
-from tracejit.runtime.specialisation import Specialisation
+from tracejit.program import layout
+from tracejit.program.specialisation import Specialisation
 
 _NUMBERS = itertools.count()
 

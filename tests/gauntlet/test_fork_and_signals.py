@@ -36,7 +36,7 @@ HELD = """
 import importlib, json, os, signal, sys, threading
 import numpy as np
 import tracejit
-from tracejit.runtime import forks
+from tracejit.program import forks
 
 forks.PATIENCE = {patience}
 ready = tracejit.grad(lambda x: np.sum(x ** 3))
@@ -84,7 +84,7 @@ print(json.dumps(results))
 
 
 def known_locks() -> list[tuple[str, str]]:
-    from tracejit.runtime.forks import _LOCKS
+    from tracejit.program.forks import _LOCKS
 
     return [lock for lock in _LOCKS if "cuda" not in lock[0]]
 
@@ -108,7 +108,7 @@ def test_a_child_forked_while_a_lock_is_held_calls_and_compiles_or_says_what_to_
 
 def test_every_lock_of_a_module_is_known_to_forks() -> None:
     """What is made at the top of a module, or held by an object that is; of devices, none forks."""
-    from tracejit.runtime.forks import _LOCKS
+    from tracejit.program.forks import _LOCKS
 
     known = {(module, path.split(".")[0]) for module, path in _LOCKS}
     for top, name in (("tracejit", "tracejit"), ("codegen", "tracejit.codegen")):
@@ -131,7 +131,7 @@ def _locks(node: ast.AST) -> bool:
 
 
 def test_the_locks_that_forks_know_are_there() -> None:
-    from tracejit.runtime.forks import _LOCKS, _lock_of
+    from tracejit.program.forks import _LOCKS, _lock_of
 
     for module, path in _LOCKS:
         if "cuda" not in module:
@@ -258,7 +258,7 @@ def test_a_compilation_ends_with_what_the_handler_raised(tmp_path: Path, error: 
 
 STAGES = HANDLER + """
 import os
-from tracejit.runtime import {module} as module
+from tracejit.{package} import {module} as module
 
 f = lambda x: np.sum(np.sin(x) * x)
 kept = module.{name}
@@ -274,10 +274,13 @@ print(json.dumps([attempt(tracejit.grad(f), np.ones(3)),
 """
 
 
-@pytest.mark.parametrize(("module", "name"), [
-    ("stages", "load_source"), ("stages", "unroll_and_jam"), ("emitted", "define")])
-def test_a_stage_ends_with_what_the_handler_raised(tmp_path: Path, module: str, name: str) -> None:
-    found = run(STAGES.format(error="TimeoutError('late')", module=module, name=name), tmp_path)
+@pytest.mark.parametrize(("package", "module", "name"), [
+    ("runtime", "stages", "load_source"), ("runtime", "stages", "unroll_and_jam"),
+    ("program", "emitted", "define")])
+def test_a_stage_ends_with_what_the_handler_raised(tmp_path: Path, package: str, module: str,
+                                                   name: str) -> None:
+    found = run(STAGES.format(error="TimeoutError('late')", package=package, module=module,
+                              name=name), tmp_path)
     assert ["TimeoutError", "late"] in found
     assert all(x in (["TimeoutError", "late"], ["ndarray", ""], ["Compiled", ""]) for x in found)
 
@@ -286,7 +289,7 @@ HANDLERS = """
 import json, signal
 import numpy as np
 import tracejit
-from tracejit.runtime.signals import keeping_signals
+from tracejit.program.signals import keeping_signals
 
 BEFORE = signal.getsignal(signal.SIGINT)  # ignored, where a shell began it in the background
 first, second = (lambda *a: None), (lambda *a: None)

@@ -24,10 +24,12 @@ import numpy as np
 import pytest
 
 import tracejit
-from tracejit.artifacts import files, loading, slots, store
-from tracejit.artifacts.fingerprints import digest
+from tracejit.artifacts import loading
 from tracejit.errors import SnapshotError
-from tracejit.runtime import emitted, making
+from tracejit.program import emitted
+from tracejit.runtime import making
+from tracejit.store import files, slots, store
+from tracejit.store.digests import digest
 
 ROOT = Path(__file__).parents[2]
 OTHER = 65534

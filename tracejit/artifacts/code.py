@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tracejit.artifacts.environment import describe_device_environment, describe_environment
 from tracejit.artifacts.manifest import needs_of
 from tracejit.ir.core import Graph
+from tracejit.store.environment import describe_device_environment, describe_environment
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.interface import Interface
+    from tracejit.program.interface import Interface
 
 __all__ = ["Keepable", "code_for_cpu", "code_for_device", "device_program"]
 
@@ -71,7 +71,7 @@ def device_program(manifest: dict[str, Any], file: Callable[[str], bytes]) -> De
     file -- gives the content of a file by its name
     """
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.cuda.images import capability_of_text
+    from tracejit.program.cuda.images import capability_of_text
 
     text = manifest["device"]
     ptx = {name: file(f"{name}.ptx").decode() for name, _ in text["kernels"]}

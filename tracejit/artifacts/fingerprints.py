@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import hashlib
-import json
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -20,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.store.digests import digest
 from tracejit.trace.modules import home_of, is_known_ufunc, is_standard
 from tracejit.trace.paths import is_users_type
 
-__all__ = ["Unstorable", "describe", "digest", "fingerprint", "functions_in", "is_users"]
+__all__ = ["Unstorable", "describe", "fingerprint", "functions_in", "is_users"]
 
 
 class Unstorable(Exception):
@@ -42,12 +41,6 @@ def is_users(module: str | None) -> bool:
 def is_users_function(fn: FunctionType) -> bool:
     """Return whether a function is a user's, whatever name `functools.wraps` has given it."""
     return is_users(fn.__globals__.get("__name__"))
-
-
-def digest(x: Any) -> str:
-    """Return a short hash of something made of lists, strings and numbers."""
-    text = x if isinstance(x, bytes) else json.dumps(x, sort_keys=True).encode()
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 def fingerprint(x: Any) -> str:

@@ -17,11 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.artifacts.code import device_program
-from tracejit.artifacts.environment import (
-    describe_device_environment,
-    describe_environment,
-    describe_portable,
-)
 from tracejit.artifacts.fingerprints import (
     Unstorable,
     fingerprint,
@@ -32,19 +27,24 @@ from tracejit.artifacts.manifest import InterfaceReader
 from tracejit.artifacts.places import Missing, PlaceReader, find_named
 from tracejit.artifacts.request import KINDS, describe_request, kinds_in, slot_of
 from tracejit.artifacts.sharing import alike, chains
-from tracejit.artifacts.store import Artifact, find_store
-from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import settings
-from tracejit.runtime.interface import Interface
-from tracejit.runtime.invocation import Invocation
+from tracejit.program.interface import Interface
+from tracejit.program.invocation import Invocation
+from tracejit.store.environment import (
+    describe_device_environment,
+    describe_environment,
+    describe_portable,
+)
+from tracejit.store.store import Artifact, find_store
+from tracejit.store.symbols import BadObject, undefined_symbols
 from tracejit.trace.guards import ABSENT, Guarded, Same, Shape, guards_of_function
 from tracejit.trace.modules import replaced
 from tracejit.trace.paths import Leaf
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
-    from tracejit.runtime.request import Request
-    from tracejit.runtime.specialisation import Runner
+    from tracejit.program.request import Request
+    from tracejit.program.specialisation import Runner
 
 __all__ = ["Program", "describe_misses", "load_artifacts", "load_object_code", "load_program",
            "load_runner", "lock_of", "reasons", "require_environment", "require_portable"]
@@ -280,10 +280,9 @@ def load_runner(m: dict[str, Any], file: Callable[[str], bytes], interface: Inte
                       not a higher one
     """
     if "device" in m:
-        from tracejit.runtime.cuda.images import require_capability
-        from tracejit.runtime.cuda.invocation import DeviceInvocation
+        from tracejit.program.cuda.invocation import DeviceInvocation
 
-        require_capability(m["device"]["capability"], is_same=is_same_device)
+        _require_capability(m["device"]["capability"], is_same=is_same_device)
         return DeviceInvocation(device_program(m, file), interface)
     addresses = _LOADED.get(m["symbol"])
     if addresses is None:
@@ -315,3 +314,25 @@ def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> 
         _LOADED[symbol] = (int(engine.get_function_address(symbol)),
                            int(engine.get_function_address(f"{symbol}_plan")))
     return _LOADED[symbol]
+
+
+def _require_capability(text: str, *, is_same: bool) -> None:
+    """Raise `Missing` where the device that is there cannot run PTX for a compute capability.
+
+    is_same -- whether only a device of the same capability will do, which there has to be
+    """
+    from tracejit.program.cuda.images import (
+        capability_of_text,
+        capability_text,
+        device_capability,
+    )
+
+    here, made = device_capability(), capability_of_text(text)
+    if is_same and here is None:
+        raise Missing("there is no CUDA device")
+    if is_same and here is not None and here > made:
+        raise Missing(f"it is for compute capability {text}, and the device here has "
+                      f"{capability_text(here)}")
+    if here is not None and here < made:
+        raise Missing(f"its PTX is for compute capability {text} and higher, and the device here "
+                      f"has {capability_text(here)}: compile it with compile(capability={here})")

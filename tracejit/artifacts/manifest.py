@@ -9,8 +9,8 @@ import numpy as np
 
 from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
-from tracejit.artifacts.symbols import BadObject, undefined_symbols
-from tracejit.runtime.interface import Interface, Kind
+from tracejit.program.interface import Interface, Kind
+from tracejit.store.symbols import BadObject, undefined_symbols
 from tracejit.trace.facts import Fact
 from tracejit.trace.guards import Guarded
 from tracejit.trace.paths import Leaf

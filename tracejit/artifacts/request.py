@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
-from tracejit.artifacts.fingerprints import Unstorable, describe, digest, is_users, known_module
+from tracejit.artifacts.fingerprints import Unstorable, describe, is_users, known_module
+from tracejit.store.digests import digest
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import LEAF, Spread, Structure
 

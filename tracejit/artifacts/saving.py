@@ -15,7 +15,6 @@ from tracejit.artifacts.fingerprints import (
     is_users,
     require_one_main,
 )
-from tracejit.artifacts.housekeeping import tidy
 from tracejit.artifacts.manifest import interface_text
 from tracejit.artifacts.places import Missing, PlaceWriter, find_named
 from tracejit.artifacts.request import (
@@ -28,16 +27,17 @@ from tracejit.artifacts.request import (
     spec_text,
 )
 from tracejit.artifacts.sharing import alike, chains
-from tracejit.artifacts.store import find_store
 from tracejit.configuration import settings
+from tracejit.store.housekeeping import tidy
+from tracejit.store.store import find_store
 from tracejit.trace.dependencies import Dependencies
 from tracejit.trace.guards import ABSENT, Content, Different, Guarded, HeldElements, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Leaf, is_users_type
 from tracejit.trace.specs import spec_of_leaf
 
 if TYPE_CHECKING:
-    from tracejit.runtime.interface import Interface
-    from tracejit.runtime.request import Request
+    from tracejit.program.interface import Interface
+    from tracejit.program.request import Request
 
 __all__ = ["artifact_of", "save_artifact"]
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.artifacts.fingerprints import describe, digest, functions_in
+from tracejit.artifacts.fingerprints import describe, functions_in
+from tracejit.store.digests import digest
 from tracejit.trace.guards import Condition
 from tracejit.trace.paths import is_users_type
 

@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.artifacts.code import Keepable
-from tracejit.artifacts.files import SHOWN, open_parent, read_file
-from tracejit.artifacts.fingerprints import Unstorable, digest
+from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.loading import load_runner, require_environment, require_portable
 from tracejit.artifacts.manifest import InterfaceReader, interface_text
 from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
-from tracejit.artifacts.symbols import BadObject
 from tracejit.errors import SnapshotError, TracejitError
-from tracejit.runtime.signals import keeping_signals
-from tracejit.runtime.specialisation import Specialisation, not_here
+from tracejit.program.signals import keeping_signals
+from tracejit.program.specialisation import Specialisation, not_here
+from tracejit.store.digests import digest
+from tracejit.store.files import SHOWN, open_parent, read_file
+from tracejit.store.symbols import BadObject
 from tracejit.trace.paths import Holder, Leaf
 from tracejit.trace.paths import Path as StatePath
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
@@ -134,7 +135,7 @@ class Snapshot:
         """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._device is None:
             return tuple(map(spec_of_leaf, leaves)), leaves
-        from tracejit.runtime.cuda.arrays import specs_of_arguments
+        from tracejit.program.cuda.arrays import specs_of_arguments
 
         return specs_of_arguments(leaves)
 

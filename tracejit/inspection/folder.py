@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tracejit.errors import DeviceError
-from tracejit.runtime.cuda.stages import DeviceCompiled
+from tracejit.runtime.device_stages import DeviceCompiled
 from tracejit.runtime.stages import Compiled
 
 __all__ = ["write_folder"]

@@ -14,7 +14,7 @@ from tracejit.inspection.sections.specialisations import newest, specialisations
 from tracejit.inspection.subject import Subject
 from tracejit.inspection.text import print_colours, render_text
 from tracejit.ir.core import Graph
-from tracejit.runtime.cuda.stages import DeviceCompiled, DeviceLowered
+from tracejit.runtime.device_stages import DeviceCompiled, DeviceLowered
 from tracejit.runtime.function import Function
 from tracejit.runtime.stages import Compiled, Lowered, Traced
 

@@ -10,7 +10,7 @@ from tracejit.inspection.pictures.folding import way_back
 from tracejit.ir.core import Block, Eqn, Graph, Site, Value
 from tracejit.ir.printer import Names, format_block, format_param, format_type
 from tracejit.ir.walk import all_eqns
-from tracejit.runtime.cuda.stages import DeviceCompiled, DeviceLowered
+from tracejit.runtime.device_stages import DeviceCompiled, DeviceLowered
 from tracejit.runtime.stages import Compiled, Lowered, Traced
 
 __all__ = ["Subject", "applied_text", "inputs_text", "line_text", "names_of", "origins"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tracejit.configuration import settings
 from tracejit.errors import CompileError, TracejitError
-from tracejit.runtime.forks import require_whole
+from tracejit.program.forks import require_whole
+from tracejit.program.signals import keeping_signals
 from tracejit.runtime.program import Program
-from tracejit.runtime.signals import keeping_signals
 
 __all__ = ["dump", "faults_of_ours"]
 

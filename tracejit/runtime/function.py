@@ -16,11 +16,11 @@ from tracejit.configuration import calls_look, listen
 from tracejit.display import Displayed
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
+from tracejit.program.forks import require_whole
+from tracejit.program.request import Request, key_of
+from tracejit.program.signals import keeping_signals
+from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.faults import fault_of_ours
-from tracejit.runtime.forks import require_whole
-from tracejit.runtime.request import Request, key_of
-from tracejit.runtime.signals import keeping_signals
-from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.active import is_tracing
 from tracejit.trace.eager import Recorded, record_call, watches
@@ -177,7 +177,7 @@ class Function(Displayed, Generic[P, R]):
         """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._target == "cpu":
             return tuple(map(spec_of_leaf, leaves)), leaves
-        from tracejit.runtime.cuda.arrays import specs_of_arguments
+        from tracejit.program.cuda.arrays import specs_of_arguments
 
         return specs_of_arguments(leaves)
 

@@ -10,7 +10,7 @@ import numpy as np
 from tracejit.errors import RAISABLE
 from tracejit.ir.dims import evaluate
 from tracejit.ir.interpreter import bind_sizes, interpret
-from tracejit.runtime.failures import raise_at
+from tracejit.program.failures import raise_at
 from tracejit.runtime.stages import Traced
 
 __all__ = ["Interpreted"]

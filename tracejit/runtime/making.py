@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from tracejit.artifacts.saving import save_artifact
 from tracejit.configuration import settings
-from tracejit.runtime.interface import Interface
+from tracejit.program.interface import Interface
+from tracejit.program.specialisation import Runner
 from tracejit.runtime.interpreted import Interpreted
 from tracejit.runtime.misses import reason_for
 from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
-from tracejit.runtime.specialisation import Runner
 from tracejit.runtime.stages import Traced
 from tracejit.runtime.watched import Watched
 from tracejit.trace.context import current
@@ -22,7 +22,7 @@ from tracejit.trace.dependencies import collecting
 from tracejit.trace.tracer import TracedOperand as TracedValue
 
 if TYPE_CHECKING:
-    from tracejit.runtime.request import Request
+    from tracejit.program.request import Request
 
 __all__ = ["log_compilation", "make"]
 

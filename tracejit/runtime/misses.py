@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from tracejit.artifacts.loading import describe_misses
 from tracejit.configuration import settings
 from tracejit.exact import same
-from tracejit.runtime.specialisation import Specialisation
+from tracejit.program.specialisation import Specialisation
 from tracejit.trace.facts import holds_all
 from tracejit.trace.guards import shown
 from tracejit.trace.specs import ArgSpec, parameter_names
 from tracejit.tree import leaf_names
 
 if TYPE_CHECKING:
-    from tracejit.runtime.request import Request
+    from tracejit.program.request import Request
 
 __all__ = ["explain_miss", "reason_for"]
 

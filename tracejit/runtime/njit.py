@@ -25,9 +25,9 @@ from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.exact import same
 from tracejit.ir.dims import Dim
 from tracejit.ir.walk import prints
+from tracejit.program.signals import keeping_signals
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.program import Program
-from tracejit.runtime.signals import keeping_signals
 from tracejit.runtime.stages import Compiled, Traced
 from tracejit.trace.dependencies import Dependencies, collecting
 from tracejit.trace.paths import READING_FAILS, Leaf

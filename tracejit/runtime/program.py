@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.ir.core import Graph
 from tracejit.ir.dims import Dim
-from tracejit.runtime.interface import Interface, Kind
+from tracejit.program.interface import Interface, Kind
 from tracejit.trace import paths
 from tracejit.trace.capture import Capture, Returned
 from tracejit.trace.specs import ArgSpec
@@ -18,7 +18,7 @@ from tracejit.tree import LEAF, Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
-    from tracejit.runtime.request import Asked
+    from tracejit.program.request import Asked
 
 __all__ = ["Lowerable", "Program"]
 

@@ -23,9 +23,9 @@ from tracejit.ir.verifier import verify_graph
 from tracejit.ir.walk import all_eqns
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
+from tracejit.program.emitted import digest_of, load_source
+from tracejit.program.invocation import Invocation
 from tracejit.runtime.compiling import dump, faults_of_ours
-from tracejit.runtime.emitted import digest_of, load_source
-from tracejit.runtime.invocation import Invocation
 from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
 from tracejit.trace.source import describe_line
@@ -34,8 +34,8 @@ from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
+    from tracejit.program.request import Asked
     from tracejit.runtime.cfunction import CFunction
-    from tracejit.runtime.request import Asked
 
 __all__ = ["Compiled", "Lowered", "Traced"]
 
@@ -100,7 +100,7 @@ class Traced(Displayed):
     def lower(self) -> Any:
         """Return the emitted program: a `Lowered`, or with target="cuda" a `DeviceLowered`."""
         if getattr(self.program.options, "target", "cpu") == "cuda":
-            from tracejit.runtime.cuda.stages import DeviceLowered
+            from tracejit.runtime.device_stages import DeviceLowered
 
             return DeviceLowered(self)
         return Lowered(self)

@@ -13,12 +13,12 @@ import numpy as np
 from tracejit.ir.core import Eqn, Graph, Literal
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.walk import all_eqns
-from tracejit.runtime.failures import raise_at
+from tracejit.program.failures import raise_at
 from tracejit.runtime.origins import NaNOrigin, find_origin, first_bad, is_bad
 from tracejit.trace.source import describe_line
 
 if TYPE_CHECKING:
-    from tracejit.runtime.specialisation import Runner
+    from tracejit.program.specialisation import Runner
 
 __all__ = ["Watched", "require_finite"]
 

@@ -23,8 +23,8 @@ from tracejit.ir.dims import Expr, dim_values, evaluate
 from tracejit.ir.interpreter import prepare
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_graph
+from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, WithStates, make_function
-from tracejit.runtime.memory import cleared_by
 from tracejit.tape.calls import (
     OPERATORS,
     SLOT,

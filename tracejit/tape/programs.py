@@ -22,8 +22,8 @@ from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
 from tracejit.ir.dims import Expr, dim_values
 from tracejit.ir.walk import all_eqns, block_uses, without_prints
+from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, make_function
-from tracejit.runtime.memory import cleared_by
 from tracejit.runtime.program import Program
 from tracejit.tape.asking import BackwardRequest
 from tracejit.tape.native import with_names

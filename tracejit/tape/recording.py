@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.types import is_differentiable
-from tracejit.runtime.memory import cleared_by
+from tracejit.program.memory import cleared_by
 from tracejit.tape import values
 from tracejit.tape.calls import OPERATORS, ReadingCall, Unrecorded, invoke
 from tracejit.tape.notes import Notes

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.configuration import listen, settings
-from tracejit.runtime.failures import raise_at
+from tracejit.program.failures import raise_at
 from tracejit.runtime.origins import first_bad, is_bad
 from tracejit.tape import values
 from tracejit.tape.noting import Line, line_text, user_line

@@ -12,7 +12,7 @@ from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent
 from tracejit.ir.core import Block, Graph
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
-from tracejit.runtime.cuda.arrays import DeviceArray, adopt
+from tracejit.program.cuda.arrays import DeviceArray, adopt
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.program import Program
 from tracejit.runtime.tracebacks import hiding_frames

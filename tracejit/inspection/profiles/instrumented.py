@@ -16,9 +16,9 @@ from tracejit.inspection.profiles.instrument import Part, counted, split, timed,
 from tracejit.inspection.profiles.symbols import Symbols
 from tracejit.inspection.profiles.traffic import Traffic, count_traffic
 from tracejit.ir.core import Value
+from tracejit.program.request import Request
+from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.function import Function, make_function
-from tracejit.runtime.request import Request
-from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Compiled, Lowered
 from tracejit.runtime.ticks import SLOTS, clear_ticks, lap_cost, prepare_ticks, read_ticks
 from tracejit.tree import flatten, unflatten

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.artifacts.files import Folder
 from tracejit.configuration import cache_directory
+from tracejit.store.files import Folder
 
 __all__ = ["Level", "Limits", "machine_limits", "measure_limits"]
 

@@ -19,7 +19,7 @@ from tracejit.inspection.elements import (
 )
 from tracejit.inspection.subject import Subject
 from tracejit.ir.dtypes import dtype_name
-from tracejit.runtime.cuda.stages import DeviceLowered
+from tracejit.runtime.device_stages import DeviceLowered
 
 __all__ = ["kernels_section", "ptx_section", "resources_section"]
 

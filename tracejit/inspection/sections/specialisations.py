@@ -5,9 +5,9 @@ from __future__ import annotations
 from tracejit.errors import TracejitError
 from tracejit.inspection.elements import Paragraph, Section, TableRow, count_text, table_of
 from tracejit.ir.dtypes import dtype_name
-from tracejit.runtime.cuda.stages import DeviceLowered
+from tracejit.program.specialisation import Specialisation
+from tracejit.runtime.device_stages import DeviceLowered
 from tracejit.runtime.function import Function
-from tracejit.runtime.specialisation import Specialisation
 from tracejit.runtime.stages import Lowered
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import unflatten

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from tracejit.exact import is_compared_by_content
-from tracejit.runtime import layout
-from tracejit.runtime.entry import make_entry
-from tracejit.runtime.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
-from tracejit.runtime.interface import Interface
-from tracejit.runtime.invocation import Invocation
-from tracejit.runtime.records import Records, Source, Unreadable
+from tracejit.program import layout
+from tracejit.program.entry import make_entry
+from tracejit.program.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
+from tracejit.program.interface import Interface
+from tracejit.program.invocation import Invocation
+from tracejit.program.records import Records, Source, Unreadable
 from tracejit.trace.facts import Fact, holds_all
 from tracejit.trace.paths import READING_FAILS, Path
 from tracejit.trace.specs import ArgSpec, spec_of_leaf

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import llvmlite.binding as llvm
 
-from tracejit.artifacts.store import shared_object
+from tracejit.store.store import shared_object
 
 __all__ = ["poll_address", "raise_kept"]
 

@@ -15,21 +15,21 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.display import Displayed
 from tracejit.errors import DeviceError
 from tracejit.ir.core import Graph
-from tracejit.runtime.compiling import dump, faults_of_ours
-from tracejit.runtime.cuda.images import (
+from tracejit.program.cuda.images import (
     capability_here,
     capability_text,
     ptx_for,
     require_numba_cuda,
 )
-from tracejit.runtime.interface import Interface
+from tracejit.program.interface import Interface
+from tracejit.runtime.compiling import dump, faults_of_ours
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.assembler import ResourceTable
     from tracejit.codegen.cuda.program import Capability
-    from tracejit.runtime.cuda.invocation import DeviceInvocation
+    from tracejit.program.cuda.invocation import DeviceInvocation
     from tracejit.runtime.program import Lowerable
 
 __all__ = ["DeviceCompiled", "DeviceLowered"]
@@ -123,7 +123,7 @@ class DeviceCompiled(Displayed):
     times: dict[str, float]
 
     def __init__(self, lowered: DeviceLowered, capability: Capability | None = None) -> None:
-        from tracejit.runtime.cuda.invocation import DeviceInvocation
+        from tracejit.program.cuda.invocation import DeviceInvocation
 
         self.lowered, self.capability = lowered, capability
         self.times = dict(lowered.traced.times)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
-from tracejit.runtime import layout
-from tracejit.runtime.entry_words import Words
+from tracejit.program import layout
+from tracejit.program.entry_words import Words
 from tracejit.trace.guards import ABSENT, Condition, Different, Guarded, Same, Shape
 from tracejit.trace.paths import FunctionRoot, Holder, Path, class_entry
 

@@ -14,9 +14,9 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tracejit.artifacts.store import shared_object
-from tracejit.runtime import layout
-from tracejit.runtime.interrupts import poll_address
+from tracejit.program import layout
+from tracejit.program.interrupts import poll_address
+from tracejit.store.store import shared_object
 
 __all__ = ["make_entry", "release_memory"]
 
@@ -54,7 +54,7 @@ def release_memory() -> None:
 
 def _compile() -> bytes:
     from tracejit.codegen.machine import target_machine
-    from tracejit.runtime.entry_source import entry_text
+    from tracejit.program.entry_source import entry_text
 
     module = llvm.parse_assembly(entry_text())
     machine = target_machine()

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
-from tracejit.artifacts.files import Folder
-from tracejit.artifacts.housekeeping import tidy
-from tracejit.artifacts.store import find_store
+from tracejit.store.files import Folder
+from tracejit.store.housekeeping import tidy
+from tracejit.store.store import find_store
 
 __all__ = ["define", "digest_of", "load_source"]
 

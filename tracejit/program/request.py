@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from tracejit.configuration import settings
 from tracejit.exact import token
-from tracejit.runtime.specialisation import Specialisation
+from tracejit.program.specialisation import Specialisation
 from tracejit.trace.specs import ArgSpec
 from tracejit.tree import Structure
 

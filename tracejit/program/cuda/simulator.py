@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.runtime.cuda.parameters import DeviceSpan, Packing
-from tracejit.runtime.cuda.resources import Resource, Triple
-from tracejit.runtime.emitted import define
+from tracejit.program.cuda.parameters import DeviceSpan, Packing
+from tracejit.program.cuda.resources import Resource, Triple
+from tracejit.program.emitted import define
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.cuda.streams import Stream
+    from tracejit.program.cuda.streams import Stream
 
 __all__ = ["Simulated", "Simulator", "run_kernel", "simulated_interface"]
 

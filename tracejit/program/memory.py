@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from tracejit.runtime.entry import release_memory
+from tracejit.program.entry import release_memory
 
 __all__ = ["clear_caches", "cleared_by"]
 
@@ -36,7 +36,7 @@ def clear_caches() -> None:
     release_memory()
     for clear in _CLEARING:
         clear()
-    workspaces = sys.modules.get("tracejit.runtime.cuda.workspace")
+    workspaces = sys.modules.get("tracejit.program.cuda.workspace")
     if workspaces is not None:
         workspaces.release_all()
     with suppress(AttributeError, OSError):  # the C library's own, where it has that

@@ -9,8 +9,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.cuda.parameters import Packing
-    from tracejit.runtime.cuda.streams import Stream
+    from tracejit.program.cuda.parameters import Packing
+    from tracejit.program.cuda.streams import Stream
 
 __all__ = ["Device", "OutOfMemory", "Resource", "Triple"]
 

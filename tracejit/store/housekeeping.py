@@ -8,10 +8,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tracejit.artifacts.files import TEMPORARY, Folder
-from tracejit.artifacts.slots import LENGTH, MANIFEST, MOST, is_named, uses
-from tracejit.artifacts.store import ArtifactStore
 from tracejit.configuration import settings
+from tracejit.store.files import TEMPORARY, Folder
+from tracejit.store.slots import LENGTH, MANIFEST, MOST, is_named, uses
+from tracejit.store.store import ArtifactStore
 
 __all__ = ["clear", "contents", "prune", "sources", "tidy"]
 

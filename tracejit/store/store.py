@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from tracejit.artifacts.environment import environment_digest
-from tracejit.artifacts.files import Folder, temporary_name
-from tracejit.artifacts.fingerprints import digest
-from tracejit.artifacts.slots import MANIFEST, MOST, holds, is_named, uses
-from tracejit.artifacts.symbols import BadObject, undefined_symbols
 from tracejit.configuration import cache_directory, settings
+from tracejit.store.digests import digest
+from tracejit.store.environment import environment_digest
+from tracejit.store.files import Folder, temporary_name
+from tracejit.store.slots import MANIFEST, MOST, holds, is_named, uses
+from tracejit.store.symbols import BadObject, undefined_symbols
 
 __all__ = ["Artifact", "ArtifactStore", "find_store", "shared_object"]
 

@@ -8,15 +8,14 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tracejit.artifacts.places import Missing
 from tracejit.errors import DeviceError
-from tracejit.runtime.emitted import define
+from tracejit.program.emitted import define
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import Capability, DeviceProgram
 
 __all__ = ["capability_here", "capability_of_text", "capability_text", "device_capability",
-           "is_simulated", "ptx_for", "require_capability", "require_numba_cuda"]
+           "is_simulated", "ptx_for", "require_numba_cuda"]
 
 
 def require_numba_cuda() -> None:
@@ -113,19 +112,3 @@ def capability_of_text(text: str) -> Capability:
     """Return the compute capability that a text gives."""
     major, _, minor = text.partition(".")
     return int(major), int(minor)
-
-
-def require_capability(text: str, *, is_same: bool) -> None:
-    """Raise `Missing` where the device that is there cannot run PTX for a compute capability.
-
-    is_same -- whether only a device of the same capability will do, which there has to be
-    """
-    here, made = device_capability(), capability_of_text(text)
-    if is_same and here is None:
-        raise Missing("there is no CUDA device")
-    if is_same and here is not None and here > made:
-        raise Missing(f"it is for compute capability {text}, and the device here has "
-                      f"{capability_text(here)}")
-    if here is not None and here < made:
-        raise Missing(f"its PTX is for compute capability {text} and higher, and the device here "
-                      f"has {capability_text(here)}: compile it with compile(capability={here})")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from tracejit.runtime.cuda.driver import Driver
-from tracejit.runtime.cuda.images import is_simulated
-from tracejit.runtime.cuda.resources import Device
-from tracejit.runtime.cuda.simulator import Simulator
+from tracejit.program.cuda.driver import Driver
+from tracejit.program.cuda.images import is_simulated
+from tracejit.program.cuda.resources import Device
+from tracejit.program.cuda.simulator import Simulator
 
 __all__ = ["current_device"]
 

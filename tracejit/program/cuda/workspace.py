@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.codegen.cuda.program import CONTEXT
-from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, DeviceSpan, Packing
-from tracejit.runtime.cuda.resources import Device, Resource
-from tracejit.runtime.cuda.streams import Stream
+from tracejit.program.cuda.parameters import CONTEXT_DTYPE, DeviceSpan, Packing
+from tracejit.program.cuda.resources import Device, Resource
+from tracejit.program.cuda.streams import Stream
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram, Planned

@@ -10,9 +10,9 @@ import numpy as np
 
 from tracejit.errors import DeviceError, Refusal
 from tracejit.ir.dtypes import DTYPES
-from tracejit.runtime.cuda.resources import Device
-from tracejit.runtime.cuda.simulator import simulated_interface
-from tracejit.runtime.cuda.streams import LEGACY, Stream, current_stream
+from tracejit.program.cuda.resources import Device
+from tracejit.program.cuda.simulator import simulated_interface
+from tracejit.program.cuda.streams import LEGACY, Stream, current_stream
 from tracejit.trace.specs import ArgSpec, spec_of_leaf
 
 __all__ = ["DeviceArray", "adopt", "specs_of_arguments"]
@@ -155,7 +155,7 @@ def adopt(x: Any) -> Any:
     """
     if isinstance(x, (np.ndarray, np.generic, float, int)) or not _is_foreign(x):
         return x
-    from tracejit.runtime.cuda.devices import current_device
+    from tracejit.program.cuda.devices import current_device
 
     described = _interface_of(x)
     if described is not None:

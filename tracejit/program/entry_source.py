@@ -9,8 +9,8 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from tracejit.codegen import context
-from tracejit.runtime import layout
-from tracejit.runtime.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
+from tracejit.program import layout
+from tracejit.program.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
 
 __all__ = ["entry_text"]
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.errors import DeviceError
-from tracejit.runtime.cuda.images import ptx_for
-from tracejit.runtime.cuda.resources import OutOfMemory, Resource, Triple
+from tracejit.program.cuda.images import ptx_for
+from tracejit.program.cuda.resources import OutOfMemory, Resource, Triple
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram
-    from tracejit.runtime.cuda.parameters import Packing
-    from tracejit.runtime.cuda.streams import Stream
+    from tracejit.program.cuda.parameters import Packing
+    from tracejit.program.cuda.streams import Stream
 
 __all__ = ["Driver", "RealDevice", "linked"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from tracejit.artifacts.files import Folder
-from tracejit.artifacts.fingerprints import digest
+from tracejit.store.digests import digest
+from tracejit.store.files import Folder
 
 __all__ = ["LENGTH", "MANIFEST", "MOST", "holds", "is_named", "uses"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from tracejit.codegen.context import BAD_BUFFER, INTERRUPTED, LOGS, POLL, PRINT
 from tracejit.errors import IRError
 from tracejit.ir.showing import show
-from tracejit.runtime.failures import raise_at
-from tracejit.runtime.interface import Interface
-from tracejit.runtime.interrupts import poll_address, raise_kept
+from tracejit.program.failures import raise_at
+from tracejit.program.interface import Interface
+from tracejit.program.interrupts import poll_address, raise_kept
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel, Shown

@@ -18,7 +18,7 @@ __all__ = ["describe_device_environment", "describe_environment", "describe_port
 FORMAT = 1
 """Of manifests and of what the fast entry is given; another number makes all artifacts misses."""
 DEVICE_FORMAT = 2
-"""Of what programs for a device ask of `tracejit.runtime.cuda`; another makes them misses."""
+"""Of what programs for a device ask of `tracejit.program.cuda`; another makes them misses."""
 
 
 @functools.cache
@@ -44,7 +44,7 @@ def describe_environment() -> dict[str, str]:
 def describe_device_environment() -> dict[str, str]:
     """Return the environment of programs for a device: also what compiles for it."""
     root = Path(__file__).parents[1]
-    folders = (str(root / "runtime" / "cuda"), str(root / "codegen" / "cuda"))
+    folders = (str(root / "program" / "cuda"), str(root / "codegen" / "cuda"))
     return {**describe_environment(), **describe_portable(),
             "tracejit's source for devices": _digest_of_folders(folders),
             "numba-cuda": _version("numba_cuda"), "NVVM": _nvvm()}

@@ -17,16 +17,16 @@ import numpy as np
 
 from tracejit.codegen.cuda.program import CONTEXT
 from tracejit.errors import DeviceError
-from tracejit.runtime.cuda.arrays import DeviceArray
-from tracejit.runtime.cuda.devices import current_device
-from tracejit.runtime.cuda.host import DIMS, NUMBERS, Host, Stopped
-from tracejit.runtime.cuda.parameters import CONTEXT_DTYPE, DeviceSpan
-from tracejit.runtime.cuda.resources import Device, OutOfMemory, Resource
-from tracejit.runtime.cuda.streams import current_stream
-from tracejit.runtime.cuda.workspace import ArenaLayout, Workspace, release_kept
-from tracejit.runtime.emitted import define
-from tracejit.runtime.failures import raise_at
-from tracejit.runtime.interface import Interface
+from tracejit.program.cuda.arrays import DeviceArray
+from tracejit.program.cuda.devices import current_device
+from tracejit.program.cuda.host import DIMS, NUMBERS, Host, Stopped
+from tracejit.program.cuda.parameters import CONTEXT_DTYPE, DeviceSpan
+from tracejit.program.cuda.resources import Device, OutOfMemory, Resource
+from tracejit.program.cuda.streams import current_stream
+from tracejit.program.cuda.workspace import ArenaLayout, Workspace, release_kept
+from tracejit.program.emitted import define
+from tracejit.program.failures import raise_at
+from tracejit.program.interface import Interface
 
 if TYPE_CHECKING:
     from tracejit.codegen.cuda.program import DeviceProgram, Planned

@@ -9,16 +9,16 @@ import numpy as np
 
 from tracejit.codegen.cuda.program import THREADS, THREADS_OF
 from tracejit.ir.dtypes import DTYPES
-from tracejit.runtime.cuda.cublas import find_cublas
-from tracejit.runtime.cuda.parameters import DeviceSpan
-from tracejit.runtime.cuda.resources import Triple
-from tracejit.runtime.cuda.teams import (
+from tracejit.program.cuda.cublas import find_cublas
+from tracejit.program.cuda.parameters import DeviceSpan
+from tracejit.program.cuda.resources import Triple
+from tracejit.program.cuda.teams import (
     column_geometry,
     product_geometry,
     row_geometry,
     stretch_of,
 )
-from tracejit.runtime.cuda.workspace import PARTS, Workspace
+from tracejit.program.cuda.workspace import PARTS, Workspace
 
 __all__ = ["DIMS", "NUMBERS", "Host", "Stopped"]
 

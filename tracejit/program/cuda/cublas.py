@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import DeviceError
-from tracejit.runtime.cuda.images import is_simulated
-from tracejit.runtime.cuda.parameters import DeviceSpan
+from tracejit.program.cuda.images import is_simulated
+from tracejit.program.cuda.parameters import DeviceSpan
 
 __all__ = ["Cublas", "find_cublas"]
 

@@ -1,0 +1,1 @@
+"""Compiled programs as they are called: interface, guards, fast entry, devices."""

@@ -1,0 +1,1 @@
+"""Calls of programs on CUDA devices."""

@@ -1,1 +1,0 @@
-"""Programs that run on a CUDA device: staged objects, calls, arrays that lie there."""

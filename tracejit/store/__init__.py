@@ -1,0 +1,1 @@
+"""What is on disk: folders of one user, locks, sizes, the environment; nothing of programs."""
