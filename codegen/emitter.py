@@ -35,7 +35,7 @@ from tracejit.codegen.loop_expressions import (
     times,
 )
 from tracejit.codegen.loop_ir import NOWHERE, Assign, If, Let, Node, Origin
-from tracejit.codegen.names import MADE_OF_NAMES, is_numbered, reserved_names
+from tracejit.codegen.names import MADE_OF_NAMES, is_numbered
 from tracejit.codegen.templates import filled
 from tracejit.ir.core import Atom, Eqn, Literal, Site, Value
 from tracejit.ir.dims import Dim, Expr, IntegerCall, dim_values
@@ -79,7 +79,8 @@ class Emitter:
         self.elements, self.buffers, self.labels = elements, buffers, labels
         self.scopes: list[Scope] = []
         self.names: dict[Value, Expression] = {}
-        self.taken = set(reserved_names(self.target))
+        self.taken: set[str] = set()
+        """The names that stand for something, or that the target has already."""
         self.open_names: list[str] = []
         self.facts: set[Guard] = set()
         self.failures: list[Failure] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.frame import KernelEmitter
 from tracejit.codegen.loop_expressions import (
     I64,
     ZERO,
@@ -31,7 +32,6 @@ from tracejit.ir.walk import all_eqns
 
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
-    from tracejit.codegen.lower import _Lowerer
 
 __all__ = ["LOG_OPS", "bind_scopes", "group_logs", "log_base", "reserve"]
 
@@ -84,7 +84,7 @@ class _Log:
     cap: Var
 
 
-def _log_names(self: _Lowerer, number: int) -> _Log:
+def _log_names(self: KernelEmitter, number: int) -> _Log:
     return _Log(Array(f"log{number}", self.logs[number]), Var(f"top{number}", I64),
                 Var(f"cap{number}", I64))
 
@@ -104,19 +104,19 @@ def bind_scopes(kernel: Kernel) -> None:
             node.expression = node.expression.with_parts((integer(number), scope))
 
 
-def log_base(self: _Lowerer, number: int) -> Call:
+def log_base(self: KernelEmitter, number: int) -> Call:
     """Return a Log's memory as an array."""
     return call("log_base", integer(number), of=self.logs[number])
 
 
-def _grow(self: _Lowerer, number: int, count: Expression, status: int) -> Node:
+def _grow(self: KernelEmitter, number: int, count: Expression, status: int) -> Node:
     """Return the branch that makes room, or leaves the kernel where there is none."""
     grown = call("log_grow", integer(number), count, integer(self.logs[number].itemsize))
     left = Return(call("fail", integer(status), ZERO, ZERO))
     return If(Bin("!=", grown, ZERO), [left])
 
 
-def reserve(self: _Lowerer, number: int, count: Expression, eqn: Eqn | None) -> None:
+def reserve(self: KernelEmitter, number: int, count: Expression, eqn: Eqn | None) -> None:
     """Make sure that a Log has room for some elements."""
     status = self.failure("MemoryError", "an array made here does not fit into memory",
                           None if eqn is None else eqn.site)
@@ -124,7 +124,7 @@ def reserve(self: _Lowerer, number: int, count: Expression, eqn: Eqn | None) -> 
     self.nodes.append(If(Bin(">", count, room), [_grow(self, number, count, status)]))
 
 
-def _log_new(self: _Lowerer, eqn: Eqn) -> None:
+def _log_new(self: KernelEmitter, eqn: Eqn) -> None:
     number = self.log_of.setdefault(self.log_groups[eqn.output], len(self.logs))
     if number == len(self.logs):
         self.logs.append(eqn.params["dtype"])
@@ -134,11 +134,11 @@ def _log_new(self: _Lowerer, eqn: Eqn) -> None:
     self.nodes.append(Assign(log.cap.name, ZERO))
 
 
-def _number_of(self: _Lowerer, log: Atom) -> int:
+def _number_of(self: KernelEmitter, log: Atom) -> int:
     return self.log_of[self.log_groups[log]]  # type: ignore[index]
 
 
-def _log_push(self: _Lowerer, eqn: Eqn) -> None:
+def _log_push(self: KernelEmitter, eqn: Eqn) -> None:
     log, *values = eqn.inputs
     number = _number_of(self, log)
     names = _log_names(self, number)
@@ -163,7 +163,7 @@ def _log_push(self: _Lowerer, eqn: Eqn) -> None:
         self.nodes.append(Assign(top.name, plus(top, self.dim(size))))
 
 
-def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
+def _log_pop(self: KernelEmitter, eqn: Eqn) -> None:
     (log,) = eqn.inputs
     names = _log_names(self, _number_of(self, log))
     base, top = names.base, names.top
@@ -186,7 +186,7 @@ def _log_pop(self: _Lowerer, eqn: Eqn) -> None:
 # --- Logs that hold the items of lists ----------------------------------------------------------
 
 
-def _log_of(self: _Lowerer, eqn: Eqn) -> None:
+def _log_of(self: KernelEmitter, eqn: Eqn) -> None:
     """Begin a Log with the elements of an array."""
     (x,) = eqn.inputs
     assert isinstance(x, Value)
@@ -203,32 +203,32 @@ def _log_of(self: _Lowerer, eqn: Eqn) -> None:
               "a list begins with it")
 
 
-def _part_of_log(self: _Lowerer, v: Value, part: Expression) -> Buffer:
+def _part_of_log(self: KernelEmitter, v: Value, part: Expression) -> Buffer:
     """Return a part of a Log, as large as an array, as a buffer."""
     name = self.fresh("part")
     self.nodes.append(Assign(name, part))
     return Buffer("log", v.aval.dtype, product(v.aval.shape), [], name)
 
 
-def _copy_out(self: _Lowerer, part: Buffer, v: Value) -> None:
+def _copy_out(self: KernelEmitter, part: Buffer, v: Value) -> None:
     k = Var(self.fresh("k"), I64)
     self.nodes.append(Loop(k.name, ZERO, self.dim(part.size), [
         Store(self.buffers.of[v].name, k, Load(part.name, k, part.dtype))]))
 
 
-def _log_array(self: _Lowerer, eqn: Eqn) -> None:
+def _log_array(self: KernelEmitter, eqn: Eqn) -> None:
     """Copy all elements of a Log to an array."""
     log = _log_names(self, _number_of(self, eqn.inputs[0]))
     _copy_out(self, _part_of_log(self, eqn.output, log.base), eqn.output)
 
 
-def _place_in_log(self: _Lowerer, eqn: Eqn) -> tuple[Array, Expression]:
+def _place_in_log(self: KernelEmitter, eqn: Eqn) -> tuple[Array, Expression]:
     """Return a Log's memory, and which of its elements an equation begins at."""
     log = _log_names(self, _number_of(self, eqn.inputs[0]))
     return log.base, self.dim(eqn.params["at"][0])
 
 
-def _log_read(self: _Lowerer, eqn: Eqn) -> None:
+def _log_read(self: KernelEmitter, eqn: Eqn) -> None:
     base, place = _place_in_log(self, eqn)
     _, v = eqn.outputs
     if is_array(v):
@@ -239,7 +239,7 @@ def _log_read(self: _Lowerer, eqn: Eqn) -> None:
     self.nodes.append(Assign(found.name, Load(base.name, place, base.dtype), self.origin(eqn)))
 
 
-def _log_add(self: _Lowerer, eqn: Eqn) -> None:
+def _log_add(self: KernelEmitter, eqn: Eqn) -> None:
     base, place = _place_in_log(self, eqn)
     x = eqn.inputs[1]
     if not is_array(x):
@@ -254,7 +254,7 @@ def _log_add(self: _Lowerer, eqn: Eqn) -> None:
     self.nodes.append(Loop(k.name, ZERO, self.dim(part.size), [Store(part.name, k, total)]))
 
 
-def _log_write(self: _Lowerer, eqn: Eqn) -> None:
+def _log_write(self: KernelEmitter, eqn: Eqn) -> None:
     base, place = _place_in_log(self, eqn)
     x = eqn.inputs[1]
     if is_array(x):

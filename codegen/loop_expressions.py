@@ -104,9 +104,11 @@ class Expression:
             """Return the dtype of its value."""
 
     def __str__(self) -> str:
-        from tracejit.codegen.spelling import spelled
+        return TEXT_OF[0](self)
 
-        return spelled(self)
+
+TEXT_OF: list[Callable[[Expression], str]] = []
+"""The function that writes an expression as text; `spelling.py` puts it here."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from tracejit.codegen import routines
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
-from tracejit.codegen.elements import Elements, is_array
+from tracejit.codegen.elements import is_array
+from tracejit.codegen.frame import KernelEmitter
 from tracejit.codegen.interrupts import poll_loops
-from tracejit.codegen.kernel import Kernel, Shown
-from tracejit.codegen.labels import label_copies, label_values
+from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import bind_scopes, group_logs, log_base, reserve
 from tracejit.codegen.loop_expressions import (
@@ -25,8 +23,6 @@ from tracejit.codegen.loop_expressions import (
     Expression,
     Load,
     Var,
-    call,
-    integer,
     is_name,
 )
 from tracejit.codegen.loop_ir import (
@@ -42,8 +38,7 @@ from tracejit.codegen.loop_ir import (
 )
 from tracejit.codegen.loop_verifier import verify_kernel
 from tracejit.codegen.matmul import lower_product
-from tracejit.codegen.nests import NestEmitter
-from tracejit.codegen.schedule import Apart, Nest, Single, Style, schedule_block
+from tracejit.codegen.schedule import Nest, Single, Style, schedule_block
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement, copy_statement
 from tracejit.codegen.storage import choose_storage
@@ -86,7 +81,7 @@ def lower_with(lowerer: type[_Lowerer], graph: Graph, carried_out: Graph, *,
     elements = choose_storage(carried_out, given, lowerer.style.is_product)
     live = Liveness(carried_out, elements)
     buffers = Buffers(carried_out, elements, live)
-    kernel = lowerer(graph, carried_out, elements, buffers).run()
+    kernel = lowerer(graph, carried_out, elements, buffers, group_logs(carried_out.block)).run()
     kernel.is_checked = checked
     check = verify_kernel if checked else _unchecked
     check(kernel)
@@ -102,21 +97,10 @@ def _unchecked(kernel: Kernel) -> None:
     pass
 
 
-class _Lowerer(NestEmitter):
+class _Lowerer(KernelEmitter):
     """Lowers one graph."""
 
     style = Style()
-
-    def __init__(self, graph: Graph, carried_out: Graph, elements: Elements,
-                 buffers: Buffers) -> None:
-        super().__init__(elements, buffers, label_copies(carried_out, label_values(graph)))
-        self.graph, self.carried_out = graph, carried_out
-        self.logs: list[np.dtype] = []
-        self.prints: list[Shown] = []
-        self.log_groups = group_logs(carried_out.block)
-        self.log_of: dict[Value, int] = {}
-        """Per group of Logs that are the same memory, its number."""
-        self.apart: list[Apart] = []
 
     def run(self) -> Kernel:
         """Lower the whole graph."""
@@ -399,10 +383,3 @@ class _Lowerer(NestEmitter):
         s = copy_statement(a, v, buffer, "it is an element's part of the result")
         s.index, s.shape = (index.dim, *s.index), shape
         self.loops_of(s)
-
-    def fail(self, condition: Expression, error: str, message: str, values: Sequence[Expression],
-             eqn: Eqn) -> None:
-        """Leave the kernel with a failure where a condition holds."""
-        status = integer(self.failure(error, message, eqn.site))
-        left = Return(call("fail", status, *(*values, ZERO, ZERO)[:2]))
-        self.nodes.append(If(condition, [left], origin=self.origin(eqn)))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tracejit.codegen.frame import KernelEmitter
 from tracejit.codegen.loop_expressions import Array, Bin, Expression, Word, call, integer
 from tracejit.codegen.loop_ir import Do, If, Node
 from tracejit.codegen.products import WORTHWHILE, as_product, product_sizes
 from tracejit.codegen.statements import statements_of
 from tracejit.ir.core import Eqn
 
-if TYPE_CHECKING:
-    from tracejit.codegen.lower import _Lowerer
-
 __all__ = ["lower_product"]
 
 
-def lower_product(self: _Lowerer, eqn: Eqn) -> None:
+def lower_product(self: KernelEmitter, eqn: Eqn) -> None:
     """Call BLAS where the product is large enough, else run the loops."""
     product = as_product(eqn.params["spec"])
     assert product is not None

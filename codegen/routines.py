@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracejit.codegen.buffers import loop_vars
 from tracejit.codegen.elements import is_array
+from tracejit.codegen.frame import KernelEmitter
 from tracejit.codegen.logs import LOG_OPS
 from tracejit.codegen.loop_expressions import (
     I64,
@@ -32,19 +32,16 @@ from tracejit.codegen.loop_expressions import (
 )
 from tracejit.codegen.loop_ir import NOWHERE, Assign, Do, Let, Loop, Store
 from tracejit.codegen.native import bind_native
-from tracejit.codegen.printing import lower_print
+from tracejit.codegen.prints import lower_print
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import product
 from tracejit.ir.lowering import Effect, Library, LogOp, Native
 from tracejit.ir.types import Aval
 
-if TYPE_CHECKING:
-    from tracejit.codegen.lower import _Lowerer
-
 __all__ = ["lower"]
 
 
-def lower(self: _Lowerer, eqn: Eqn) -> None:
+def lower(self: KernelEmitter, eqn: Eqn) -> None:
     """Lower an equation by its kind."""
     how = eqn.op.lowering
     if isinstance(how, Effect):
@@ -61,13 +58,13 @@ def lower(self: _Lowerer, eqn: Eqn) -> None:
 # --- checks -------------------------------------------------------------------------------------
 
 
-def _check(self: _Lowerer, eqn: Eqn) -> None:
+def _check(self: KernelEmitter, eqn: Eqn) -> None:
     condition, *values = eqn.inputs
     self.fail(Unary("not", self.atom(condition)), eqn.params["error"], eqn.params["message"],
               [self.atom(a) for a in values], eqn)
 
 
-def _check_bounds(self: _Lowerer, eqn: Eqn) -> None:
+def _check_bounds(self: KernelEmitter, eqn: Eqn) -> None:
     p = eqn.params
     first, last, size = self.dim(p["first"]), self.dim(p["last"]), self.dim(p["size"])
     message = f"index {{0:.0f}} is out of bounds for axis {p['axis']} with size {{1:.0f}}"
@@ -84,7 +81,7 @@ def _check_bounds(self: _Lowerer, eqn: Eqn) -> None:
               [Select(is_below, low, size), size], eqn)
 
 
-def _wrap_index(self: _Lowerer, eqn: Eqn) -> None:
+def _wrap_index(self: KernelEmitter, eqn: Eqn) -> None:
     """An index that counts from the end where it is negative; of an array, one after another."""
     (index,), out = eqn.inputs, eqn.output
     if not is_array(out):
@@ -101,7 +98,7 @@ def _wrap_index(self: _Lowerer, eqn: Eqn) -> None:
         self.nodes.append(Store(self.buffers.of[out].name, self.place(at, out.aval.shape), place))
 
 
-def _wrapped(self: _Lowerer, index: Expression, eqn: Eqn) -> Var:
+def _wrapped(self: KernelEmitter, index: Expression, eqn: Eqn) -> Var:
     size = self.dim(eqn.params["size"])
     place = Var(self.fresh(self.label(eqn.output)), I64)
     from_start = Select(Bin("<", index, ZERO), plus(index, size), index)
@@ -112,7 +109,7 @@ def _wrapped(self: _Lowerer, index: Expression, eqn: Eqn) -> Var:
     return place
 
 
-def _empty(self: _Lowerer, eqn: Eqn) -> None:
+def _empty(self: KernelEmitter, eqn: Eqn) -> None:
     """Storage that is filled later: nothing to do."""
     if not is_array(eqn.output):
         self.names[eqn.output] = literal(Literal(0, eqn.output.aval.dtype))
@@ -125,7 +122,7 @@ EFFECTS = {"check": _check, "check_bounds": _check_bounds, "empty": _empty, "pri
 # --- users' compiled functions ------------------------------------------------------------------
 
 
-def _native(self: _Lowerer, eqn: Eqn) -> None:
+def _native(self: KernelEmitter, eqn: Eqn) -> None:
     """Call a function with the addresses of its operands and results."""
     how = eqn.op.lowering
     assert isinstance(how, Native)
@@ -166,7 +163,7 @@ def _types(eqn: Eqn) -> tuple[list[Aval], list[Aval]]:
 # --- library routines ---------------------------------------------------------------------------
 
 
-def _place_of(self: _Lowerer, a: Atom) -> tuple[Array, list[Expression]]:
+def _place_of(self: KernelEmitter, a: Atom) -> tuple[Array, list[Expression]]:
     """Return an array's buffer and its sizes."""
     assert isinstance(a, Value)
     buffer = self.buffers.of[a]
@@ -177,18 +174,18 @@ def _element(array: Array, place: Expression) -> Load:
     return Load(array.name, place, array.dtype)
 
 
-def _copied(self: _Lowerer, a: Atom, v: Value) -> Array:
+def _copied(self: KernelEmitter, a: Atom, v: Value) -> Array:
     """Copy an operand to a result, for a routine that overwrites; return the result's buffer."""
     if not self.buffers.shares(a, v):
         self.copy(a, v, self.buffers.of[v], "a library routine overwrites it")
     return _place_of(self, v)[0]
 
 
-def _counter(self: _Lowerer, stem: str) -> Var:
+def _counter(self: KernelEmitter, stem: str) -> Var:
     return Var(self.fresh(stem), I64)
 
 
-def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
+def _cholesky(self: KernelEmitter, eqn: Eqn) -> None:
     factor = _copied(self, eqn.inputs[0], eqn.output)
     n = self.dim(eqn.output.aval.shape[0])
     self.fail(Bin("!=", call("potrf", n, factor), ZERO), "LinAlgError",
@@ -200,7 +197,7 @@ def _cholesky(self: _Lowerer, eqn: Eqn) -> None:
         Store(factor.name, place, zero)])]))
 
 
-def _triangular_solve(self: _Lowerer, eqn: Eqn) -> None:
+def _triangular_solve(self: KernelEmitter, eqn: Eqn) -> None:
     a, _ = _place_of(self, eqn.inputs[0])
     x = _copied(self, eqn.inputs[1], eqn.output)
     n, m = (self.dim(d) for d in eqn.output.aval.shape)
@@ -215,14 +212,14 @@ def _trsm(triangle: str, is_transposed: bool, diagonal: str, *operands: Expressi
     return call("trsm", *words, *operands)
 
 
-def _lu(self: _Lowerer, eqn: Eqn) -> None:
+def _lu(self: KernelEmitter, eqn: Eqn) -> None:
     factors = _copied(self, eqn.inputs[0], eqn.outputs[0])
     pivots, (n,) = _place_of(self, eqn.outputs[1])
     self.fail(Bin("!=", call("getrf", n, factors, pivots), ZERO), "LinAlgError",
               "Singular matrix", [], eqn)
 
 
-def _swaps(self: _Lowerer, x: Array, pivots: Array, n: Expression, m: Expression,
+def _swaps(self: KernelEmitter, x: Array, pivots: Array, n: Expression, m: Expression,
            reverse: bool) -> Loop:
     """Exchange rows as the pivots say."""
     k, j, held = _counter(self, "k"), _counter(self, "j"), Var(self.fresh("held"), x.dtype)
@@ -233,7 +230,7 @@ def _swaps(self: _Lowerer, x: Array, pivots: Array, n: Expression, m: Expression
         Store(x.name, other, held)])], reverse=reverse)
 
 
-def _solve(self: _Lowerer, eqn: Eqn) -> None:
+def _solve(self: KernelEmitter, eqn: Eqn) -> None:
     """With the factors of a' = P L U: solve with two triangles and exchange rows."""
     lu, _ = _place_of(self, eqn.inputs[2])
     pivots, _ = _place_of(self, eqn.inputs[3])
@@ -248,7 +245,7 @@ def _solve(self: _Lowerer, eqn: Eqn) -> None:
         self.nodes.extend([upper, lower, _swaps(self, x, pivots, n, m, True)])
 
 
-def _slogdet(self: _Lowerer, eqn: Eqn) -> None:
+def _slogdet(self: KernelEmitter, eqn: Eqn) -> None:
     """The product of the diagonal of U, and a change of sign for every exchange."""
     lu, _ = _place_of(self, eqn.inputs[1])
     pivots, (n,) = _place_of(self, eqn.inputs[2])
@@ -268,7 +265,7 @@ def _slogdet(self: _Lowerer, eqn: Eqn) -> None:
     self.names.update(zip(eqn.outputs, (sign, total), strict=True))
 
 
-def _argsort(self: _Lowerer, eqn: Eqn) -> None:
+def _argsort(self: KernelEmitter, eqn: Eqn) -> None:
     x, sizes = _place_of(self, eqn.inputs[0])
     order, work = (_place_of(self, v)[0] for v in eqn.outputs)
     rows = self.dim(product(eqn.inputs[0].aval.shape[:-1]))

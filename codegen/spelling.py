@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.codegen.loop_expressions import (
+    TEXT_OF,
     All,
     Array,
     Bin,
@@ -50,6 +51,9 @@ def spelled(e: Expression) -> str:
         text = _SPELLINGS[type(e)](e)
         e.__dict__["_spelled"] = text
     return text
+
+
+TEXT_OF.append(spelled)
 
 
 def _tightness(e: Expression) -> int:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,36 @@ def imports_that_point_up(modules: dict[str, str]) -> list[str]:
             if _layer(name) not in {_layer(module), *LAYERS[_layer(module)]}]
 
 
+def imports_in(modules: dict[str, str]) -> dict[str, set[str]]:
+    """Return what each module imports: within functions and for annotations, too."""
+    found: dict[str, set[str]] = {}
+    for module, source in modules.items():
+        names = found[module] = set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{a.name}" for a in node.names)}
+            elif isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+        names &= set(modules) - {module}
+    return found
+
+
+def circles_of(imports: dict[str, set[str]]) -> list[str]:
+    """Return a circle of imports, if there is one."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as e:
+        return list(e.args[1])
+    return []
+
+
+def packages_that_import_each_other(imports: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """Return the pairs of packages of which each imports the other."""
+    pairs = {(_layer(a), _layer(b)) for a, names in imports.items() for b in names
+             if _layer(a) != _layer(b)}
+    return {(a, b) for a, b in pairs if (b, a) in pairs and a < b}
+
+
 def modules_that_say_nothing(modules: dict[str, str]) -> list[str]:
     """Return the modules whose docstring does not begin with one line that is a sentence."""
     found = []
@@ -170,6 +201,20 @@ def test_the_version_is_that_of_the_distribution() -> None:
 
 def test_every_part_has_its_layer() -> None:
     assert {_layer(module) for module in MODULES} == set(LAYERS)
+
+
+def test_no_imports_go_in_a_circle() -> None:
+    imports = imports_in(MODULES)
+    assert circles_of(imports) == []
+    assert packages_that_import_each_other(imports) == set()
+
+
+def test_a_circle_of_imports_is_found() -> None:
+    modules = {"tracejit.ir.a": "def f():\n    from tracejit.trace import b\n",
+               "tracejit.trace.b": "if TYPE_CHECKING:\n    from tracejit.ir.a import f\n"}
+    imports = imports_in(modules)
+    assert set(circles_of(imports)) == set(modules)
+    assert packages_that_import_each_other(imports) == {("ir", "trace")}
 
 
 @pytest.mark.parametrize("layer", [layer or "tracejit" for layer in LAYERS])

@@ -7,19 +7,16 @@ goes through tiles in shared memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracejit.codegen.frame import KernelEmitter
 from tracejit.codegen.loop_expressions import BOOL, Array, Const, call
 from tracejit.codegen.loop_ir import Do, Node
 from tracejit.codegen.products import WORTHWHILE, Product, as_product, product_sizes
 from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Contract, Region
-
-if TYPE_CHECKING:
-    from tracejit.codegen.lower import _Lowerer
 
 __all__ = ["NAME", "BatchedProduct", "as_batched_product", "is_device_product", "product_call"]
 
@@ -76,7 +73,7 @@ def is_device_product(eqn: Eqn) -> bool:
     return not isinstance(work, int) or work >= WORTHWHILE
 
 
-def product_call(self: _Lowerer, eqn: Eqn) -> Node | None:
+def product_call(self: KernelEmitter, eqn: Eqn) -> Node | None:
     """Return the call that carries a product out; None where the host cannot launch it.
 
     It cannot within an iteration of `map_`, which is one thread's, and where sizes or places are

@@ -23,7 +23,7 @@ import pytest
 
 import tracejit
 from tracejit.codegen.c_names import c_function_name, c_name, is_reserved_in_c
-from tracejit.codegen.names import reserved_names
+from tracejit.codegen.reserved import reserved_names
 from tracejit.ir.parser import parse_graph
 
 needs_c = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

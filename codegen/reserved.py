@@ -1,0 +1,29 @@
+"""Which names emitted source has already, before a program gives any to its values.
+
+Everything else gets its name from `Emitter.fresh`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import keyword
+
+from tracejit.codegen import intrinsics
+
+__all__ = ["reserved_names"]
+
+_OWN = {"cpu": ("arena", "ctx", "kernel"),
+        "cuda": ("ctx", "launch", "left", "right", "run", "shared_places")}
+"""The names of emitted functions, of what their callers give them, and of shared memory."""
+
+
+@functools.cache
+def reserved_names(target: str = "cpu") -> frozenset[str]:
+    """Return what no value is called: Python's words, and all that source for a target calls."""
+    names = {*keyword.kwlist, *dir(builtins), *_OWN["cpu"], *intrinsics.namespace(())}
+    if target == "cuda":
+        from tracejit.codegen.cuda import functions
+
+        names.update(_OWN["cuda"], functions.namespace())
+    return frozenset(names)
