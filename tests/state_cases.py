@@ -534,7 +534,7 @@ _READS = [
     ("settings of errors", "len(np.geterr()['over'])", ["np.seterr(over='ignore')",
                                                       "np.seterr(over='warn')"]),
     ("interpolation object", "float(spline(0.5))", ["spline.c[:] = 1.0"]),
-    ("module by name", "len(sys.modules)", ["sys.modules['state_new'] = sys"]),
+    ("module by name", "'state_new' in sys.modules", ["sys.modules['state_new'] = sys"]),
     ("chain of maps", "chain['a']", ["chain.maps[1]['a'] = 3.0", "chain.maps[0]['a'] = 4.0"]),
     ("counter of things", "tally['a']", ["tally['a'] = 3", "tally['a'] += 1", "del tally['a']"]),
     ("user dict", "userdict['a']", ["userdict['a'] = 3.0", "userdict['a'] = 3"]),

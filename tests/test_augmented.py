@@ -70,7 +70,7 @@ def test_augmented_assignment_is_numpys(place: str, operator: str) -> None:
         if isinstance(expected, Exception):
             assert isinstance(found, (TypeError, ValueError)), what
         elif isinstance(found, tracejit.Refusal):
-            assert place == "a mask", what
+            assert place == "a mask" or "imaginary" in str(found), what
         elif isinstance(found, TypeError):
             assert "not 'complex'" in str(found), what  # NumPy only warns of the lost part
         else:

@@ -626,7 +626,8 @@ FOREIGN_CASES: dict[str, list[tuple[Any, ...]]] = {
 }
 FOREIGN_CASES.update({f.__name__: [(lambda x, f=f: f(x), V)] for f in (
     special.erf, special.erfc, special.expit, special.logit, special.log_expit, special.entr,
-    special.ndtr, special.cbrt, special.exp2, special.expm1, special.log1p)})
+    special.ndtr, special.cbrt, special.exp2, special.expm1, special.log1p, special.j0,
+    special.j1)})
 FOREIGN_CASES.update({f.__name__: [(lambda x, y, f=f: f(x, y), V, np.abs(W))]
                       for f in (special.xlogy, special.xlog1py)})
 
