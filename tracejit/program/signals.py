@@ -20,46 +20,65 @@ def keeping_signals() -> Iterator[Sequence[BaseException]]:
     capture or compilation, and be caught there as what that part raises by itself. It yields the
     list of what they have raised.
     """
-    raised: list[BaseException] = []
-    replaced = _note_handlers(raised)
+    noted = _Noted()
     try:
-        yield raised
+        noted.take_over()
+        yield noted.raised
     except BaseException as e:
-        if raised and raised[0] is not e:
-            raise raised[0] from None
+        if noted.raised and noted.raised[0] is not e:
+            raise noted.raised[0] from None
         raise
     finally:
-        for number, (noting, handler) in replaced.items():
-            if signal.getsignal(number) is noting:  # else a new one was set meanwhile
-                signal.signal(number, handler)
-    if raised:
-        raise raised[0]
-
-
-def _note_handlers(raised: list[BaseException]) -> dict[int, tuple[Any, Any]]:
-    """Let the handlers of Python note what they raise; other threads than the first run none."""
-    replaced: dict[int, tuple[Any, Any]] = {}
-    if threading.current_thread() is not threading.main_thread():
-        return replaced
-    for number in signal.valid_signals():
-        handler = signal.getsignal(number)
-        if callable(handler):
-            noting = _noting(handler, raised)
-            try:
-                signal.signal(number, noting)
-            except (ValueError, OSError):  # an interpreter that is not the first one
-                return replaced
-            replaced[number] = noting, handler
-    return replaced
-
-
-def _noting(handler: Callable[[int, FrameType | None], Any],
-            raised: list[BaseException]) -> Callable[[int, FrameType | None], Any]:
-    def note(number: int, frame: FrameType | None) -> Any:
         try:
-            return handler(number, frame)
-        except BaseException as e:
-            raised.append(e)
-            raise
+            noted.interrupts = False
+        finally:
+            noted.give_back()
+    if noted.raised:
+        raise noted.raised[0]
 
-    return note
+
+class _Noted:
+    """What handlers have raised, and which handlers these are.
+
+    interrupts -- whether what a handler raises goes on at once; not while handlers are exchanged,
+                  as one that is exchanged by half would stay
+    """
+
+    def __init__(self) -> None:
+        self.raised: list[BaseException] = []
+        self.replaced: dict[int, tuple[Any, Any]] = {}
+        self.interrupts = False
+
+    def take_over(self) -> None:
+        """Let handlers note what they raise; other threads than the first run none."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler):
+                self.replaced[number] = noting, _ = self._noting(handler), handler
+                try:
+                    signal.signal(number, noting)
+                except (ValueError, OSError):  # an interpreter that is not the first one
+                    break
+        self.interrupts = True
+        if self.raised:
+            raise self.raised[0]
+
+    def give_back(self) -> None:
+        """Set the handlers that were there, but where a new one was set meanwhile."""
+        for number, (noting, handler) in self.replaced.items():
+            if signal.getsignal(number) is noting:
+                signal.signal(number, handler)
+
+    def _noting(self, handler: Callable[[int, FrameType | None], Any]) -> Callable[..., Any]:
+        def note(number: int, frame: FrameType | None) -> Any:
+            try:
+                return handler(number, frame)
+            except BaseException as e:
+                self.raised.append(e)
+                if self.interrupts:
+                    raise
+                return None
+
+        return note
