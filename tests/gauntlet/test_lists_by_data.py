@@ -982,7 +982,40 @@ def _in_a_loop(x: Any, a: Any, n: Any) -> Any:
     return sum(items) + v
 
 
+def _leaves_a_loop_over_numbers(x: Any, a: Any, n: Any) -> Any:
+    t, s, items = 1.0, 0.0, []
+    while t > 0.45:
+        t = t * 0.6
+        if a > 5.0:
+            return a
+    for k in range(3):
+        if s > 5.0:
+            return t
+        items.append(a * (k + 1))
+    return sum(items)
+
+
+def _leaves_a_loop_over_a_zip(x: Any, a: Any, n: Any) -> Any:
+    items = []
+    for u, v in zip([1.0, 2.0, 3.0], (4.0, 5.0, 6.0), strict=True):
+        if x[1] > 0.61:
+            break
+        items.append(u * v * a)
+    return sum(items)
+
+
+def _leaves_a_loop_over_numbered_things(x: Any, a: Any, n: Any) -> Any:
+    items, s = [0.5], 0.0
+    for k, v in enumerate([1.0, 2.0, 3.0]):
+        if x[k] > 1.61:
+            return s * a
+        items.append(v * a)
+        s = s + v
+    return sum(items) + s
+
+
 @pytest.mark.parametrize("f", [
+    _leaves_a_loop_over_numbers, _leaves_a_loop_over_a_zip, _leaves_a_loop_over_numbered_things,
     _rebinds_what_it_appends, _rebinds_in_the_other_branch, _reads_a_size_for_the_last_time,
     _reads_an_array_for_the_last_time, _in_a_loop], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("scale", [0.0, 1.0])

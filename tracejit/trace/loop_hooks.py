@@ -9,6 +9,7 @@ from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.trace import loops
+from tracejit.trace.again import repeatable
 from tracejit.trace.branches import BranchRaised, trace_if
 from tracejit.trace.calls import call_function, captured_function
 from tracejit.trace.changes import note_made
@@ -264,9 +265,13 @@ class LoopHooks(DecisionHooks):
             if test is True:
                 return
             if test is not False:
-                trace_if(test, [lambda: None, lambda: self._run(remaining, body, stop, names)],
-                         name_places(names, body))
+                self._run_rest(test, repeatable(remaining), body, stop, names)
                 return
+
+    def _run_rest(self, test: Any, rest: Callable[[], Iterator[Any]], body: FunctionType,
+                  stop: FunctionType | None, names: tuple[str, ...]) -> None:
+        trace_if(test, [lambda: None, lambda: self._run(rest(), body, stop, names)],
+                 name_places(names, body))
 
     def _trace_for(self, items: TracedIterable, body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> None:
