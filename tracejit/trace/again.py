@@ -10,9 +10,10 @@ from tracejit.trace.context import refuse
 
 __all__ = ["repeatable"]
 
-_PLAIN = tuple(type(x) for x in (
+_OF_NOTHING: tuple[Any, ...] = (
     iter([]), iter(()), iter(range(0)), iter(range(1 << 70)), iter(""), iter(b""), iter({}),
-    iter({}.values()), iter({}.items()), iter(set()), reversed([])))
+    iter({}.values()), iter({}.items()), iter(set()), reversed([]))
+_PLAIN = tuple(map(type, _OF_NOTHING))
 """The iterators of which a copy goes on by itself."""
 
 
