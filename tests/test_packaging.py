@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -315,3 +316,20 @@ def test_a_module_without_a_sentence_is_found() -> None:
 def test_a_module_named_as_its_function_is_found() -> None:
     modules = {"tracejit.capture": "def capture(): ...", "tracejit.other": "def capture(): ..."}
     assert modules_named_as_what_they_export(modules) == ["tracejit.capture"]
+
+
+# --- what CONTRIBUTING says of the tree -----------------------------------------------------------
+
+ROWS = re.findall(r"^\| (?!something|-)([^|]+) \|([^|]+)\|([^|]+)\|$",
+                  (ROOT / "CONTRIBUTING.md").read_text().partition("## Where to look")[2]
+                  .partition("\n## ")[0], re.MULTILINE)
+
+
+@pytest.mark.parametrize(("task", "places", "names"), ROWS, ids=lambda text: text[:30].strip())
+def test_the_table_of_where_to_look_is_true(task: str, places: str, names: str) -> None:
+    found = [ROOT / path for path in re.findall(r"`([\w/]+/(?:\w+\.py)?)`", places)]
+    assert found and all(path.exists() for path in found), task
+    texts = [f.read_text() for path in found
+             for f in (path.rglob("*.py") if path.is_dir() else [path])]
+    for name in re.findall(r"`(\w+)`", names):
+        assert any(re.search(rf"(def|class) {name}\b", text) for text in texts), (task, name)
