@@ -234,6 +234,8 @@ class Program:
 
     def value(self, args: Any) -> float:
         """Return the program's result in Python."""
+        if "broadcast" in self.layouts and "add.at(" in self.source:
+            raise Rejected("np.add.at of NumPy writes to read-only arrays, and jit does not")
         with _quiet():
             try:
                 result = self._twin(float)(*self.fresh(args))
@@ -279,7 +281,7 @@ class Program:
     def _apart(self, args: list[Any]) -> list[Any]:
         """Return arguments one at a time of which can be changed."""
         if "broadcast" in self.layouts:
-            args[:2] = [x.copy() for x in args[:2]]
+            args[0] = args[0].copy()  # y keeps its layout
         elif self.overlap and not (self._writes or self.together):
             args[:2] = args[0].copy(), args[1].copy()
         return args
