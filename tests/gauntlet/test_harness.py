@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import SAMPLE
 
 PROBE = """
 import pytest
@@ -41,7 +42,7 @@ def test_a_sample_is_part_of_the_whole_and_the_same_for_one_seed(probe: Path) ->
     whole = _collected(probe, "1", "--full")
     first, again, other = (_collected(probe, seed) for seed in ("1", "1", "2"))
     assert len(whole) == 100
-    assert len(first) == 12
+    assert len(first) == SAMPLE
     assert first < whole
     assert first == again
     assert first != other
