@@ -65,7 +65,7 @@ def is_number(x: Any) -> bool:
 def _is_of_a_library(x: type | FunctionType) -> bool:
     """Return whether a class or function is a library's, and no wrapper of something else."""
     if isinstance(x, type):
-        return is_fixed(x.__module__)
+        return not is_followed(x)
     wraps = x.__closure__ and home_of(x).startswith("tracejit.")
     return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
 
@@ -509,7 +509,7 @@ class Captures:
         if by is ABCMeta:
             path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
             self.guard(path, issubclass(cls, kind))
-        return by is ABCMeta or is_fixed(by.__module__)
+        return by is ABCMeta or not is_followed(by)
 
     def own(self, owner: Any, path: Path) -> None:
         """Note that an object, an argument say, is to be read along a path."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["home_of", "is_fixed", "is_followed", "is_known_ufunc", "is_standard",
+__all__ = ["home_of", "home_of_class", "is_fixed", "is_followed", "is_known_ufunc", "is_standard",
            "replaced"]
 
 _FOLDER = os.path.dirname(os.__file__) + os.sep
@@ -38,9 +38,21 @@ def is_fixed(module: str | None) -> bool:
     return top in _LIBRARIES or (top in sys.stdlib_module_names and is_standard(top))
 
 
+_HEAP_TYPE = 1 << 9
+"""The flag of classes that were made while Python ran."""
+
+
+def home_of_class(cls: type) -> str:
+    """Return the module in which a class was defined; "" for that of a text without a name.
+
+    `exec(text, {})` finds the `__name__` of `builtins`, which makes no classes while Python runs.
+    """
+    return "" if cls.__module__ == "builtins" and cls.__flags__ & _HEAP_TYPE else cls.__module__
+
+
 def is_followed(cls: type) -> bool:
     """Return whether what a class and its bases have may change: it is no library's."""
-    return not is_fixed(cls.__module__)
+    return not is_fixed(home_of_class(cls))
 
 
 def home_of(fn: FunctionType) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.exact import token
+from tracejit.trace.modules import home_of_class
 
 __all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
            "attributes_of",
@@ -156,10 +157,11 @@ _PLAIN_HOLDERS = {"collections", "types"}
 
 def is_users_type(cls: type) -> bool:
     """Whether a class is no library's: a logger, a lock or a data frame is what it is."""
-    top = cls.__module__.partition(".")[0]
+    home = home_of_class(cls)
+    top = home.partition(".")[0]
     if top in _PLAIN_HOLDERS:
         return True
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None) or ""
+    file = getattr(sys.modules.get(home), "__file__", None) or ""
     return top == "__main__" or not (
         top in sys.stdlib_module_names or "site-packages" in file or "dist-packages" in file
         or top == "tracejit")

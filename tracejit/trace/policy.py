@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.trace.modules import home_of, is_standard
+from tracejit.trace.modules import home_of, home_of_class, is_standard
 
 __all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_opaque",
            "module_of", "reads_nothing"]
@@ -114,7 +114,7 @@ def differs_elsewhere(fn: Any) -> bool:
 
 def is_opaque(kind: type) -> bool:
     """Return whether objects of a type may change what they do, and nothing sees it."""
-    return not _is_in(kind.__module__, SAFE)
+    return not _is_in(home_of_class(kind), SAFE)
 
 
 def asks_again(fn: Any) -> tuple[Any, str] | None:
