@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from tracejit.trace.eager import Recorded
 from tracejit.trace.identities import named
 from tracejit.trace.layouts import joined, lay_out
 from tracejit.trace.mixed import Mixed, combined, settled
+from tracejit.trace.operators import OF_UFUNC
 from tracejit.trace.public_names import public_name
 from tracejit.trace.restarts import NeedLeast, NeedStatic
 from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, bare_atom, describe, tracer_of
@@ -359,8 +359,12 @@ def apply_operator(ufunc: Any, *operands: Any) -> Any:
     if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
             isinstance(x, Tracer) for x in operands):
         return NotImplemented
-    if any(map(functools.partial(_is_no_operand, ufunc, operands), operands)):
-        return _as_python(ufunc, operands)
+    others = [x for x in operands if _is_no_operand(ufunc, operands, x)]
+    if others:  # a class of the user's may have operators of its own, which Python asks
+        of_array = any(isinstance(x, Tracer) and x.is_array for x in operands)
+        known = all(isinstance(x, TracedOperand) or type(x) in _OF_PYTHON or (
+            of_array and isinstance(x, str)) for x in others)
+        return _as_python(ufunc, operands) if known else NotImplemented
     if any(isinstance(x, Mixed) for x in operands):
         return combined(apply_operator, ufunc, tuple(lift(x) for x in operands))
     if ufunc is np.power and isinstance(operands[0], Tracer) and operands[0].is_array and (
@@ -404,15 +408,22 @@ def _is_no_operand(ufunc: Any, operands: Sequence[Any], x: Any) -> bool:
         isinstance(y, TracedOperand) and is_weak(y) for y in operands))
 
 
+_OF_EXTREMES = {np.maximum: operator.gt, np.minimum: operator.lt}
+"""The comparisons that `max` and `min` make, the new one first."""
+_OF_PYTHON = {type(None), str, dict, set, list, tuple}
+
+
 def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
     """Raise what Python raises where an operand is no number, or leave the operator to Python.
 
     Python itself is asked, with ones of the same types. To compare an array with such a thing
     gives an array of its shape.
     """
-    plain = getattr(operator, _OPERATORS.get(ufunc, ufunc.__name__))
     examples = [_one_like(x) if isinstance(x, TracedOperand) else x for x in operands]
-    found = plain(*reversed(examples) if ufunc in (np.maximum, np.minimum) else examples)
+    if ufunc in _OF_EXTREMES:
+        found = _OF_EXTREMES[ufunc](*reversed(examples))
+    else:
+        found = OF_UFUNC[ufunc].plain(*examples)
     if not isinstance(found, np.ndarray):
         return NotImplemented
     array, = (x for x in operands if isinstance(x, Tracer))
@@ -424,17 +435,6 @@ def _one_like(x: TracedOperand) -> Any:
         return np.ones((1,) * len(x.dims), x.dtype)
     one = dtype_of(x).type(1)
     return one.item() if is_weak(x) else one
-
-
-_OPERATORS = {
-    np.subtract: "sub", np.multiply: "mul", np.true_divide: "truediv",
-    np.floor_divide: "floordiv", np.remainder: "mod", np.power: "pow", np.negative: "neg",
-    np.positive: "pos", np.absolute: "abs", np.bitwise_and: "and_", np.bitwise_or: "or_",
-    np.bitwise_xor: "xor", np.left_shift: "lshift", np.right_shift: "rshift", np.less: "lt",
-    np.less_equal: "le", np.greater: "gt", np.greater_equal: "ge", np.equal: "eq",
-    np.not_equal: "ne", np.maximum: "gt", np.minimum: "lt",
-}
-"""The operators of Python that are called otherwise than their ufunc."""
 
 
 _ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from tracejit.errors import RAISABLE
 from tracejit.trace.branches import BranchRaised
 from tracejit.trace.calls import call_function
@@ -51,6 +49,7 @@ from tracejit.trace.objects import (
     truth,
     unary,
 )
+from tracejit.trace.operators import BINARY
 from tracejit.trace.places import UNSET, MaybeUnset, SharedName, name_places, present
 from tracejit.trace.runs import has_runs, holds_runs
 from tracejit.trace.text import formatted, write, written
@@ -58,13 +57,6 @@ from tracejit.trace.tracer import FIELD, TracedOperand, Tracer, python_dims
 from tracejit.trace.upward import above
 
 __all__ = ["Hooks"]
-
-_UFUNCS = {
-    "Add": np.add, "Sub": np.subtract, "Mult": np.multiply, "Div": np.true_divide,
-    "FloorDiv": np.floor_divide, "Mod": np.remainder, "Pow": np.power, "BitAnd": np.bitwise_and,
-    "BitOr": np.bitwise_or, "BitXor": np.bitwise_xor, "LShift": np.left_shift,
-    "RShift": np.right_shift, "MatMult": np.matmul,
-}
 
 
 @above
@@ -217,13 +209,13 @@ class Hooks(LoopHooks):
         container, key, old = item
         if isinstance(container, Tracer):
             if isinstance(old, Tracer):
-                new = apply_ufunc(_UFUNCS[op], old, value)
+                new = apply_ufunc(BINARY[op].ufunc, old, value)
                 if old.dims:
-                    require_fits(_UFUNCS[op], new, old)
+                    require_fits(BINARY[op].ufunc, new, old)
                 container[key] = new
             else:
                 selected = inplace(op, old, value)
-                require_same_kind(_UFUNCS[op], selected.data, container)
+                require_same_kind(BINARY[op].ufunc, selected.data, container)
                 container[key] = selected
             return
         set_item(container, key, inplace(op, old, value))

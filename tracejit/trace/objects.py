@@ -11,10 +11,9 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, ValuesView
-from contextlib import contextmanager
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +38,8 @@ from tracejit.trace.dependencies import note_impure
 from tracejit.trace.dispatch import INDEXED, SETTERS
 from tracejit.trace.equations import is_weak, lift, to_dim
 from tracejit.trace.growing import MANY_ITEMS
+from tracejit.trace.modules import home_of_class
+from tracejit.trace.operators import BINARY, COMPARISONS, UNARY
 from tracejit.trace.paths import class_entry, own_names
 from tracejit.trace.places import (
     UNSET,
@@ -62,40 +63,6 @@ ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
 """What ends a capture or an attempt of one: no `except` or `with` of the user may swallow it."""
 
 
-class _Operator(NamedTuple):
-    """A binary operator: the methods that carry it out, and how it is carried out without them."""
-
-    method: str
-    reflected: str
-    inplace: str
-    plain: Callable[[Any, Any], Any]
-    plain_inplace: Callable[[Any, Any], Any]
-
-
-def _operator(name: str) -> _Operator:
-    stem = name.rstrip("_")
-    return _Operator(f"__{stem}__", f"__r{stem}__", f"__i{stem}__", getattr(operator, name),
-                     getattr(operator, f"i{stem}"))
-
-
-_BINARY = {
-    "Add": _operator("add"), "Sub": _operator("sub"), "Mult": _operator("mul"),
-    "Div": _operator("truediv"), "FloorDiv": _operator("floordiv"), "Mod": _operator("mod"),
-    "Pow": _operator("pow"), "BitAnd": _operator("and_"), "BitOr": _operator("or_"),
-    "BitXor": _operator("xor"), "LShift": _operator("lshift"), "RShift": _operator("rshift"),
-    "MatMult": _operator("matmul"),
-}
-_UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "USub": ("__neg__", operator.neg), "UAdd": ("__pos__", operator.pos),
-    "Invert": ("__invert__", operator.invert), "abs": ("__abs__", operator.abs),
-}
-_COMPARE: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
-    "Eq": ("__eq__", "__eq__", operator.eq), "NotEq": ("__ne__", "__ne__", operator.ne),
-    "Lt": ("__lt__", "__gt__", operator.lt), "LtE": ("__le__", "__ge__", operator.le),
-    "Gt": ("__gt__", "__lt__", operator.gt), "GtE": ("__ge__", "__le__", operator.ge),
-}
-
-
 def special_method(x: Any, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if _is_plain(x):
@@ -112,7 +79,7 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
 
 def _is_plain(x: Any) -> bool:
     """Whether what operators do with something is known."""
-    return isinstance(x, TracedOperand) or type(x).__module__ in ("builtins", "numpy")
+    return isinstance(x, TracedOperand) or home_of_class(type(x)) in ("builtins", "numpy")
 
 
 # --- operators ----------------------------------------------------------------------------------
@@ -120,28 +87,13 @@ def _is_plain(x: Any) -> bool:
 
 def binary(op: str, a: Any, b: Any) -> Any:
     """Return `a op b`."""
-    o = _BINARY[op]
-    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
+    o = BINARY[op]
+    if (isinstance(a, (list, tuple)) or isinstance(b, (list, tuple))) and (
+            special_method(a, o.method) is None and special_method(b, o.reflected) is None):
         result = _operate_on_lists(op, a, b)
         if result is not NotImplemented:
             return result
-    with _in_users_terms(a, b):
-        return _operate(a, b, o.method, o.reflected, o.plain)
-
-
-@contextmanager
-def _in_users_terms(*operands: Any) -> Iterator[None]:
-    """Let Python's errors about operands name the types that the user's values have."""
-    try:
-        yield
-    except TypeError as e:
-        text = str(e)
-        for x in operands:
-            if isinstance(x, TracedOperand):
-                text = text.replace(f"'{type(x).__name__}'", f"'{type_of(x).__name__}'", 1)
-        if type(e) is not TypeError or text == str(e):
-            raise
-        raise TypeError(text) from None
+    return _operate(a, b, o.method, o.reflected, o.plain)
 
 
 def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
@@ -174,7 +126,13 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
 
 def inplace(op: str, a: Any, b: Any) -> Any:
     """Return what `a op= b` binds a to."""
-    o = _BINARY[op]
+    o = BINARY[op]
+    method = special_method(a, o.inplace)
+    if method is not None:
+        result = method(a, b)
+        return binary(op, a, b) if result is NotImplemented else result
+    if isinstance(a, list) and op == "Mult" and special_method(a, o.method) is not None:
+        return binary(op, a, b)  # `+=` is the list's also where a class has an `__add__`
     if isinstance(a, list) and _is_numpys(b) and (op == "Add" or np.ndim(b)):
         return binary(op, a, b)  # arrays take lists for arrays, before lists could take them
     if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (
@@ -188,12 +146,7 @@ def inplace(op: str, a: Any, b: Any) -> Any:
     if isinstance(a, (list, tuple)) and (
             has_runs(a) or holds_runs(b) or isinstance(b, TracedOperand)):
         return binary(op, a, b)
-    method = special_method(a, o.inplace)
-    if method is not None:
-        result = method(a, b)
-        if result is not NotImplemented:
-            return result
-    if method is None and (_is_plain(a) or hasattr(type(a), o.inplace)):
+    if _is_plain(a) or hasattr(type(a), o.inplace):
         return call_watched(o.plain_inplace, (a, b), {}, f"{type(a).__name__}.{o.inplace}()")
     return binary(op, a, b)
 
@@ -230,9 +183,9 @@ def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, 
 
 def unary(op: str, x: Any) -> Any:
     """Return `op x`."""
-    name, plain = _UNARY[op]
-    method = special_method(x, name)
-    return call_natively(plain, (x,), {}) if method is None else method(x)
+    o = UNARY[op]
+    method = special_method(x, o.method)
+    return call_natively(o.plain, (x,), {}) if method is None else method(x)
 
 
 def are_one_object(a: Any, b: Any) -> bool:
@@ -264,11 +217,10 @@ def compare(op: str, a: Any, b: Any) -> Any:
         found = _compare_lists(op, a, b)
         if found is not NotImplemented:
             return found
-    method, reflected, plain = _COMPARE[op]
+    o = COMPARISONS[op]
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
-    with _in_users_terms(a, b):
-        return _operate(a, b, method, reflected, plain)
+    return _operate(a, b, o.method, o.reflected, o.plain)
 
 
 def _compare_lists(op: str, a: Any, b: Any) -> Any:
@@ -371,7 +323,7 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     """
     captured = current().captured
     cls = type(owner)
-    if isinstance(owner, (ModuleType, type)) or cls.__module__ == "builtins":
+    if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
         return captured.attribute(owner, name)
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
     if isinstance(found, property):
@@ -525,7 +477,7 @@ def get_item(container: Any, key: Any) -> Any:
         raise TypeError("'int' object is not subscriptable")
     current().captured.freeze(container)
     _look_up(container, key)
-    if type(container).__module__ in ("builtins", "collections", "numpy"):
+    if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
         content = container[key]
         if isinstance(key, slice) and type(container) in CONTAINERS:
             return note_made(content)

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.trace.operators import OF_UFUNC
+
 __all__ = ["called", "public_name"]
 
-_OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
-    "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "neg": "-", "pos": "+",
-    "getitem": "[]", "setitem": "[]", "delitem": "[]"}
+_SIGNS = {**{o.name: o.sign for o in OF_UFUNC.values()},
+          "getitem": "[]", "setitem": "[]", "delitem": "[]"}
 
 
 def public_name(fn: Any) -> str:
@@ -68,7 +67,7 @@ def _short(name: str) -> str:
 
 def called(fn: Any, operands: tuple[Any, ...]) -> str:
     """Return how a message names a call: a function by its name, an operator by its operands."""
-    symbol = _OPERATORS.get(fn_name(fn)) or _OPERATORS.get(fn_name(fn).removeprefix("i"))
+    symbol = _SIGNS.get(fn_name(fn)) or _SIGNS.get(fn_name(fn).removeprefix("i"))
     if getattr(fn, "__module__", "") != "_operator" or symbol is None:
         is_method = operands and getattr(type(operands[0]), fn_name(fn), None) is fn
         name = f"{_name_of_object(operands[0])}.{fn_name(fn)}" if is_method else public_name(fn)

@@ -28,6 +28,7 @@ from tracejit.trace.equations import (
     emit,
     of_scalars,
 )
+from tracejit.trace.operators import OF_UFUNC
 from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, of_dim, tracer_of
 from tracejit.trace.upward import above
 
@@ -350,9 +351,6 @@ EXACT = 2.0 ** 53
 """Ints up to it are floats."""
 
 
-SIGNS = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
-
-
 def type_name(x: Any) -> str:
     """Return the name of the Python type of a Python number."""
     return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[dtype_of_any(x).kind]
@@ -363,9 +361,8 @@ def _comparing(ufunc: Any, plain: Callable[[Any, Any], Any]) -> Callable[[Any, A
         """Compare an int with a float exactly, as Python does, also where no float is the int."""
         kinds = dtype_of_any(x).kind, dtype_of_any(y).kind
         if "c" in kinds and plain not in (operator.eq, operator.ne):
-            names = (type_name(x), type_name(y))
-            raise TypeError(f"'{SIGNS[plain]}' not supported between instances of '{names[0]}' and "
-                            f"'{names[1]}'")
+            raise TypeError(f"'{OF_UFUNC[ufunc].sign}' not supported between instances of "
+                            f"'{type_name(x)}' and '{type_name(y)}'")
         if sorted(kinds) != ["f", "i"]:
             return NotImplemented
         n = x if kinds[0] == "i" else y
