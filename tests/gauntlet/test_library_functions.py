@@ -251,6 +251,52 @@ def test_a_callable_object_is_not_asked_for_its_hash_or_whether_it_is_equal() ->
     np.testing.assert_array_equal(tracejit.jit(lambda v: odd(v))(X), np.prod(X))
 
 
+PLACES = {"numpy": (np, "tanh", lambda v: np.sum(np.tanh(v)), np.arctan),
+          "numpy's fold": (np, "sum", lambda v: np.sum(v * v), np.max),
+          "numpy.linalg": (np.linalg, "norm", lambda v: np.linalg.norm(v), np.max),
+          "math": (math, "exp", lambda v: v[0] * math.exp(0.5) + math.exp(v[1]), np.arctan),
+          "scipy": (scipy.special, "erf", lambda v: np.sum(scipy.special.erf(v)), np.arctan)}
+"""A function's module and name, a program that calls it, and a function that can stand for it."""
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_library_function_that_is_replaced_later_is_seen(
+        place: str, is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, name, f, stand = PLACES[place]
+    original = getattr(module, name)
+    with tracejit.config(disable_jit=not is_compiled, verify=not is_compiled):
+        g = tracejit.value_and_grad(f)
+        before = g(X)
+        for other in (lambda v: 3.0 * stand(v), original, lambda v: 5.0 + stand(v)):
+            monkeypatch.setattr(module, name, other)
+            value, slope = g(X)
+            assert_close(value, f(X))
+            assert_close(slope, numeric_gradient(f, (X,), 0))
+        monkeypatch.setattr(module, name, original)
+        np.testing.assert_array_equal(g(X)[1], before[1])
+
+
+ONE_FOR_ANOTHER = """
+import numpy as np
+np.{name} = np.{other}
+import tracejit
+try:
+    tracejit.grad(lambda x: np.sum(np.sin(x)))(np.ones(3))
+except tracejit.Refusal as e:
+    print("refused", "which is not NumPy's {last}" in str(e))
+"""
+
+
+@pytest.mark.parametrize(("name", "other"), [("sin", "cos"), ("sum", "prod"), ("clip", "minimum"),
+                                             ("linalg.norm", "linalg.det"), ("where", "add")])
+def test_one_of_numpys_functions_in_the_place_of_another_is_refused(name: str, other: str) -> None:
+    program = ONE_FOR_ANOTHER.format(name=name, other=other, last=name.rpartition(".")[2])
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                            check=False)
+    assert result.stdout.splitlines() == ["refused True"], result.stderr
+
+
 REPLACED_BEFORE = """
 import numpy as np, tracejit
 original = np.{name}

@@ -69,14 +69,23 @@ def is_known_ufunc(fn: np.ufunc) -> bool:
 def replaced() -> Iterator[str]:
     """Yield what is in the place of functions of NumPy, as far as its own name tells."""
     public: Any = sys.modules["numpy"]  # `np` may be tracejit's copy of it
+    homes = [vars(sys.modules[m]) for m in _HOMES if m in sys.modules]
     for module in (public, public.linalg):
         for name in module.__all__:
             x = vars(module).get(name)
-            if callable(x) and not _is_numpys(x):
-                yield f"{module.__name__}.{name} is {x!r}, which is not NumPy's"
+            there = [names[name] for names in homes if name in names]
+            if callable(x) and (not _is_numpys(x) or (there and all(x is not y for y in there))):
+                yield f"{module.__name__}.{name} is {x!r}, which is not NumPy's {name}"
     for name, x in vars(math).items():
         if callable(x) and name[0] != "_" and getattr(x, "__name__", "") != name:
             yield f"math.{name} is {x!r}, which is not Python's"
+
+
+_HOMES = ("numpy._core.umath", "numpy._core.fromnumeric", "numpy._core.numeric",
+          "numpy._core.multiarray", "numpy._core.shape_base", "numpy._core.function_base",
+          "numpy.lib._function_base_impl", "numpy.lib._shape_base_impl",
+          "numpy.lib._twodim_base_impl", "numpy.linalg._linalg")
+"""Where NumPy 2 defines its functions: one of its own in the place of another is seen there."""
 
 
 def _is_numpys(x: Any) -> bool:
