@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
-from tracejit.trace import lists
+from tracejit.trace import list_functions, list_making, list_runs
 from tracejit.trace.branches import as_condition
 from tracejit.trace.calls import BUILTINS, call_function, call_natively, holds_traced, type_of
 from tracejit.trace.changes import (
@@ -90,8 +90,8 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
             items = _items(args[0])
             if has_runs(items):
                 if kwargs:
-                    lists.give_up(items, f"{plain.__name__}() with a key or a default")
-                return lists.extreme(items, ufunc, lambda x, y: _weak_pair(ufunc, x, y))
+                    list_runs.give_up(items, f"{plain.__name__}() with a key or a default")
+                return list_functions.extreme(items, ufunc, lambda x, y: _weak_pair(ufunc, x, y))
             args = (tuple(items) if is_iterator(items) else items,)
         if kwargs.get("key") is not None or not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
@@ -147,7 +147,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
         return start + FUNCTIONS[np.sum](iterable, axis=0, dtype=dtype)
     found = _items(iterable)
     if has_runs(found):
-        return lists.total(found, start, functools.partial(binary, "Add"))
+        return list_functions.total(found, start, functools.partial(binary, "Add"))
     items = tuple(map(as_now, found) if is_iterator(found) else found)
     if any(special_method(x, "__add__") for x in (start, *items)):
         return functools.reduce(functools.partial(binary, "Add"), items, start)
@@ -294,14 +294,14 @@ def _text(make: Callable[..., str]) -> Callable[..., str]:
 def _list_of(kind: type) -> Callable[..., Any]:
     def function(*args: Any, **items: Any) -> Any:
         if len(args) == 1 and kind in (list, tuple):
-            found = lists.list_from(args[0])
+            found = list_making.list_from(args[0])
             if found is not None:
                 return note_made(kind(found))
         if kind not in (list, tuple):
             read_deeply([args, items])
         if kind is set:
-            args = tuple(tuple(lists.items_of(found)) if has_runs(found := _items(x)) else found
-                         for x in args)
+            args = tuple(tuple(list_functions.items_of(found)) if has_runs(found := _items(x))
+                         else found for x in args)
         return note_made(kind(*map(_items, args), **items))
 
     return function
@@ -310,7 +310,7 @@ def _list_of(kind: type) -> Callable[..., Any]:
 def _items(x: Any) -> Any:
     """Return what a builtin iterates over, where Python would call a user's method for it."""
     if isinstance(x, (TracedIterable, Iterated)):
-        found = lists.list_from(x)
+        found = list_making.list_from(x)
         return tuple(x) if found is None else found
     if isinstance(x, (SymInt, Tracer)) and not x.ndim:
         return iter(x)  # which raises
@@ -383,12 +383,12 @@ def _divmod(x: Any, y: Any) -> Any:
 
 def _any(iterable: Any) -> Any:
     items = _items(iterable)
-    return _bool(lists.any_item(items) if has_runs(items) else any_of(items))
+    return _bool(list_functions.any_item(items) if has_runs(items) else any_of(items))
 
 
 def _all(iterable: Any) -> Any:
     items = _items(iterable)
-    return _bool(lists.every_item(items) if has_runs(items) else _each_of(items))
+    return _bool(list_functions.every_item(items) if has_runs(items) else _each_of(items))
 
 
 def _each_of(iterable: Any) -> Any:
@@ -413,8 +413,8 @@ def _map(fn: Any, *xs: Any) -> Any:
 def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
     found = _list_of(list)(xs) if isinstance(xs, Tracer) else _items(xs)
     if has_runs(found):
-        return lists.ordered(found, key, reverse)
-    if key is None and (floats := lists.sorted_floats(found, reverse)) is not None:
+        return list_functions.ordered(found, key, reverse)
+    if key is None and (floats := list_functions.sorted_floats(found, reverse)) is not None:
         return note_made(floats)
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
@@ -431,7 +431,7 @@ def _fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
 def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
     items = _items(xs)
     return functools.reduce(lambda a, b: call_function(fn, (a, b), {}),
-                            lists.items_of(items) if has_runs(items) else items, *start)
+                            list_functions.items_of(items) if has_runs(items) else items, *start)
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
@@ -463,7 +463,7 @@ def _hasattr(owner: Any, name: str) -> bool:
 def _vars(*owner: Any) -> Any:
     return read_attribute(owner[0], "__dict__")
 
-METHODS["tolist"] = lists.nested_list
+METHODS["tolist"] = list_making.nested_list
 
 BUILTINS.update({
     range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed,

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracejit.trace import lists
+from tracejit.trace import list_functions, list_runs, lists
 from tracejit.trace.changes import (
     CONTAINERS,
     before_change,
@@ -168,7 +168,7 @@ def _is_users(fn: Any) -> bool:
 
 def _refuse_runs(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
     xs = next(x for x in (*args, *kwargs.values()) if holds_runs(x))
-    lists.give_up(xs, f"{getattr(fn, '__name__', 'a function')}() of a list")
+    list_runs.give_up(xs, f"{getattr(fn, '__name__', 'a function')}() of a list")
 
 
 def _call_list_method(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -179,7 +179,7 @@ def _call_list_method(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return call_natively(fn, args, kwargs)  # the list goes in as it is
     if method is None or not (isinstance(owner, list) or name in ("index", "count")):
         xs = next(x for x in (owner, *args, *kwargs.values()) if holds_runs(x))
-        lists.give_up(xs, f"{type(owner).__name__}.{name}()")
+        list_runs.give_up(xs, f"{type(owner).__name__}.{name}()")
     if not has_runs(owner) and name != "extend":
         _refuse_runs(fn, args, kwargs)
     return method(owner, *args, **kwargs)
@@ -369,7 +369,7 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
         return _item_of_namespace(owner, *args)
     if name == "sort" and type(owner) is list and not kwargs.get("key"):
-        floats = lists.sorted_floats(owner, kwargs.get("reverse", False))
+        floats = list_functions.sorted_floats(owner, kwargs.get("reverse", False))
         if floats is not None:
             return _put(owner, floats)
     if fn is builtins.breakpoint:

@@ -30,7 +30,8 @@ from tracejit.trace.equations import (
     require_same_kind,
     same_dim,
 )
-from tracejit.trace.lists import give_up, unpacked
+from tracejit.trace.list_functions import unpacked
+from tracejit.trace.list_runs import give_up
 from tracejit.trace.loop_hooks import Generated, LoopHooks
 from tracejit.trace.methods import may_be_called
 from tracejit.trace.objects import (

@@ -17,7 +17,7 @@ from tracejit.trace.context import current, refuse
 from tracejit.trace.decisions import DecisionHooks
 from tracejit.trace.growing import MANY_ITEMS
 from tracejit.trace.iterables import TracedIterable, as_now, constant_range, counted
-from tracejit.trace.lists import list_of
+from tracejit.trace.list_making import list_of
 from tracejit.trace.objects import iterate, truth
 from tracejit.trace.places import HiddenPlace, NamePlace, name_places
 from tracejit.trace.restarts import NotRepeatable, Unroll, Widens

@@ -19,7 +19,7 @@ import numpy as np
 
 from tracejit.errors import MissingAttribute, Restart, TracejitError
 from tracejit.exact import is_unchanging
-from tracejit.trace import lists
+from tracejit.trace import list_functions, list_making, list_runs, lists
 from tracejit.trace.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.calls import call_natively, captured_function, holds_traced, type_of
 from tracejit.trace.changes import (
@@ -99,11 +99,11 @@ def binary(op: str, a: Any, b: Any) -> Any:
 def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
     """Return `a op b`, one of them a list or tuple, where more than Python has to see to it."""
     if op == "Add" and type(a) is type(b) and (has_runs(a) or has_runs(b)):
-        return lists.concatenated(a, b)
+        return list_functions.concatenated(a, b)
     xs, other = (a, b) if isinstance(a, (list, tuple)) else (b, a)
     if isinstance(other, (SymInt, Tracer)) and not other.ndim and op in ("Mult", "Add"):
         if op == "Mult" and is_index(other):
-            found = lists.repeated(xs, other)
+            found = list_making.repeated(xs, other)
             return NotImplemented if found is None and isinstance(other, SymInt) else (
                 xs * need_int(to_dim(other), f"repeating a {type(xs).__name__}")
                 if found is None else found)
@@ -114,7 +114,7 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
             raise TypeError(f"can't multiply sequence by non-int of type '{kind}'")
     if op == "Mult" and type(other) is int and other > MANY_ITEMS and (
             type(xs) is list and len(xs) == 1 and xs[0] is None):
-        found = lists.repeated(xs, other)
+        found = list_making.repeated(xs, other)
         return NotImplemented if found is None else found
     if op == "Mult" and has_runs(xs) and isinstance(other, int):
         return note_made(type(xs)([p for _ in range(other) for p in copies(xs)]))
@@ -228,10 +228,10 @@ def _compare_lists(op: str, a: Any, b: Any) -> Any:
     if isinstance(a, (Tracer, np.ndarray)) or isinstance(b, (Tracer, np.ndarray)):
         return NotImplemented
     if op not in ("Eq", "NotEq"):
-        lists.give_up(a if holds_runs(a) else b, "the order of lists")
+        list_runs.give_up(a if holds_runs(a) else b, "the order of lists")
     if not any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, tuple)):
         return op == "NotEq"
-    found = lists.equal(a, b)
+    found = list_functions.equal(a, b)
     return found if op == "Eq" else negated(found)
 
 
@@ -244,7 +244,7 @@ def negated(x: Any) -> Any:
 def contains(container: Any, item: Any) -> Any:
     """Return `item in container`."""
     if has_runs(container):
-        return lists.contains(container, item)
+        return list_functions.contains(container, item)
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             any(isinstance(x, TracedOperand) for x in (item, *container))):
         return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
@@ -300,7 +300,7 @@ def truth(x: Any) -> Any:
     if isinstance(x, dict):
         read_unseen(x)
     if has_runs(x):
-        return lists.is_true(x)
+        return list_functions.is_true(x)
     if _is_plain(x):
         return as_condition(x)
     for name in ("__bool__", "__len__"):
@@ -549,7 +549,7 @@ def delete_item(container: Any, key: Any) -> None:
 def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
     if has_runs(x):
-        return lists.items_of(x)
+        return list_functions.items_of(x)
     method = special_method(x, "__iter__")
     if method is None:
         read_unseen(x)
