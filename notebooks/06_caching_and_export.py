@@ -56,7 +56,7 @@ import model
 x = np.array([[1.0, 0.5], [-0.5, 2.0]])
 print(tracejit.grad(model.loss)(np.array([0.1, 0.2]), x).tobytes().hex())
 print("numba imported:", "numba" in sys.modules,
-      "tracer imported:", "tracejit.trace.tracer" in sys.modules)
+      "tracer imported:", "tracejit.trace.values.tracer" in sys.modules)
 '''
 places = [folder, Path(tracejit.__file__).parents[1]]
 environment = {"TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": str(folder / "cache"),

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import tracejit.api  # (fills the tables)
-from tracejit.trace import dispatch
-from tracejit.trace.calls import BUILTINS
-from tracejit.trace.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
-from tracejit.trace.tracer import TracedOperand, Tracer
+from tracejit.trace.ground import dispatch
+from tracejit.trace.python.calls import BUILTINS
+from tracejit.trace.values.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
+from tracejit.trace.values.tracer import TracedOperand, Tracer
 
 PACKAGE = Path(tracejit.__file__).parent
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tracejit
-from tracejit.trace.rewriter import _REFUSED
+from tracejit.trace.syntax.rewriter import _REFUSED
 
 PACKAGE = Path(tracejit.__file__).parent
 OTHERS = re.compile(r"(<!-- refusals without a program -->\n).*?(?=<!-- end -->)", re.S)

@@ -13,9 +13,9 @@ import tracejit.api  # noqa: F401  (fills the table)
 from tracejit.ir.core import Graph, Op, Value
 from tracejit.ir.optable import OPS
 from tracejit.ir.types import Aval
-from tracejit.trace.context import Trace, active
-from tracejit.trace.equations import atom_of, emit
-from tracejit.trace.tracer import tracer_of
+from tracejit.trace.ground.context import Trace, active
+from tracejit.trace.values.equations import atom_of, emit
+from tracejit.trace.values.tracer import tracer_of
 
 SIZES = (0, 1, 2, 5)
 ELEMENTWISE_SHAPES = [(3,), ("n", 3), ()], [("n",), (3, "n")], [(2, 1), (1, "n")]

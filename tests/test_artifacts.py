@@ -121,9 +121,10 @@ value, slope = model.loss(w, x)
 print(json.dumps([value.hex(), slope.tobytes().hex(), "numba" in sys.modules,
                   sorted(m for m in sys.modules if m.startswith("tracejit.trace."))]))
 """
-LIGHT = {"tracejit.trace.active", "tracejit.trace.dependencies", "tracejit.trace.eager",
-         "tracejit.trace.facts", "tracejit.trace.guards", "tracejit.trace.modules",
-         "tracejit.trace.paths", "tracejit.trace.specs", "tracejit.trace.strangers"}
+LIGHT = {f"tracejit.trace.{name}" for name in (
+    "ground", "ground.active", "ground.dependencies", "ground.facts", "ground.modules",
+    "ground.strangers", "state", "state.guards", "state.paths", "values", "values.eager",
+    "values.specs")}
 
 
 def test_a_fresh_process_finds_the_program_and_imports_neither_numba_nor_the_tracer(

@@ -18,7 +18,7 @@ import tracejit
 from tracejit.ir.core import Span
 from tracejit.ir.optable import OPS
 from tracejit.ops import cotangents
-from tracejit.trace.equations import apply
+from tracejit.trace.values.equations import apply
 
 X = np.array([0.3, -0.7, 1.1, 0.4, 0.9])
 
@@ -221,7 +221,7 @@ def test_a_loop_with_one_trip_less_on_its_way_back_is_caught(
 
 
 def test_a_silent_cast_to_int_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracejit.trace import guesses
+    from tracejit.trace.regions import guesses
 
     monkeypatch.setattr(guesses, "_joined", lambda g, x, name: g)
     with tracejit.config(disable_jit=True), pytest.raises((AssertionError, TypeError)):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tracejit
-from tracejit.trace.iterables import TracedIterable
+from tracejit.trace.lists.iterables import TracedIterable
 
 # ruff: noqa: B905  (a plain zip, as users write it)
 

@@ -17,8 +17,8 @@ import scipy.special
 
 import tracejit
 import tracejit.api  # (fills the tables)
-import tracejit.trace.keywords as keyword_module
-from tracejit.trace.dispatch import FOREIGN, FUNCTIONS
+import tracejit.trace.ground.keywords as keyword_module
+from tracejit.trace.ground.dispatch import FOREIGN, FUNCTIONS
 
 V = np.array([0.5, -1.5, 2.5, 1.0])
 W = np.array([0.25, 0.5, 2.0, 3.0])

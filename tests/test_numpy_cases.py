@@ -24,9 +24,9 @@ from scipy import special
 
 import tracejit
 import tracejit.api
-from tracejit.trace.calls import BUILTINS
-from tracejit.trace.dispatch import FOREIGN, FUNCTIONS, METHODS, PROPERTIES, UFUNCS
-from tracejit.trace.equations import COMPOSITES
+from tracejit.trace.ground.dispatch import FOREIGN, FUNCTIONS, METHODS, PROPERTIES, UFUNCS
+from tracejit.trace.python.calls import BUILTINS
+from tracejit.trace.values.equations import COMPOSITES
 
 RNG = np.random.default_rng(20)
 V = RNG.uniform(0.2, 0.9, 5)

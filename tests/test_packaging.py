@@ -134,6 +134,24 @@ def packages_that_import_each_other(imports: dict[str, set[str]]) -> set[tuple[s
     return {(a, b) for a, b in pairs if (b, a) in pairs and a < b}
 
 
+def floors_of(picture: str) -> dict[str, int]:
+    """Return the floor of each name in the picture, whose highest line is the highest floor."""
+    lines = [re.split(r" {2,}", line)[0].split(", ") for line in picture.strip().splitlines()]
+    return {name: floor for floor, names in enumerate(reversed(lines)) for name in names}
+
+
+def imports_against(floors: dict[str, int], imports: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """Return the pairs of names in the picture whose imports it does not allow."""
+    pairs = {(_room(a), _room(b)) for a, names in imports.items() for b in names
+             if not {"tracejit.__init__", "tracejit.trace.__init__"} & {a, b}}
+    return {(a, b) for a, b in pairs if a != b and floors[a] <= floors[b]}
+
+
+def _room(module: str) -> str:
+    parts = module.split(".")[1:]
+    return ".".join(parts[:2] if parts[0] == "trace" else parts[:1])
+
+
 def modules_that_say_nothing(modules: dict[str, str]) -> list[str]:
     """Return the modules whose docstring does not begin with one line that is a sentence."""
     found = []
@@ -225,6 +243,23 @@ def test_imports_only_point_down(layer: str) -> None:
     assert imports_that_point_up(part) == []
 
 
+DESIGN = (ROOT / "docs/design.md").read_text(encoding="utf-8")
+PICTURE = DESIGN.partition("The floors of the house")[2].split("```")[1].removeprefix("text")
+FLOORS = floors_of(PICTURE)
+
+
+def test_the_picture_of_the_floors_is_that_of_the_imports() -> None:
+    rooms = {_room(module) for module in MODULES} - {"__init__", "trace.__init__"}
+    assert rooms == set(FLOORS)
+    assert imports_against(FLOORS, imports_in(MODULES)) == set()
+
+
+def test_an_import_against_the_picture_is_found() -> None:
+    imports = imports_in({"tracejit.trace.values.a": "import tracejit.trace.lists.b",
+                          "tracejit.trace.lists.b": "", "tracejit.ir.c": ""})
+    assert imports_against(FLOORS, imports) == {("trace.values", "trace.lists")}
+
+
 def test_every_module_says_what_it_is_for() -> None:
     assert modules_that_say_nothing(MODULES) == []
 
@@ -285,8 +320,8 @@ def test_a_file_that_no_wheel_would_hold_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("module", "source"), [
-    ("tracejit.ir.core", "from tracejit.trace.tracer import Tracer"),
-    ("tracejit.ir.core", "import tracejit.trace.tracer"),
+    ("tracejit.ir.core", "from tracejit.trace.values.tracer import Tracer"),
+    ("tracejit.ir.core", "import tracejit.trace.values.tracer"),
     ("tracejit.ir.core", "from tracejit import trace"),
     ("tracejit.ir.core", "from ..trace import tracer"),
     ("tracejit.ir.core", "def f():\n    from tracejit.trace import tracer"),

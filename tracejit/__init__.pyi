@@ -46,7 +46,7 @@ from tracejit.tape.variables import (
     Module as Module,
     Variable as Variable,
 )
-from tracejit.trace.specs import spec as spec
+from tracejit.trace.values.specs import spec as spec
 from tracejit.transforms.checking import check_grads as check_grads
 from tracejit.transforms.checkpointing import (
     checkpoint as checkpoint,

@@ -17,7 +17,7 @@ from tracejit.tape.symbolic import AggregationMethod, Graph, gradients
 from tracejit.tape.tape import GradientTape, UnconnectedGradients
 from tracejit.tape.values import constant
 from tracejit.tape.variables import Module, Variable
-from tracejit.trace.specs import spec
+from tracejit.trace.values.specs import spec
 from tracejit.transforms.checking import check_grads
 from tracejit.transforms.checkpointing import checkpoint, recompute_grad
 from tracejit.transforms.public import (

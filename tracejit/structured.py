@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracejit.trace.context import is_tracing
-from tracejit.trace.mapping import begin_scan, common_size, fill_item, item_tree, trace_map
+from tracejit.trace.ground.context import is_tracing
+from tracejit.trace.python.mapping import begin_scan, common_size, fill_item, item_tree, trace_map
 from tracejit.tree import flatten, leaf_names, unflatten
 
 __all__ = ["cond", "fori_loop", "map", "scan", "while_loop"]

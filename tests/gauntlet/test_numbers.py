@@ -13,8 +13,8 @@ import pytest
 import tracejit
 import tracejit.numpy_api
 import tracejit.ops  # the tables that follow are full
-from tracejit.trace.dispatch import UFUNCS
-from tracejit.trace.equations import COMPOSITES
+from tracejit.trace.ground.dispatch import UFUNCS
+from tracejit.trace.values.equations import COMPOSITES
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, np.inf, -np.inf, np.nan, 5e-324, 1e308, -1e308,

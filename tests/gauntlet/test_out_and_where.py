@@ -15,8 +15,8 @@ import pytest
 import tracejit
 import tracejit.api  # (fills the tables)
 from tracejit.errors import CompileError, InternalError, IRError, Refusal
-from tracejit.trace import dispatch
-from tracejit.trace.equations import COMPOSITES
+from tracejit.trace.ground import dispatch
+from tracejit.trace.values.equations import COMPOSITES
 
 UFUNCS = {f.__name__: f for f in (getattr(np, name) for name in dir(np))
           if isinstance(f, np.ufunc) and (f in dispatch.UFUNCS or f in COMPOSITES)

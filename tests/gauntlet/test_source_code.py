@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import tracejit
-from tracejit.trace.trees import find_tree, is_same_code
+from tracejit.trace.ground.trees import find_tree, is_same_code
 
 ROOT = Path(__file__).parents[2]
 X = 1.25
@@ -498,7 +498,7 @@ def test_codes_are_the_same_only_where_all_of_them_is(a: str) -> None:
 @pytest.mark.parametrize("name", ["argparse", "ast", "collections", "copy", "dataclasses", "enum",
                                   "fractions", "functools", "inspect", "statistics", "typing",
                                   "scipy.optimize._optimize", "numpy.lib._function_base_impl",
-                                  "tracejit.trace.rewriter"])
+                                  "tracejit.trace.syntax.rewriter"])
 def test_every_function_of_a_module_is_found(name: str) -> None:
     module = importlib.import_module(name)
     functions = [f for x in vars(module).values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tracejit.artifacts.manifest import needs_of
 from tracejit.ir.core import Graph
 from tracejit.store.environment import describe_device_environment, describe_environment
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:

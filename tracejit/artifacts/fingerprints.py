@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.store.digests import digest
-from tracejit.trace.modules import home_of, is_known_ufunc, is_standard
-from tracejit.trace.paths import is_users_type
+from tracejit.trace.ground.modules import home_of, is_known_ufunc, is_standard
+from tracejit.trace.state.paths import is_users_type
 
 __all__ = ["Unstorable", "describe", "fingerprint", "functions_in", "is_users"]
 

@@ -37,10 +37,10 @@ from tracejit.store.environment import (
 )
 from tracejit.store.store import Artifact, find_store
 from tracejit.store.symbols import BadObject, undefined_symbols
-from tracejit.trace.guards import ABSENT, Guarded, Same, Shape, guards_of_function
-from tracejit.trace.modules import replaced
-from tracejit.trace.paths import Leaf
-from tracejit.trace.specs import spec_of_leaf
+from tracejit.trace.ground.modules import replaced
+from tracejit.trace.state.guards import ABSENT, Guarded, Same, Shape, guards_of_function
+from tracejit.trace.state.paths import Leaf
+from tracejit.trace.values.specs import spec_of_leaf
 
 if TYPE_CHECKING:
     from tracejit.program.request import Request

@@ -11,9 +11,9 @@ from tracejit.artifacts.fingerprints import Unstorable
 from tracejit.artifacts.request import structure_of_text, structure_text
 from tracejit.program.interface import Interface, Kind
 from tracejit.store.symbols import BadObject, undefined_symbols
-from tracejit.trace.facts import Fact
-from tracejit.trace.guards import Guarded
-from tracejit.trace.paths import Leaf
+from tracejit.trace.ground.facts import Fact
+from tracejit.trace.state.guards import Guarded
+from tracejit.trace.state.paths import Leaf
 
 __all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
 
@@ -154,7 +154,7 @@ class StoredSite:
         """Return (file name, line, column), the first line and column being 1."""
         from tracejit.artifacts.places import Missing
         from tracejit.errors import Refusal
-        from tracejit.trace.source import find_source
+        from tracejit.trace.ground.source import find_source
 
         try:
             fn = None if self.reader.function is None else self.reader.function(self.where)

@@ -20,7 +20,7 @@ from tracejit.artifacts.fingerprints import (
     main_of,
 )
 from tracejit.exact import copied, same
-from tracejit.trace.paths import Holder, Path
+from tracejit.trace.state.paths import Holder, Path
 
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 

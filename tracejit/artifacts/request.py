@@ -10,7 +10,7 @@ from typing import Any
 
 from tracejit.artifacts.fingerprints import Unstorable, describe, is_users, known_module
 from tracejit.store.digests import digest
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import LEAF, Spread, Structure
 
 __all__ = ["KINDS", "describe_request", "function_name", "is_record", "kind_text", "kinds_in",

@@ -30,10 +30,18 @@ from tracejit.artifacts.sharing import alike, chains
 from tracejit.configuration import settings
 from tracejit.store.housekeeping import tidy
 from tracejit.store.store import find_store
-from tracejit.trace.dependencies import Dependencies
-from tracejit.trace.guards import ABSENT, Content, Different, Guarded, HeldElements, Same, Shape
-from tracejit.trace.paths import FunctionRoot, Leaf, is_users_type
-from tracejit.trace.specs import spec_of_leaf
+from tracejit.trace.ground.dependencies import Dependencies
+from tracejit.trace.state.guards import (
+    ABSENT,
+    Content,
+    Different,
+    Guarded,
+    HeldElements,
+    Same,
+    Shape,
+)
+from tracejit.trace.state.paths import FunctionRoot, Leaf, is_users_type
+from tracejit.trace.values.specs import spec_of_leaf
 
 if TYPE_CHECKING:
     from tracejit.program.interface import Interface

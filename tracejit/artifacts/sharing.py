@@ -11,8 +11,8 @@ import numpy as np
 
 from tracejit.artifacts.fingerprints import describe, functions_in
 from tracejit.store.digests import digest
-from tracejit.trace.guards import Condition
-from tracejit.trace.paths import is_users_type
+from tracejit.trace.state.guards import Condition
+from tracejit.trace.state.paths import is_users_type
 
 __all__ = ["alike", "chains"]
 

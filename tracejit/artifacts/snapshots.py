@@ -30,9 +30,9 @@ from tracejit.program.specialisation import Specialisation, not_here
 from tracejit.store.digests import digest
 from tracejit.store.files import SHOWN, open_parent, read_file
 from tracejit.store.symbols import BadObject
-from tracejit.trace.paths import Holder, Leaf
-from tracejit.trace.paths import Path as StatePath
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.state.paths import Holder, Leaf
+from tracejit.trace.state.paths import Path as StatePath
+from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import flatten
 
 if TYPE_CHECKING:

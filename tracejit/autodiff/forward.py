@@ -16,9 +16,9 @@ from tracejit.ir.lowering import Inline, LogOp, Region
 from tracejit.ir.types import Aval, Type, is_differentiable
 from tracejit.ir.walk import Env, copy_eqn, copy_param, copy_type, copy_value, read_atom
 from tracejit.ops.calls import find_gradient, is_marked
-from tracejit.trace.context import Trace, current
-from tracejit.trace.equations import atom_of
-from tracejit.trace.source import describe_line
+from tracejit.trace.ground.context import Trace, current
+from tracejit.trace.ground.source import describe_line
+from tracejit.trace.values.equations import atom_of
 
 __all__ = ["ForwardSweep", "forward_block"]
 

@@ -11,8 +11,8 @@ from tracejit.autodiff.reverse import ReverseSweep
 from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.types import is_differentiable
-from tracejit.trace.context import current, refuse
-from tracejit.trace.equations import apply
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.values.equations import apply
 
 __all__ = ["append_gradients"]
 

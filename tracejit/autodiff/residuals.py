@@ -21,7 +21,7 @@ from tracejit.ir.dead_code import prune_block
 from tracejit.ir.dims import Dim
 from tracejit.ir.optable import find_op
 from tracejit.ir.walk import Env, all_eqns, block_uses, copy_dim, copy_eqn, copy_type, read_atom
-from tracejit.trace.context import current
+from tracejit.trace.ground.context import current
 
 __all__ = ["resolve_block"]
 

@@ -28,10 +28,10 @@ from tracejit.ir.walk import free_values
 from tracejit.ops import cotangents
 from tracejit.ops.calls import find_gradient
 from tracejit.ops.control import leave_out_untouched
-from tracejit.trace.context import Trace, current
-from tracejit.trace.equations import apply, atom_of
-from tracejit.trace.source import describe_line
-from tracejit.trace.tracer import Tracer, tracer_of
+from tracejit.trace.ground.context import Trace, current
+from tracejit.trace.ground.source import describe_line
+from tracejit.trace.values.equations import apply, atom_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["ReverseSweep", "reverse_block"]
 

@@ -19,10 +19,10 @@ from tracejit.ir.core import Eqn, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import current
-from tracejit.trace.equations import apply, atom_of, emit
-from tracejit.trace.tracer import of_dim, tracer_of
+from tracejit.trace.ground.context import current
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import apply, atom_of, emit
+from tracejit.trace.values.tracer import of_dim, tracer_of
 
 __all__ = ["replay_loop"]
 

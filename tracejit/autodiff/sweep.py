@@ -11,9 +11,9 @@ from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ops import cotangents
-from tracejit.trace.context import Trace
-from tracejit.trace.equations import apply, atom_of
-from tracejit.trace.tracer import tracer_of
+from tracejit.trace.ground.context import Trace
+from tracejit.trace.values.equations import apply, atom_of
+from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["Sweep"]
 

@@ -11,10 +11,10 @@ from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.walk import block_uses, without_prints
-from tracejit.trace.captured import FixedCaptures
-from tracejit.trace.context import Trace, active, current
-from tracejit.trace.equations import apply
-from tracejit.trace.guards import Guarded
+from tracejit.trace.ground.context import Trace, active, current
+from tracejit.trace.state.captured import FixedCaptures
+from tracejit.trace.state.guards import Guarded
+from tracejit.trace.values.equations import apply
 
 __all__ = ["adjoint_graph", "after_capture", "cut_block", "gradient_block", "gradient_graph",
            "pullback_block", "pullback_graph", "tangent_graph"]

@@ -18,6 +18,6 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     shapes,
     triangles,
 )
-from tracejit.trace.own_numpy import keep_numpy
+from tracejit.trace.ground.own_numpy import keep_numpy
 
 keep_numpy()

@@ -10,13 +10,13 @@ from tracejit.ir.dims import product
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import filled_in
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import PROPERTIES, SETTERS
-from tracejit.trace.equations import as_operand, dims_of, lift, same_dim
-from tracejit.trace.indexing import view
-from tracejit.trace.reshapes import reshaped
-from tracejit.trace.tracer import Tracer
-from tracejit.trace.views import ReshapeStep
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import PROPERTIES, SETTERS
+from tracejit.trace.ground.views import ReshapeStep
+from tracejit.trace.values.equations import as_operand, dims_of, lift, same_dim
+from tracejit.trace.values.indexing import view
+from tracejit.trace.values.reshapes import reshaped
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Literal
-from tracejit.trace.equations import (
+from tracejit.trace.values.equations import (
     MIXED,
     apply_ufunc,
     as_strong,
@@ -20,7 +20,7 @@ from tracejit.trace.equations import (
     dtype_of,
     emit_value,
 )
-from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
 
 __all__: list[str] = []
 

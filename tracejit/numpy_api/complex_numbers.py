@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.equations import COMPOSITES, apply
-from tracejit.trace.equations import dtype_of as operand_dtype
-from tracejit.trace.tracer import Tracer
+from tracejit.trace.values.equations import COMPOSITES, apply
+from tracejit.trace.values.equations import dtype_of as operand_dtype
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["order_keys", "place_of_extremum"]
 

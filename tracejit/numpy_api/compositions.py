@@ -12,12 +12,12 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.creation import arange, eye, iota, linspace
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.linalg import conjugated
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import INDEXED, captures
-from tracejit.trace.equations import apply, atom_of, cast, emit, same_dim
-from tracejit.trace.loops import trace_loop
-from tracejit.trace.tracer import of_dim
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import INDEXED, captures
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.loops import trace_loop
+from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim
+from tracejit.trace.values.tracer import of_dim
 
 __all__: list[str] = []
 

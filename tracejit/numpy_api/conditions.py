@@ -9,9 +9,11 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import captures, loop_dtypes
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import captures, loop_dtypes
+from tracejit.trace.python.ufunc_calls import write_out
+from tracejit.trace.state.known import constant_copy, known_array
+from tracejit.trace.values.equations import (
     as_strong,
     atom_of,
     broadcast_dims,
@@ -24,9 +26,7 @@ from tracejit.trace.equations import (
     lift,
     promotion_key,
 )
-from tracejit.trace.known import constant_copy, known_array
-from tracejit.trace.tracer import SymInt, Tracer, of_dim, tracer_of
-from tracejit.trace.ufunc_calls import write_out
+from tracejit.trace.values.tracer import SymInt, Tracer, of_dim, tracer_of
 
 __all__ = ["wrapped"]
 

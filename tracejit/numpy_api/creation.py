@@ -9,9 +9,11 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import CREATES, FUNCTIONS, METHODS, Capturing, captures
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import CREATES, FUNCTIONS, METHODS, Capturing, captures
+from tracejit.trace.ground.layouts import lay_out
+from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.values.equations import (
     apply,
     as_operand,
     atom_of,
@@ -26,10 +28,8 @@ from tracejit.trace.equations import (
     to_dim,
     to_dims,
 )
-from tracejit.trace.iterables import TracedIterable
-from tracejit.trace.layouts import lay_out
-from tracejit.trace.reshapes import contiguous
-from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
+from tracejit.trace.values.reshapes import contiguous
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
 __all__ = ["arange", "eye", "filled", "iota", "linspace"]
 

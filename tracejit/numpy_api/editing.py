@@ -1,7 +1,7 @@
 """Arrays with elements taken out or put in, and what depends on the elements of known arrays.
 
 How many elements `np.unique` gives depends on data. Of an array that no argument comes into it is
-known during capture (`trace/known.py`); of any other it is refused.
+known during capture (`trace/state/known.py`); of any other it is refused.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import broadcast_to, concatenate, moveaxis, normalize_axis, ravel
-from tracejit.trace.context import refuse
-from tracejit.trace.dispatch import DATA_SIZED, METHODS, captures
-from tracejit.trace.equations import apply, as_operand, cast
-from tracejit.trace.indexing import point_index, slice_span
-from tracejit.trace.known import constant_copy, known_array
-from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, need_int
-from tracejit.trace.views import whole
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import DATA_SIZED, METHODS, captures
+from tracejit.trace.ground.views import whole
+from tracejit.trace.state.known import constant_copy, known_array
+from tracejit.trace.values.equations import apply, as_operand, cast
+from tracejit.trace.values.indexing import point_index, slice_span
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 from tracejit.tree import flatten, unflatten
 
 __all__: list[str] = []

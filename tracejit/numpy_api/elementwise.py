@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.optable import OPS
-from tracejit.trace.context import refuse
-from tracejit.trace.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
+from tracejit.trace.ground.layouts import lay_out
+from tracejit.trace.python.ufunc_calls import require_shape, write_out
+from tracejit.trace.values.equations import (
     COMPOSITES,
     OF_SCALARS,
     apply,
@@ -24,11 +26,9 @@ from tracejit.trace.equations import (
     lift,
     promotion_key,
 )
-from tracejit.trace.equations import dtype_of as operand_dtype
-from tracejit.trace.layouts import lay_out
-from tracejit.trace.python_numbers import python_int
-from tracejit.trace.tracer import SymInt, Tracer, tracer_of
-from tracejit.trace.ufunc_calls import require_shape, write_out
+from tracejit.trace.values.equations import dtype_of as operand_dtype
+from tracejit.trace.values.python_numbers import python_int
+from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
 
 __all__ = ["as_tracer"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from tracejit.numpy_api.creation import arange
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import normalize_axes
-from tracejit.trace.dispatch import captures
-from tracejit.trace.equations import as_operand
-from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.values.equations import as_operand
+from tracejit.trace.values.tracer import SymInt, Tracer
 
 __all__: list[str] = []
 

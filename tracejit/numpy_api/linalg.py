@@ -18,9 +18,11 @@ from tracejit.numpy_api.shapes import normalize_axes, normalize_axis, transpose
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import FOREIGN, captures
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import FOREIGN, captures
+from tracejit.trace.ground.layouts import UNKNOWN, lay_out
+from tracejit.trace.state.known import known_array
+from tracejit.trace.values.equations import (
     COMPOSITES,
     REDUCTIONS,
     apply,
@@ -30,10 +32,8 @@ from tracejit.trace.equations import (
     emit,
     same_dim,
 )
-from tracejit.trace.known import known_array
-from tracejit.trace.layouts import UNKNOWN, lay_out
-from tracejit.trace.python_numbers import strong
-from tracejit.trace.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.python_numbers import strong
+from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
 
 __all__ = ["contract"]
 

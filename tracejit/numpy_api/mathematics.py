@@ -10,11 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.trace.dispatch import FUNCTIONS, captures
-from tracejit.trace.equations import apply, apply_ufunc, cast, dtype_of, is_weak, of_scalars
-from tracejit.trace.mixed import Mixed
-from tracejit.trace.python_numbers import either, last_before_error, python_int, require, strong
-from tracejit.trace.tracer import SymInt, TracedOperand, Tracer
+from tracejit.trace.ground.dispatch import FUNCTIONS, captures
+from tracejit.trace.values.equations import apply, apply_ufunc, cast, dtype_of, is_weak, of_scalars
+from tracejit.trace.values.mixed import Mixed
+from tracejit.trace.values.python_numbers import (
+    either,
+    last_before_error,
+    python_int,
+    require,
+    strong,
+)
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer
 
 __all__: list[str] = []
 

@@ -10,10 +10,10 @@ from tracejit.numpy_api.complex_numbers import order_keys
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import moveaxis, normalize_axis
-from tracejit.trace.context import refuse
-from tracejit.trace.dispatch import METHODS, captures
-from tracejit.trace.equations import apply, as_operand, atom_of, cast, emit, is_weak
-from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import METHODS, captures
+from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak
+from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
 
 __all__: list[str] = []
 

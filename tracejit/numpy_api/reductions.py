@@ -17,9 +17,12 @@ from tracejit.numpy_api.shapes import (
     require_no_list,
 )
 from tracejit.ops.reductions import flatten_axes
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import METHODS, captures
-from tracejit.trace.equations import (
+from tracejit.trace.containers.places import HiddenPlace
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import METHODS, captures
+from tracejit.trace.python.ufunc_calls import fold_dtype, mask_of, require_shape, write_reduced
+from tracejit.trace.regions.loops import trace_loop
+from tracejit.trace.values.equations import (
     ACCUMULATIONS,
     REDUCTIONS,
     apply,
@@ -28,11 +31,8 @@ from tracejit.trace.equations import (
     dims_of,
     dtype_of,
 )
-from tracejit.trace.loops import trace_loop
-from tracejit.trace.places import HiddenPlace
-from tracejit.trace.python_numbers import require
-from tracejit.trace.tracer import Tracer, tracer_of
-from tracejit.trace.ufunc_calls import fold_dtype, mask_of, require_shape, write_reduced
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
 

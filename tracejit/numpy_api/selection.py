@@ -14,9 +14,12 @@ from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import broadcast_to, normalize_axis
 from tracejit.ops.gather import gathered_shape
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import captures
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.views import At, IndexStep, whole
+from tracejit.trace.state.known import constant_copy, known_array
+from tracejit.trace.values.equations import (
     apply,
     as_operand,
     atom_of,
@@ -29,7 +32,7 @@ from tracejit.trace.equations import (
     lift,
     same_dim,
 )
-from tracejit.trace.indexing import (
+from tracejit.trace.values.indexing import (
     ADVANCED_GET,
     ADVANCED_SET,
     as_element,
@@ -41,10 +44,7 @@ from tracejit.trace.indexing import (
     view,
     write_cell,
 )
-from tracejit.trace.known import constant_copy, known_array
-from tracejit.trace.source import describe_line, find_site
-from tracejit.trace.tracer import Tracer, of_dim, python_dims, tracer_of
-from tracejit.trace.views import At, IndexStep, whole
+from tracejit.trace.values.tracer import Tracer, of_dim, python_dims, tracer_of
 
 __all__ = ["MaskedArray", "indices_along"]
 

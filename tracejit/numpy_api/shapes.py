@@ -14,9 +14,12 @@ from tracejit.ir.dims import Dim, Expr, floor_div, maximum, mod, product
 from tracejit.numpy_api.conditions import wrapped
 from tracejit.numpy_api.creation import filled
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.context import current, refuse
-from tracejit.trace.dispatch import METHODS, PROPERTIES, captures
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, captures
+from tracejit.trace.ground.layouts import lay_out, stretched
+from tracejit.trace.ground.views import ReshapeStep, TransposeStep, whole
+from tracejit.trace.python.ufunc_calls import write_reduced
+from tracejit.trace.values.equations import (
     apply,
     as_operand,
     cast,
@@ -27,12 +30,9 @@ from tracejit.trace.equations import (
     to_dim,
     to_dims,
 )
-from tracejit.trace.indexing import view
-from tracejit.trace.layouts import lay_out, stretched
-from tracejit.trace.reshapes import ravelled, reshaped
-from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, of_dim, python_dims
-from tracejit.trace.ufunc_calls import write_reduced
-from tracejit.trace.views import ReshapeStep, TransposeStep, whole
+from tracejit.trace.values.indexing import view
+from tracejit.trace.values.reshapes import ravelled, reshaped
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, of_dim, python_dims
 
 __all__ = ["filled_in", "normalize_axes", "normalize_axis", "require_no_list"]
 

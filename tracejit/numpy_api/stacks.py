@@ -7,9 +7,9 @@ from typing import Any
 
 from tracejit.ir.dims import product
 from tracejit.numpy_api.shapes import broadcast_to
-from tracejit.trace.equations import apply, as_operand, broadcast_dims
-from tracejit.trace.mapping import item_of, trace_map
-from tracejit.trace.tracer import Tracer, of_dim
+from tracejit.trace.python.mapping import item_of, trace_map
+from tracejit.trace.values.equations import apply, as_operand, broadcast_dims
+from tracejit.trace.values.tracer import Tracer, of_dim
 
 __all__ = ["over_stacks"]
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, floor_div, maximum
 from tracejit.numpy_api.creation import iota
-from tracejit.trace.context import current
-from tracejit.trace.dispatch import captures
-from tracejit.trace.equations import as_operand, cast, same_dim, to_dim
-from tracejit.trace.tracer import Tracer, need_int
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.values.equations import as_operand, cast, same_dim, to_dim
+from tracejit.trace.values.tracer import Tracer, need_int
 
 __all__: list[str] = []
 

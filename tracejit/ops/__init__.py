@@ -1,6 +1,6 @@
 """The op registry: one op, one entry, and all that anyone needs to know of it in that entry."""
 
-from tracejit.trace.own_numpy import require_numpy
+from tracejit.trace.ground.own_numpy import require_numpy
 
 require_numpy()
 

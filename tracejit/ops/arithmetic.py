@@ -22,8 +22,8 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.cotangents import Where, dense, narrow, unbroadcast
 from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
-from tracejit.trace.dispatch import UFUNCS
-from tracejit.trace.equations import VARIANTS, apply
+from tracejit.trace.ground.dispatch import UFUNCS
+from tracejit.trace.values.equations import VARIANTS, apply
 
 __all__ = ["choose"]
 

@@ -14,14 +14,14 @@ from tracejit.ir.optable import OPS
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block, copy_dim
 from tracejit.ops.kinds import only, structural
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import bare_size, current
-from tracejit.trace.dependencies import note_rule
-from tracejit.trace.eager import Recorded, record_call
-from tracejit.trace.equations import apply, atom_of, emit, lift, same_dim
-from tracejit.trace.identities import named
-from tracejit.trace.source import describe_line
-from tracejit.trace.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.ground.context import bare_size, current
+from tracejit.trace.ground.dependencies import note_rule
+from tracejit.trace.ground.source import describe_line
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.eager import Recorded, record_call
+from tracejit.trace.values.equations import apply, atom_of, emit, lift, same_dim
+from tracejit.trace.values.identities import named
+from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
 
 __all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
            "inline_graph", "inline_region", "is_marked", "no_gradient", "stop_gradient"]

@@ -17,8 +17,8 @@ from tracejit.ir.walk import copy_block, free_values, without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.ops.control import branches_jvp
 from tracejit.ops.kinds import same_type, structural, yielded_types
-from tracejit.trace.equations import atom_of
-from tracejit.trace.tracer import tracer_of
+from tracejit.trace.values.equations import atom_of
+from tracejit.trace.values.tracer import tracer_of
 
 __all__: list[str] = []
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
-from tracejit.trace.equations import apply
-from tracejit.trace.tracer import Tracer
+from tracejit.trace.values.equations import apply
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Cotangent", "Masked", "Scattered", "Unread", "Where", "add_cotangents",
            "apply_derivative", "dense", "narrow", "scale", "sum_to", "unbroadcast", "zeros"]

@@ -19,11 +19,11 @@ from tracejit.ir.lowering import Inline, Native
 from tracejit.ir.optable import OPS, find_op
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.kinds import structural, yielded_types
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import current, is_tracing, refuse
-from tracejit.trace.eager import holds_recorded, record_whole, watches
-from tracejit.trace.equations import atom_of, lift
-from tracejit.trace.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.ground.context import current, is_tracing, refuse
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.eager import holds_recorded, record_whole, watches
+from tracejit.trace.values.equations import atom_of, lift
+from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
 
 __all__ = ["CustomGradient", "RegisteredOp", "custom_gradient", "register_op"]
 

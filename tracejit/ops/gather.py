@@ -14,8 +14,8 @@ from tracejit.ir.lowering import Gather, Library, Write
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Scattered
 from tracejit.ops.kinds import linear, only, structural
-from tracejit.trace.equations import apply, emit
-from tracejit.trace.tracer import tracer_of
+from tracejit.trace.values.equations import apply, emit
+from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["gathered_shape"]
 

@@ -22,8 +22,8 @@ from tracejit.ir.lowering import Lowering, Pointwise
 from tracejit.ir.optable import add_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
-from tracejit.trace.dispatch import UFUNCS
-from tracejit.trace.equations import apply
+from tracejit.trace.ground.dispatch import UFUNCS
+from tracejit.trace.values.equations import apply
 
 __all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "same_type",
            "structural", "yielded_types"]

@@ -14,8 +14,8 @@ from tracejit.ir.lowering import Contract, Library
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import dense
 from tracejit.ops.kinds import bilinear, only, structural
-from tracejit.trace.equations import apply, emit
-from tracejit.trace.tracer import tracer_of
+from tracejit.trace.values.equations import apply, emit
+from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["split_spec", "transpose_last"]
 

@@ -11,10 +11,10 @@ from tracejit.ir.core import Block, Params
 from tracejit.ir.lowering import Effect
 from tracejit.ir.showing import Formatter, show
 from tracejit.ops.kinds import structural
-from tracejit.trace.context import is_tracing, refuse
-from tracejit.trace.eager import Recorded
-from tracejit.trace.equations import atom_of, dims_of, dtype_of, emit, lift
-from tracejit.trace.tracer import TracedOperand
+from tracejit.trace.ground.context import is_tracing, refuse
+from tracejit.trace.values.eager import Recorded
+from tracejit.trace.values.equations import atom_of, dims_of, dtype_of, emit, lift
+from tracejit.trace.values.tracer import TracedOperand
 
 __all__ = ["debug_print"]
 

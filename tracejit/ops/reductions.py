@@ -18,8 +18,8 @@ from tracejit.ir.lowering import Argument, Reduce, Running
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import dense
 from tracejit.ops.kinds import linear, only, same_type, structural
-from tracejit.trace.equations import apply
-from tracejit.trace.tracer import of_dim
+from tracejit.trace.values.equations import apply
+from tracejit.trace.values.tracer import of_dim
 
 __all__ = ["flatten_axes", "unflatten_axes"]
 

@@ -14,7 +14,7 @@ from tracejit.ir.lowering import Alias, Inline, Pieces, View
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import sum_to
 from tracejit.ops.kinds import linear, only, same_type, structural
-from tracejit.trace.equations import apply
+from tracejit.trace.values.equations import apply
 
 __all__: list[str] = []
 
@@ -110,8 +110,8 @@ linear("concatenate", lambda *xs, axis: np.concatenate(xs, axis), _concatenate_i
 
 
 # --- names, and no derivative -------------------------------------------------------------------
-# `named` keeps equal values apart (`tracejit/trace/identities.py`). `stop_gradient` is an op of its
-# own, so that the printed program shows where the gradient ends and why.
+# `named` keeps equal values apart (`tracejit/trace/values/identities.py`). `stop_gradient` is an op
+# of its own, so that the printed program shows where the gradient ends and why.
 
 
 structural("named", lambda x: x, same_type, Inline("operands"), lambda sweep, eqn, cts: list(cts),

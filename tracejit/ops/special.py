@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ops.kinds import elementwise
-from tracejit.trace.equations import apply
+from tracejit.trace.values.equations import apply
 
 __all__: list[str] = []
 

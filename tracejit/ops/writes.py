@@ -18,7 +18,7 @@ from tracejit.ir.lowering import Effect, View, Write
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Scattered
 from tracejit.ops.kinds import linear, only, structural
-from tracejit.trace.equations import apply
+from tracejit.trace.values.equations import apply
 
 __all__ = ["numpy_key"]
 

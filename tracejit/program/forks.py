@@ -20,7 +20,7 @@ PATIENCE = 10.0
 
 _LOCKS = (("tracejit.runtime.function", "_COMPILING"),
           ("numba.core.compiler_lock", "global_compiler_lock._lock"),
-          ("tracejit.codegen.compile", "_LOCK"), ("tracejit.trace.trees", "SYNTAX_TREES"),
+          ("tracejit.codegen.compile", "_LOCK"), ("tracejit.trace.ground.trees", "SYNTAX_TREES"),
           ("tracejit.runtime.ticks", "LOCK"), ("tracejit.program.cuda.simulator", "_ONE_AT_A_TIME"),
           ("tracejit.runtime.function", "_ENTRIES.lock"),
           ("tracejit.configuration", "_LOOKING.lock"),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from tracejit.trace.facts import Fact
-from tracejit.trace.guards import Guarded
-from tracejit.trace.paths import Leaf, Path
+from tracejit.trace.ground.facts import Fact
+from tracejit.trace.state.guards import Guarded
+from tracejit.trace.state.paths import Leaf, Path
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:

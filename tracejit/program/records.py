@@ -16,8 +16,8 @@ from typing import Any
 
 from tracejit.program import layout
 from tracejit.program.entry_words import Words
-from tracejit.trace.guards import ABSENT, Condition, Different, Guarded, Same, Shape
-from tracejit.trace.paths import FunctionRoot, Holder, Path, class_entry
+from tracejit.trace.state.guards import ABSENT, Condition, Different, Guarded, Same, Shape
+from tracejit.trace.state.paths import FunctionRoot, Holder, Path, class_entry
 
 __all__ = ["Records", "Source", "Unreadable"]
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from tracejit.configuration import settings
 from tracejit.exact import token
 from tracejit.program.specialisation import Specialisation
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
 __all__ = ["Asked", "Request", "key_of"]

@@ -14,9 +14,9 @@ from tracejit.program.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
 from tracejit.program.interface import Interface
 from tracejit.program.invocation import Invocation
 from tracejit.program.records import Records, Source, Unreadable
-from tracejit.trace.facts import Fact, holds_all
-from tracejit.trace.paths import READING_FAILS, Path
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.ground.facts import Fact, holds_all
+from tracejit.trace.state.paths import READING_FAILS, Path
+from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
 from tracejit.tree import LEAF, Structure, unflatten
 
 __all__ = ["Runner", "Specialisation", "not_here"]

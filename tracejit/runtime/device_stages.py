@@ -23,7 +23,7 @@ from tracejit.program.cuda.images import (
 )
 from tracejit.program.interface import Interface
 from tracejit.runtime.compiling import dump, faults_of_ours
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:

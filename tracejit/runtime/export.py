@@ -24,7 +24,7 @@ import numba
 import numpy as np
 
 from tracejit.errors import ExportError
-from tracejit.trace.paths import Leaf
+from tracejit.trace.state.paths import Leaf
 
 if TYPE_CHECKING:
     from tracejit.codegen.c_interface import CInterface

@@ -86,7 +86,7 @@ def _is_ours(error: Exception) -> bool:
 def _users_line(traceback: TracebackType | None) -> str:
     """Return where in the user's code it was, ", at file:line", as far as that is known."""
     from tracejit.ir.cells import line_name
-    from tracejit.trace.source import is_user_code
+    from tracejit.trace.ground.source import is_user_code
 
     where = ""
     while traceback is not None:

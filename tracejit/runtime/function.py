@@ -22,9 +22,9 @@ from tracejit.program.signals import keeping_signals
 from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.faults import fault_of_ours
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
-from tracejit.trace.active import is_tracing
-from tracejit.trace.eager import Recorded, record_call, watches
-from tracejit.trace.specs import ArgSpec, is_spec, spec, spec_of_leaf
+from tracejit.trace.ground.active import is_tracing
+from tracejit.trace.values.eager import Recorded, record_call, watches
+from tracejit.trace.values.specs import ArgSpec, is_spec, spec, spec_of_leaf
 from tracejit.tree import Structure, flatten, flatten_call
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ class WithStates:
         """Call the function; within a capture, the states given stand for the variables."""
         if not is_tracing():
             return self.chosen.attempt(flatten((args, kwargs))[0])
-        from tracejit.trace.context import current
+        from tracejit.trace.ground.context import current
 
         captured = current().captured
         for path, tracer in zip(self.paths, states, strict=True):

@@ -17,9 +17,9 @@ from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
 from tracejit.runtime.stages import Traced
 from tracejit.runtime.watched import Watched
-from tracejit.trace.context import current
-from tracejit.trace.dependencies import collecting
-from tracejit.trace.tracer import TracedOperand as TracedValue
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dependencies import collecting
+from tracejit.trace.values.tracer import TracedOperand as TracedValue
 
 if TYPE_CHECKING:
     from tracejit.program.request import Request

@@ -10,9 +10,9 @@ from tracejit.artifacts.loading import describe_misses
 from tracejit.configuration import settings
 from tracejit.exact import same
 from tracejit.program.specialisation import Specialisation
-from tracejit.trace.facts import holds_all
-from tracejit.trace.guards import shown
-from tracejit.trace.specs import ArgSpec, parameter_names
+from tracejit.trace.ground.facts import holds_all
+from tracejit.trace.state.guards import shown
+from tracejit.trace.values.specs import ArgSpec, parameter_names
 from tracejit.tree import leaf_names
 
 if TYPE_CHECKING:

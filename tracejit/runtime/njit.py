@@ -29,9 +29,9 @@ from tracejit.program.signals import keeping_signals
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.program import Program
 from tracejit.runtime.stages import Compiled, Traced
-from tracejit.trace.dependencies import Dependencies, collecting
-from tracejit.trace.paths import READING_FAILS, Leaf
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.ground.dependencies import Dependencies, collecting
+from tracejit.trace.state.paths import READING_FAILS, Leaf
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 __all__ = ["numba_type"]

@@ -11,9 +11,9 @@ import numpy as np
 from tracejit.ir.core import Graph
 from tracejit.ir.dims import Dim
 from tracejit.program.interface import Interface, Kind
-from tracejit.trace import paths
 from tracejit.trace.capture import Capture, Returned
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.state import paths
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import LEAF, Structure
 
 if TYPE_CHECKING:

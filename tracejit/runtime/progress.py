@@ -15,8 +15,8 @@ from typing import Any
 
 from tracejit.ir.core import Graph
 from tracejit.ir.walk import all_eqns
-from tracejit.trace.active import CAPTURES
-from tracejit.trace.source import describe_line
+from tracejit.trace.ground.active import CAPTURES
+from tracejit.trace.ground.source import describe_line
 
 __all__ = ["stage"]
 

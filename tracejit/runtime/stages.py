@@ -28,8 +28,8 @@ from tracejit.program.invocation import Invocation
 from tracejit.runtime.compiling import dump, faults_of_ours
 from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
-from tracejit.trace.source import describe_line
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.ground.source import describe_line
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
 if TYPE_CHECKING:

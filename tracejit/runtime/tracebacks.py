@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from tracejit.configuration import settings
 from tracejit.errors import CompileError, IRError
-from tracejit.trace.active import is_tracing
+from tracejit.trace.ground.active import is_tracing
 
 __all__ = ["hide_frames", "hiding_frames"]
 
@@ -37,7 +37,7 @@ def hide_frames(error: BaseException) -> None:
 
 
 def _users_frames(traceback: TracebackType | None) -> TracebackType | None:
-    from tracejit.trace.source import is_user_code
+    from tracejit.trace.ground.source import is_user_code
 
     kept = []
     while traceback is not None:

@@ -15,7 +15,7 @@ from tracejit.ir.lowering import Pointwise
 from tracejit.ir.walk import all_eqns
 from tracejit.program.failures import raise_at
 from tracejit.runtime.origins import NaNOrigin, find_origin, first_bad, is_bad
-from tracejit.trace.source import describe_line
+from tracejit.trace.ground.source import describe_line
 
 if TYPE_CHECKING:
     from tracejit.program.specialisation import Runner

@@ -13,10 +13,10 @@ import numpy as np
 
 from tracejit.runtime.function import WithStates
 from tracejit.tape.values import Method, TapeValue
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import current
-from tracejit.trace.equations import lift
-from tracejit.trace.paths import Path
+from tracejit.trace.ground.context import current
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.state.paths import Path
+from tracejit.trace.values.equations import lift
 
 __all__ = ["OPERATORS", "SLOT", "Inlined", "ReadingCall", "Unrecorded", "describe", "fill",
            "invoke", "template_of"]

@@ -15,12 +15,12 @@ from tracejit.ir.core import Eqn, Value
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.cotangents import zeros
 from tracejit.tape.given import match
-from tracejit.trace.context import current
-from tracejit.trace.eager import Recorded
-from tracejit.trace.equations import cast
-from tracejit.trace.identities import rename, require_names
-from tracejit.trace.states import StateTracer
-from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.trace.ground.context import current
+from tracejit.trace.values.eager import Recorded
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.identities import rename, require_names
+from tracejit.trace.values.states import StateTracer
+from tracejit.trace.values.tracer import SymInt, Tracer
 from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 

@@ -13,8 +13,8 @@ from tracejit.ops.calls import inline_region
 from tracejit.runtime.function import make_function
 from tracejit.runtime.program import Program
 from tracejit.trace.capture import capture_function
-from tracejit.trace.equations import atom_of, lift
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.equations import atom_of, lift
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten

@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from tracejit.ir.cells import line_name
-from tracejit.trace.source import is_user_code
+from tracejit.trace.ground.source import is_user_code
 
 __all__ = ["ACTIVE", "Event", "Line", "line_text", "note_event", "user_line"]
 

@@ -37,9 +37,9 @@ from tracejit.tape.calls import (
 from tracejit.tape.native import NativeKernel, NativePullback
 from tracejit.tape.values import Operand
 from tracejit.trace.capture import Capture, capture_function
-from tracejit.trace.context import is_tracing
-from tracejit.trace.paths import Path
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.ground.context import is_tracing
+from tracejit.trace.state.paths import Path
+from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
 from tracejit.transforms.nested import tracer_of_atom
 from tracejit.tree import flatten
 

@@ -30,11 +30,11 @@ from tracejit.tape.native import with_names
 from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
 from tracejit.trace.capture import Capture, capture_function
-from tracejit.trace.context import current
-from tracejit.trace.equations import apply
-from tracejit.trace.source import plain_source
-from tracejit.trace.specs import ArgSpec
-from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.source import plain_source
+from tracejit.trace.values.equations import apply
+from tracejit.trace.values.specs import ArgSpec
+from tracejit.trace.values.tracer import SymInt, Tracer
 from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten
 

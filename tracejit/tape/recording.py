@@ -17,8 +17,8 @@ from tracejit.tape.notes import Notes
 from tracejit.tape.noting import ACTIVE, Event, Line, user_line
 from tracejit.tape.plans import CallRecipe, plan_of
 from tracejit.tape.values import Operand, TapeValue
-from tracejit.trace.context import CAPTURES, current
-from tracejit.trace.eager import handle_calls, holds_recorded
+from tracejit.trace.ground.context import CAPTURES, current
+from tracejit.trace.values.eager import handle_calls, holds_recorded
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["perform"]

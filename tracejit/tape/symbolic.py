@@ -16,11 +16,11 @@ from tracejit.ir.interpreter import interpret
 from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ops.cotangents import add_cotangents, dense, zeros
 from tracejit.tape.tape import UnconnectedGradients
-from tracejit.trace.captured import Captures
-from tracejit.trace.context import Trace, active, is_tracing
-from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak, lift
-from tracejit.trace.identities import require_names
-from tracejit.trace.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.ground.context import Trace, active, is_tracing
+from tracejit.trace.state.captured import Captures
+from tracejit.trace.values.equations import atom_of, cast, dtype_of, is_weak, lift
+from tracejit.trace.values.identities import require_names
+from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
 from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from tracejit.ir.dtypes import DTYPES
 from tracejit.tape.noting import note_event
-from tracejit.trace.context import is_tracing
-from tracejit.trace.dispatch import METHODS, PROPERTIES
-from tracejit.trace.eager import Recorded
-from tracejit.trace.equations import cast, dtype_of, lift
-from tracejit.trace.identities import named
+from tracejit.trace.ground.context import is_tracing
+from tracejit.trace.ground.dispatch import METHODS, PROPERTIES
+from tracejit.trace.values.eager import Recorded
+from tracejit.trace.values.equations import cast, dtype_of, lift
+from tracejit.trace.values.identities import named
 
 __all__ = ["Attribute", "Method", "Operand", "TapeValue", "constant", "unwrap"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from tracejit.tape.noting import ACTIVE, note_event
 from tracejit.tape.values import Operand, TapeValue, constant, unwrap
-from tracejit.trace.context import current, is_tracing, refuse
-from tracejit.trace.eager import State
+from tracejit.trace.ground.context import current, is_tracing, refuse
+from tracejit.trace.values.eager import State
 
 __all__ = ["Module", "Variable"]
 

@@ -20,7 +20,7 @@ from tracejit.tape.noting import Line, line_text, user_line
 from tracejit.tape.plans import CallRecipe
 from tracejit.tape.recording import perform
 from tracejit.tape.values import Operand
-from tracejit.trace.context import is_tracing
+from tracejit.trace.ground.context import is_tracing
 from tracejit.tree import flatten
 
 __all__ = ["require_finite_cotangents"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-import tracejit.trace.builtin_functions  # noqa: F401  (fills the table of builtins)
+import tracejit.trace.python.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
 from tracejit.exact import copied
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
@@ -24,37 +24,32 @@ from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.user_text import graph_name, value_name
 from tracejit.ir.walk import Env, copy_dim, first_undefined
-from tracejit.trace import (  # noqa: F401  (importing them fills `upward.ABOVE`)
-    data_lists,
-    hooks,
-    identities,
-    list_making,
-    list_runs,
-    objects,
-    python_numbers,
-    states,
-    ufunc_calls,
-)
-from tracejit.trace.branches import BranchRaised
-from tracejit.trace.calls import call_function
-from tracejit.trace.captured import Captures
-from tracejit.trace.container_aliases import containers
-from tracejit.trace.context import SizeGuard, Trace, active
-from tracejit.trace.equations import atom_of, cast, dtype_of, is_weak
-from tracejit.trace.facts import Fact
-from tracejit.trace.guards import Guarded
-from tracejit.trace.heap import reached_from
-from tracejit.trace.layouts import Input
-from tracejit.trace.memory import Memory, NeedOneArray
-from tracejit.trace.mixed import returned
-from tracejit.trace.paths import Holder, Leaf, Path
-from tracejit.trace.places import MaybeUnset, Poison
-from tracejit.trace.restarts import NeedLeast, NeedNames, NeedStatic, Relist
-from tracejit.trace.runs import Run, Stored
-from tracejit.trace.source import describe_line, line_of_error
-from tracejit.trace.specs import ArgSpec, parameter_names, spec_of_leaf
-from tracejit.trace.text import settle
-from tracejit.trace.tracer import SymInt, TracedOperand, Tracer, scalar_of, tracer_of
+from tracejit.trace.containers.container_aliases import containers
+from tracejit.trace.containers.heap import reached_from
+from tracejit.trace.containers.places import MaybeUnset, Poison
+from tracejit.trace.containers.runs import Run, Stored
+from tracejit.trace.ground.context import SizeGuard, Trace, active
+from tracejit.trace.ground.facts import Fact
+from tracejit.trace.ground.layouts import Input
+from tracejit.trace.ground.memory import Memory, NeedOneArray
+from tracejit.trace.ground.restarts import NeedLeast, NeedNames, NeedStatic, Relist
+from tracejit.trace.ground.source import describe_line, line_of_error
+
+# (importing these fills `upward.ABOVE`)
+from tracejit.trace.hooks import hooks  # noqa: F401
+from tracejit.trace.lists import data_lists, list_runs  # noqa: F401
+from tracejit.trace.python import list_making, objects, ufunc_calls  # noqa: F401
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.state.captured import Captures
+from tracejit.trace.state.guards import Guarded
+from tracejit.trace.state.paths import Holder, Leaf, Path
+from tracejit.trace.values import identities, python_numbers, states  # noqa: F401
+from tracejit.trace.values.equations import atom_of, cast, dtype_of, is_weak
+from tracejit.trace.values.mixed import returned
+from tracejit.trace.values.specs import ArgSpec, parameter_names, spec_of_leaf
+from tracejit.trace.values.text import settle
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, scalar_of, tracer_of
 from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names, unflatten
 
 __all__ = ["Capture", "Pins", "Returned", "capture_function"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tracejit.runtime.tracebacks import hiding_frames
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import is_tracing
-from tracejit.trace.tracer import Tracer
+from tracejit.trace.ground.context import is_tracing
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.public import jvp, vjp
 from tracejit.tree import flatten, unflatten
 

@@ -8,11 +8,11 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from tracejit.trace.context import is_tracing
-from tracejit.trace.eager import holds_recorded, record_whole, watches
-from tracejit.trace.equations import emit, lift
-from tracejit.trace.iterables import Iterated, TracedIterable, constant_range, counted
-from tracejit.trace.tracer import Tracer
+from tracejit.trace.ground.context import is_tracing
+from tracejit.trace.lists.iterables import Iterated, TracedIterable, constant_range, counted
+from tracejit.trace.values.eager import holds_recorded, record_whole, watches
+from tracejit.trace.values.equations import emit, lift
+from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.nested import capture_block, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 

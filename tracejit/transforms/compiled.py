@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tracejit.runtime.program import Program
-from tracejit.trace.calls import call_function
 from tracejit.trace.capture import capture_function
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure
 

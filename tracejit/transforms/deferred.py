@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracejit.runtime.function import Function, make_function
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.options import Options
 from tracejit.transforms.pickling import reduce_function
 from tracejit.transforms.signatures import give_signature
@@ -55,7 +55,7 @@ class Deferred:
     def transform(self) -> Any:
         """Return what carries the transform out."""
         import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
-        from tracejit.trace.own_numpy import keep_numpy
+        from tracejit.trace.ground.own_numpy import keep_numpy
 
         module, _, name = self.home.partition(":")
         make = getattr(importlib.import_module(f"tracejit.transforms.{module}"), name)
@@ -74,7 +74,7 @@ class Deferred:
 
     def inline(self, args: Any, kwargs: Any) -> Any:
         """Make a call part of the capture around it."""
-        from tracejit.trace.context import refuse
+        from tracejit.trace.ground.context import refuse
 
         if self.name != "jit" and has_one_twice(flatten_call(args, kwargs)[1]):
             raise refuse(f"{self.name}, within a capture, of a list, dict or object that is an "

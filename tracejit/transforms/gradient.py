@@ -16,8 +16,8 @@ from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.program import Program
 from tracejit.trace.capture import Capture, capture_function
-from tracejit.trace.equations import atom_of, is_weak, lift
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.equations import atom_of, is_weak, lift
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.nested import capture_block, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.options import Options

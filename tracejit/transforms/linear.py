@@ -17,12 +17,12 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.program import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
-from tracejit.trace.context import refuse
-from tracejit.trace.equations import atom_of, is_weak, lift
-from tracejit.trace.facts import copies_of
-from tracejit.trace.paths import Leaf
-from tracejit.trace.specs import ArgSpec
-from tracejit.trace.tracer import SymInt, Tracer
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.facts import copies_of
+from tracejit.trace.state.paths import Leaf
+from tracejit.trace.values.equations import atom_of, is_weak, lift
+from tracejit.trace.values.specs import ArgSpec
+from tracejit.trace.values.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Jit
 from tracejit.transforms.nested import (

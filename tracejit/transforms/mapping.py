@@ -10,14 +10,14 @@ import numpy as np
 
 from tracejit.ir.dims import Dim, product
 from tracejit.runtime.program import Program
-from tracejit.trace.calls import call_function
 from tracejit.trace.capture import capture_function
-from tracejit.trace.context import current, refuse_outside
-from tracejit.trace.equations import apply, cast, dims_of, dtype_of, lift
-from tracejit.trace.mapping import common_size, item_of, trace_map
-from tracejit.trace.places import is_number
-from tracejit.trace.specs import ArgSpec
-from tracejit.trace.tracer import Tracer, of_dim, tracer_of
+from tracejit.trace.containers.places import is_number
+from tracejit.trace.ground.context import current, refuse_outside
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.mapping import common_size, item_of, trace_map
+from tracejit.trace.values.equations import apply, cast, dims_of, dtype_of, lift
+from tracejit.trace.values.specs import ArgSpec
+from tracejit.trace.values.tracer import Tracer, of_dim, tracer_of
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent

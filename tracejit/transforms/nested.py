@@ -9,9 +9,9 @@ import numpy as np
 
 from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
-from tracejit.trace.calls import call_function
-from tracejit.trace.context import current, refuse
-from tracejit.trace.equations import (
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.values.equations import (
     apply,
     atom_of,
     cast,
@@ -21,9 +21,9 @@ from tracejit.trace.equations import (
     lift,
     same_dim,
 )
-from tracejit.trace.identities import named
-from tracejit.trace.mixed import returned
-from tracejit.trace.tracer import SymInt, Tracer, scalar_of, tracer_of
+from tracejit.trace.values.identities import named
+from tracejit.trace.values.mixed import returned
+from tracejit.trace.values.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]

@@ -16,7 +16,7 @@ from tracejit.ir.dims import dim_values, product
 from tracejit.ir.printer import Names, format_block, format_head, format_param, format_type
 from tracejit.ir.types import LogType
 from tracejit.ir.walk import all_eqns, eqn_uses
-from tracejit.trace.trees import line_text
+from tracejit.trace.ground.trees import line_text
 
 __all__ = ["Box", "Diagram", "Edge", "Node", "diagram_of", "nodes_of"]
 

@@ -16,7 +16,7 @@ from tracejit.inspection.elements import (
 )
 from tracejit.inspection.subject import Subject
 from tracejit.ir.cells import short_name
-from tracejit.trace.trees import line_text
+from tracejit.trace.ground.trees import line_text
 
 __all__ = ["listing_section", "source_section"]
 

@@ -9,7 +9,7 @@ from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.device_stages import DeviceLowered
 from tracejit.runtime.function import Function
 from tracejit.runtime.stages import Lowered
-from tracejit.trace.specs import ArgSpec
+from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import unflatten
 
 __all__ = ["newest", "specialisations_section"]

@@ -13,7 +13,7 @@ from tracejit.ir.dtypes import DTYPES
 from tracejit.program.cuda.resources import Device
 from tracejit.program.cuda.simulator import simulated_interface
 from tracejit.program.cuda.streams import LEGACY, Stream, current_stream
-from tracejit.trace.specs import ArgSpec, spec_of_leaf
+from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
 
 __all__ = ["DeviceArray", "adopt", "specs_of_arguments"]
 

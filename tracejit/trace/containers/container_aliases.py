@@ -1,0 +1,182 @@
+"""Lists and dicts of which data decides who holds them: what regions leave in their place.
+
+Where branches or iterations leave a name different lists or dicts, it holds a new one afterwards.
+In Python it would be one of them, so a change of the new one would have to be seen by whatever else
+holds that one, and the other way round. Such changes are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracejit.trace.containers.heap import held_by_program
+from tracejit.trace.containers.places import children, rebuild
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.source import describe_line, find_site
+
+__all__ = ["Held", "Turns", "containers", "is_joined", "link_branches",
+           "refuse_joined_change", "snapshot", "with_joined"]
+
+Held = list[Any]
+"""Lists and dicts, told apart by identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """New lists and dicts of a name, and others, each of which they may be."""
+
+    name: str
+    new: Held
+    others: Held
+    where: str
+
+
+def containers(content: Any) -> Held:
+    """Return the lists and dicts of a content, each as often as it is in it."""
+    found: Held = [content] if isinstance(content, (list, dict)) else []
+    for x in children(content) or ():
+        found += containers(x)
+    return found
+
+
+def with_joined(held: Held) -> Held:
+    """Return lists and dicts with those that they may be."""
+    ids = set(map(id, held))
+    more = {id(x): x for j in current().joined
+            for ours, theirs in ((j.new, j.others), (j.others, j.new))
+            if any(id(y) in ids for y in ours) for x in theirs if id(x) not in ids}
+    return [*held, *more.values()]
+
+
+def snapshot(content: Any, originals: dict[int, Any]) -> Any:
+    """Return a copy of a content at this moment; `originals` says by id what was copied."""
+    items = children(content)
+    if items is None:
+        return content
+    copy = rebuild(content, [snapshot(x, originals) for x in items])
+    originals[id(copy)] = content
+    return copy
+
+
+def _still_held(candidates: Iterable[Any]) -> set[int]:
+    """Return the ids of those lists and dicts that the program holds.
+
+    Who holds what is from outside, or what an iteration began with, is not known.
+    """
+    wanted = {id(x): x for x in candidates}
+    if not wanted:
+        return set()
+    trace = current()
+    begun = {id(x) for frame in trace.frames for x in frame.stand_ins}
+    return {id(v) for v in held_by_program() if id(v) in wanted} | {
+        k for k, x in wanted.items() if k in begun or trace.captured.is_from_outside(x)}
+
+
+def _note_joined(name: str, new: Held, others: Held) -> None:
+    """Note that lists and dicts were made here, and that they may be others."""
+    trace = current()
+    if trace.frames:
+        trace.frames[-1].created.update({id(x): x for x in new})
+    if new and others:
+        trace.joined.append(_Joined(name, new, others, describe_line(find_site())))
+
+
+def is_joined(x: Any) -> bool:
+    """Return whether a list or dict may be another one."""
+    return any(x is y for j in current().joined for y in (*j.new, *j.others))
+
+
+def refuse_joined_change(x: Any) -> None:
+    """Refuse to change a list or dict that may be another one that the program holds."""
+    for j in current().joined:
+        if any(x is y for y in j.new):
+            others = j.others
+        elif any(x is y for y in j.others):
+            others = j.new
+        else:
+            continue
+        if _still_held(y for y in others if y is not x):
+            kind = type(x).__name__
+            raise refuse(f"changing a {kind} that may be, depending on data, the one that "
+                         f"{j.name!r} holds since {j.where}",
+                         f"Copy it where it gets the name: {j.name} = {kind}(...)")
+
+
+def link_branches(names: Sequence[str], new: Sequence[Held],
+                  held: Sequence[Sequence[Held]]) -> None:
+    """Note what the new lists and dicts of names may be, after a choice between branches.
+
+    held -- for each name, what each branch left it
+    """
+    if not any(new):
+        return
+    alive = _still_held(x for branches in held for h in branches for x in h)
+    ids = [[set(map(id, h)) for h in branches] for branches in held]
+    for k, name in enumerate(names):
+        others = [x for h in held[k] for x in h if id(x) in alive]
+        for j in range(len(names)):
+            if j != k and any(p & q for p, q in zip(ids[j], ids[k], strict=True)):
+                others += new[j]
+        if any(len(p) < len(h) for p, h in zip(ids[k], held[k], strict=True)):
+            others += new[k]
+        _note_joined(name, new[k], others)
+
+
+@dataclass(slots=True)
+class Turns:
+    """The lists and dicts of names that a loop binds anew, at both ends of an iteration.
+
+    Whether two names hold one at the end of an iteration depends on what it binds them to, and
+    where that is what names began it with, on the iteration before.
+    """
+
+    names: Sequence[str]
+    starts: Sequence[Held]
+    """What each name may hold before the loop."""
+    begun: dict[int, int]
+    """The names of the lists and dicts that stand for what an iteration begins with, by id."""
+    ended: Sequence[Held]
+    """What each name may hold at the end of an iteration."""
+
+    def link(self, new: Sequence[Held], changed: set[int], runs: Callable[[], bool]) -> None:
+        """Note what the new lists and dicts of the names may be after the loop.
+
+        changed -- the ids of those that the loop changed
+        runs    -- whether it surely runs
+        """
+        own = [[x for x in held if id(x) not in self.begun] for held in self.ended]
+        kept = [{self.begun[id(x)] for x in held if id(x) in self.begun} for held in self.ended]
+        alive = _still_held(x for held in (*self.starts, *own) for x in held)
+        begins = [{id(x) for x in held} for held in self.starts]
+        ends = [{id(x) for x in held} for held in own]
+        lasting = [e & alive for e in ends]
+        for _ in self.names:  # what other names began with lasts through as many iterations
+            lasting = [found.union(*(lasting[p] | begins[p] & alive for p in kept[k]))
+                       for k, found in enumerate(lasting)]
+        pairs = {(k, j) for k in range(len(ends)) for j in range(len(ends)) if k != j and (
+            ends[k] & ends[j] or kept[k] & kept[j] or lasting[k] & lasting[j])}
+        while more := {(k, j) for k in range(len(ends)) for j in range(len(ends))
+                       if k != j and (k, j) not in pairs and any(
+                           p != q and ((p, q) in pairs or begins[p] & begins[q])
+                           for p in kept[k] for q in kept[j])}:
+            pairs |= more
+        for k, name in enumerate(self.names):
+            if new[k] and (lasting[k] | begins[k] & alive) & changed:
+                raise refuse(f"{name!r} is bound to one list or dict after another in this loop, "
+                             "and one of them, which has another name, is changed in it",
+                             f"Copy it where it is bound: {name} = list(...), or dict(...)")
+            if not new[k]:
+                continue
+            may_be = set(lasting[k])
+            others = [x for j in range(len(ends)) if (k, j) in pairs for x in new[j]]
+            if (begins[k] & alive or any(begins[k] & begins[j] for j in range(len(ends)) if j != k)
+                    ) and not runs():
+                may_be |= begins[k] & alive
+                others += [x for j in range(len(ends))
+                           if j != k and begins[k] & begins[j] for x in new[j]]
+            others += [x for held in (*self.starts, *own) for x in held if id(x) in may_be]
+            if any(len(set(map(id, x))) < len(x) for x in (self.starts[k], self.ended[k])):
+                others += new[k]
+            _note_joined(name, new[k], others)

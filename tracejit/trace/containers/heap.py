@@ -1,0 +1,45 @@
+"""What the program holds: all that the names of the captured functions now running lead to."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from tracejit.trace.containers.runs import Run
+from tracejit.trace.ground.source import rewritten_source
+
+__all__ = ["held_by_program", "reached_from"]
+
+_OPAQUE = (FrameType, ModuleType, type)
+"""What is not looked into."""
+
+
+def held_by_program() -> Iterator[Any]:
+    """Yield what the names of the captured functions that are running hold, in any depth."""
+    pending: list[Any] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if rewritten_source(frame.f_code) is not None:
+            names = frame.f_locals
+            pending += names.values()
+            if isinstance(names, dict):  # before Python 3.13 a copy that stays with the frame
+                names.clear()
+        frame = frame.f_back
+    yield from reached_from(pending)
+
+
+def reached_from(pending: list[Any]) -> Iterator[Any]:
+    """Yield some objects and what they hold, in any depth."""
+    seen: set[int] = set()
+    while pending:
+        v = pending.pop()
+        yield v
+        if id(v) in seen or not gc.is_tracked(v) or isinstance(v, _OPAQUE) or (
+                type(v).__module__.startswith("tracejit.") and not isinstance(v, Run)):
+            continue
+        seen.add(id(v))
+        pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]
+                    if isinstance(v, FunctionType) else gc.get_referents(v))

@@ -1,0 +1,294 @@
+"""What a region can change: names, items of containers, attributes; and contents as trees.
+
+Contents are compared, merged and carried as trees whose leaves are tracers, numbers and other
+Python objects; lists, tuples and dicts are their inner nodes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tracejit.trace.containers.runs import Stored
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.values.equations import emit
+from tracejit.trace.values.tracer import SymInt, Tracer
+
+__all__ = ["UNSET", "AttributePlace", "HiddenPlace", "ItemPlace", "MaybeUnset", "NamePlace",
+           "Poison", "SharedName", "are_equal_constants", "children", "is_number", "map_content",
+           "name_places", "present", "rebuild", "same_node", "same_structure"]
+
+
+class _Unset:
+    """What a name holds that is not set."""
+
+    def __repr__(self) -> str:
+        return "<unset>"
+
+
+UNSET = _Unset()
+
+
+@dataclass(slots=True)
+class MaybeUnset:
+    """A name that is set only where a condition held."""
+
+    is_leaf: ClassVar[bool] = True
+    content: Any
+    is_set: Any
+    name: str
+
+    def read(self, error: type[Exception] = UnboundLocalError, message: str = "") -> Any:
+        """Return the content, and check at run time that it is set."""
+        message = message or (f"cannot access local variable '{self.name}' where it is not "
+                              "associated with a value")
+        emit("check", [self.is_set.value], {
+            "error": error.__name__,
+            "message": f"{message}: it is set in only one branch, or in a loop that did not run. "
+                       "Set it before"})
+        return self.content
+
+
+@dataclass(slots=True)
+class Poison:
+    """A name whose content depends on data in a way that cannot be captured."""
+
+    is_leaf: ClassVar[bool] = True
+    name: str
+    why: str
+    where: str
+    remedy: str
+
+    def read(self, *_: Any) -> Any:
+        """Refuse."""
+        raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy)
+
+
+def present(content: Any, *why: Any) -> Any:
+    """Return content that is there, at the least by a check at run time.
+
+    why -- the error where it is not there, and its text
+    """
+    return content.read(*why) if isinstance(content, (MaybeUnset, Poison)) else content
+
+
+class NamePlace:
+    """A local name of rewritten code, through its closure cell."""
+
+    cell: CellType
+    name: str
+
+    __slots__ = ("cell", "name")
+    depth: int | None = None
+
+    def __init__(self, name: str, cell: CellType) -> None:
+        self.name, self.cell = name, cell
+
+    @property
+    def key(self) -> object:
+        """Return the identity of the closure cell."""
+        return id(self.cell)
+
+    def get(self) -> Any:
+        """Return the content, `UNSET` where there is none."""
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return UNSET
+
+    def set(self, content: Any) -> None:
+        """Bind or unbind the name."""
+        if content is not UNSET:
+            self.cell.cell_contents = content
+        elif self.get() is not UNSET:
+            del self.cell.cell_contents
+
+
+class SharedName(NamePlace):
+    """A name that a local function binds in the function around it, by `nonlocal`."""
+
+    __slots__ = ("depth",)
+
+    def __init__(self, name: str, cell: CellType, depth: int) -> None:
+        super().__init__(name, cell)
+        self.depth = depth
+
+
+def name_places(names: tuple[str, ...], *functions: FunctionType) -> list[NamePlace]:
+    """Return the places of names that nested functions share with the code around them."""
+    cells: dict[str, CellType] = {}
+    for fn in functions:
+        cells.update(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+    return [NamePlace(name, cells[name]) for name in names if name in cells]
+
+
+class ItemPlace:
+    """An item of a list, dict or deque."""
+
+    container: Any
+    depth: int
+    item: Any
+
+    __slots__ = ("container", "depth", "item")
+
+    def __init__(self, container: Any, item: Any, depth: int) -> None:
+        self.container, self.item, self.depth = container, item, depth
+
+    @property
+    def name(self) -> str:
+        """Return what messages call it."""
+        return f"item {self.item!r}"
+
+    @property
+    def key(self) -> object:
+        """Return container and item."""
+        return (id(self.container), self.item)
+
+    def get(self) -> Any:
+        """Return the content."""
+        try:
+            return self.container[self.item]
+        except (KeyError, IndexError):
+            return UNSET
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        if content is UNSET:
+            if isinstance(self.container, dict):  # a list has no item that is not set
+                self.container.pop(self.item, None)
+        else:
+            self.container[self.item] = content
+
+
+class AttributePlace:
+    """An attribute of an object."""
+
+    depth: int
+    name: str
+    owner: Any
+
+    __slots__ = ("depth", "name", "owner")
+
+    def __init__(self, owner: Any, name: str, depth: int) -> None:
+        self.owner, self.name, self.depth = owner, name, depth
+
+    @property
+    def key(self) -> object:
+        """Return owner and name."""
+        return (id(self.owner), self.name)
+
+    def get(self) -> Any:
+        """Return the content; what a class computes or binds when it is read is none."""
+        own = getattr(self.owner, "__dict__", {})
+        if self.name in own:
+            return own[self.name]
+        found = inspect.getattr_static(type(self.owner), self.name, UNSET)
+        if hasattr(type(found), "__get__") and not hasattr(type(found), "__set__"):
+            return UNSET
+        return getattr(self.owner, self.name, UNSET)
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        if content is not UNSET:
+            setattr(self.owner, self.name, content)
+        elif self.get() is not UNSET:
+            delattr(self.owner, self.name)
+
+
+class HiddenPlace:
+    """A place without a name, for what an expression or a hidden index holds."""
+
+    __slots__ = ("content",)
+    name = "this choice"
+    depth: int | None = None
+
+    def __init__(self) -> None:
+        self.content: Any = UNSET
+
+    @property
+    def key(self) -> object:
+        """Return the slot."""
+        return self
+
+    def get(self) -> Any:
+        """Return the content."""
+        return self.content
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+        self.content = content
+
+
+# --- contents as trees --------------------------------------------------------------------------
+
+
+def is_number(x: Any) -> bool:
+    """Return whether a leaf is a number or a tracer, which can become a value of the graph."""
+    return isinstance(x, (Tracer, SymInt, bool, int, float, complex, np.generic, np.ndarray))
+
+
+def are_equal_constants(x: Any, y: Any) -> bool:
+    """Return whether two leaves are equal and can stay so: what can change has no hash."""
+    try:
+        return type(x) is type(y) and (isinstance(x, slice) or hash(x) == hash(y)) and bool(x == y)
+    except Exception:
+        return False
+
+
+def children(x: Any) -> Iterator[Any] | None:
+    """Return the items of an inner node; None for a leaf."""
+    if isinstance(x, (list, tuple)):
+        return iter(x)
+    if isinstance(x, dict):
+        return iter(x.values())
+    if isinstance(x, MaybeUnset):
+        return iter((x.content, x.is_set))
+    if isinstance(x, Stored):
+        return iter((x.data,))
+    return None
+
+
+def rebuild(x: Any, items: list[Any]) -> Any:
+    """Return an inner node like x with other items."""
+    if isinstance(x, dict):
+        return type(x)(zip(x, items, strict=True)) if type(x) is dict else dict(
+            zip(x, items, strict=True))
+    if isinstance(x, MaybeUnset):
+        return MaybeUnset(items[0], items[1], x.name)
+    if isinstance(x, Stored):
+        return x.like(items[0], shared=x.shared)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*items)
+    return type(x)(items)
+
+
+def map_content(fn: Callable[..., Any], x: Any, *others: Any) -> Any:
+    """Apply a function to corresponding leaves of contents of one structure."""
+    items = children(x)
+    if items is None:
+        return fn(x, *others)
+    columns = [children(o) for o in others]
+    return rebuild(x, [map_content(fn, *parts) for parts in zip(items, *columns, strict=True)])
+
+
+def same_node(a: Any, b: Any) -> bool:
+    """Return whether two inner nodes are of one type and have as many items, or the same keys."""
+    if type(a) is not type(b) or (isinstance(a, dict) and list(a) != list(b)):
+        return False
+    if isinstance(a, Stored):
+        return a.is_like(b)
+    return isinstance(a, MaybeUnset) or len(a) == len(b)
+
+
+def same_structure(a: Any, b: Any) -> bool:
+    """Return whether two contents have the same inner nodes."""
+    left, right = children(a), children(b)
+    if left is None or right is None:
+        return left is None and right is None
+    return same_node(a, b) and all(same_structure(p, q)
+                                   for p, q in zip(left, right, strict=True))

@@ -1,0 +1,461 @@
+"""The state of one capture: the builder, the open regions, what was assumed and what was noted."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from tracejit.errors import Refusal, UncapturedError
+from tracejit.ir.builder import Builder
+from tracejit.ir.core import Site, Value
+from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
+from tracejit.trace.ground.active import CAPTURES, is_tracing
+from tracejit.trace.ground.public_names import called
+from tracejit.trace.ground.source import describe_line, find_site, is_of_library
+from tracejit.trace.ground.upward import ABOVE
+
+__all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active", "bare_size",
+           "current", "is_tracing", "refuse", "refuse_at", "refuse_outside"]
+
+
+class Cell:
+    """Storage: what an array's handles share. Writing replaces its value."""
+
+    depth: int
+    first: Value
+    handed_on: bool
+    is_array: bool
+    touched: bool
+    value: Value
+
+    __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handed_on",
+                 "handles", "is_array",
+                 "layout", "origins", "rows_of", "sources", "stale", "touched", "value",
+                 "viewed_by")
+
+    def __init__(self, value: Value, depth: int = 0) -> None:
+        self.value = self.first = value
+        self.depth = depth
+        self.handed_on = False
+        """Whether a loop or branch made it of what it may be: an array that has another cell."""
+        self.is_array = not value.is_log and bool(value.aval.shape)
+        """Whether it is NumPy's array, which may have no axes, and not a scalar."""
+        self.layout: Any = None
+        """The rule by which NumPy's array lies in memory; None if its first value tells."""
+        self.handles: list[weakref.ref[Any]] = []
+        self.sources: tuple[Any, ...] = ()
+        """Weak references to the cells of which data decides that this one stands for them."""
+        self.choices: list[Any] = []
+        """Weak references to the cells for which this one may be the source."""
+        self.origins: weakref.WeakSet[Cell] = weakref.WeakSet()
+        """What iterations of enclosing loops began with, of which this one may be one."""
+        self.touched = False
+        """Whether something was written to of which this one is an origin."""
+        self.rows_of: Any = None
+        """Where the list is made of which this stores the items, if they are arrays."""
+        self.viewed_by: Any = None
+        """Where a list is made of which the items are views of this."""
+        self.constant: str | None = None
+        """Why writing to this cell is refused."""
+        self.stale: str | None = None
+        """Where a source was written to, after which reading this cell is refused."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether something else was written to it than what it held at first."""
+        return self.holds_other_than(self.first)
+
+    def holds_other_than(self, value: Value) -> bool:
+        """Return whether it holds another value, whatever names values have."""
+        without_name = current().without_name
+        return without_name(self.value) is not without_name(value)
+
+    def is_in_use(self, besides: Any = None) -> bool:
+        """Return whether there is a handle on this cell, besides one."""
+        return any((h := ref()) is not None and h is not besides for ref in self.handles)
+
+    def stands_for(self, cells: Iterable[Cell], apart: Iterable[Cell] = ()) -> None:
+        """Note that data decides which of some cells this one is.
+
+        What may be one of them too may be the same as this one, but for those that are `apart`.
+        """
+        found = {c for cell in cells for c in (cell, *(ref() for ref in cell.sources)) if c}
+        found.discard(self)
+        twins = {c for cell in found for ref in cell.choices if (c := ref()) is not None}
+        self.sources = tuple(map(weakref.ref, found))
+        self.may_begin_as(*found)
+        for c in twins - {self, *apart}:
+            self.may_be(c)
+        for c in found:
+            c.choices.append(weakref.ref(self))
+
+    def may_begin_as(self, *cells: Cell) -> None:
+        """Note that this cell may be what some others may be: a write to it touches those."""
+        for cell in cells:
+            self.origins |= cell.origins
+        self.origins.discard(self)
+
+    def touch(self) -> None:
+        """Note a write for the loops around, which began with what this cell may be."""
+        for origin in (*self.origins, *(c for ref in self.sources if (c := ref()) is not None)):
+            origin.touched = True
+
+    def may_be_one_with(self, other: Cell) -> bool:
+        """Return whether two cells are one, or data may decide that they are."""
+        mine, theirs = ({c, *(ref() for ref in c.sources)} - {None} for c in (self, other))
+        return not mine.isdisjoint(theirs)
+
+    def may_be(self, other: Cell) -> None:
+        """Note that two cells may be one."""
+        self.sources += (weakref.ref(other),)
+        other.sources += (weakref.ref(self),)
+
+    def outdate_choices(self) -> None:
+        """Note that this cell is written to here, and with it what it may stand behind."""
+        self.touch()
+        for ref in self.choices:
+            choice = ref()
+            if choice is not None:
+                choice.stale = describe_line(find_site())
+                for frame in current().frames:
+                    frame.outdated.append(choice)
+
+    def note_read(self) -> None:
+        """Note that this cell is read here; refuse it after a write to what it may be."""
+        frames = current().frames
+        if frames:
+            frames[-1].read.add(self)
+        self.refuse_stale()
+
+    def refuse_stale(self) -> None:
+        """Refuse to read this cell after a write to what it may be."""
+        if self.stale is not None:
+            raise refuse("reading an array of which data decides which array it is, after one that "
+                         f"it may be was written to at {self.stale}",
+                         "Copy it where it is bound: u = x.copy()")
+
+
+class Place(Protocol):
+    """Something that a region may change: a name, a cell, an item of a container."""
+
+    @property
+    def key(self) -> object:
+        """Return what makes two places the same."""
+
+    @property
+    def depth(self) -> int | None:
+        """Return in how many regions it was made; None for a name, which static analysis tracks."""
+
+    def get(self) -> Any:
+        """Return the present content."""
+
+    def set(self, content: Any) -> None:
+        """Replace the content."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """A region being traced: what it changed that exists outside of it."""
+
+    kind: str
+    depth: int
+    written: dict[object, tuple[Place, Any]] = field(default_factory=dict)
+    """Each changed place with its content before the region."""
+    created: dict[int, Any] = field(default_factory=dict)
+    """Containers made inside the region, which it may change at will."""
+    stand_ins: list[Any] = field(default_factory=list)
+    """The lists and dicts that stand for those with which an iteration of a loop begins."""
+    contents: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """In a trial run: containers that it changed, with copies to put back."""
+    read: set[Cell] = field(default_factory=set)
+    """The cells that were read in it: equations do not say, as one may stand for several reads."""
+    outdated: list[Cell] = field(default_factory=list)
+    """The cells that became stale in it."""
+    counted: bool = True
+    """Whether it is no `while`, if it is a loop."""
+    grows: bool = False
+    """Whether it is a loop that may carry the storage of a list that gets longer in it."""
+    growing: set[int] = field(default_factory=set)
+    """The lists of which it carries the storage, as they get longer by as much each time."""
+    rewritten: set[tuple[int, np.dtype]] = field(default_factory=set)
+    """Axes and dtypes of arrays that are written to in it, and may be those of other cells."""
+    by_data: bool = False
+    """Whether data decides if it runs, of a branch, or how often, of a loop."""
+    index: Value | None = None
+    """The number of the iteration, if it is a loop."""
+    indexed: list[Any] = field(default_factory=list)
+    """The lists that are indexed by a number of such a loop, in case they get longer in it."""
+    swallowed: Exception | None = None
+    """The error of a branch that failed on the present guess of a loop's state and was skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeGuard:
+    """A fact about sizes that this capture rests on."""
+
+    dim: Dim
+    relation: str
+    truth: bool
+    reason: str
+
+
+class Trace:
+    """One capture. Equations go to `builder`; `frames` are the regions open around them."""
+
+    builder: Builder
+
+    def __init__(self) -> None:
+        self.builder = Builder(find_site)
+        self.names = False
+        """Whether what users can name are values of their own, equal ones too (`identities.py`)."""
+        self.unnamed: dict[Value, Value] = {}
+        """What values with names are otherwise."""
+        self.renamed: dict[Value, Value] = {}
+        """What values were, to which a tape has given another identity."""
+        self.tapes: list[Any] = []
+        """All tapes of this capture."""
+        self.restarts = False
+        """Whether the capture can begin again on other terms."""
+        self.unifies = True
+        """Whether sizes may turn out equal yet; else the run checks it."""
+        self.frames: list[Frame] = []
+        self.actual: dict[Value, int] = {}
+        """The numbers that sizes and int arguments have in the call that started the capture."""
+        self.permuted: set[Value] = set()
+        """Values of arrays that lie in another order of axes than C's, or may."""
+        self.recursions: dict[Any, list[int]] = {}
+        """Per code of a function, in how many regions each of its running calls is."""
+        self.decides_layouts = False
+        """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
+        self.undecided = False
+        """Whether a view was not told from a copy for that."""
+        self.laid_out: list[tuple[Cell, Cell, frozenset[int]]] = []
+        """Cells whose layout decided what a reshape is, with the results' and the inputs asked."""
+        self.composing = 0
+        """How many captures of functions are running, which are written with others."""
+        self.memory: Any = ABOVE.Memory({})
+        """What is known of the memory of the inputs."""
+        self.joined: list[Any] = []
+        """The lists and dicts that may be others, depending on data."""
+        self.plain_lists: dict[Any, str] = {}
+        """Where lists are made item by item, and why."""
+        self.list_kinds: dict[Any, Any] = {}
+        """Where lists of numbers are made that hold others later: dtype, whether Python's."""
+        self.log_changes = 0
+        """How often a list was changed that gets longer as data decides (`data_lists.py`)."""
+        self.in_lists: set[tuple[int, np.dtype]] = set()
+        """How many axes arrays with names have that are in lists whose length data decides."""
+        self.walked: list[Any] = []
+        """The lists over which loops are running."""
+        self.carried: set[Value] = set()
+        """Indices and carried ints of the loops being traced."""
+        self.guards: list[SizeGuard] = []
+        self.checks: list[tuple[Dim, Dim, Site | None]] = []
+        self.notes: list[object] = []
+        self.captured: Any = None
+        self.unseen: dict[str, None] = {}
+        """What ran, or was read, that no guard sees: the program holds for one call."""
+        self.outside: list[tuple[Any, tuple[Any, ...]]] = []
+        """The functions that are not captured and run just now, with their operands."""
+        self.watchers: list[Any] = []
+        """The tapes that record in this capture."""
+        self.refused: Exception | None = None
+        """What was refused where Python may have caught it, in the `repr` of a number."""
+        self.unread: list[Any] | None = None
+        """The numbers in the text that captured code is writing, if it is."""
+        self.shown: list[Any] | None = None
+        """While the message of an error that depends on data is made: the numbers it shows."""
+
+    # --- regions --------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """Return how many regions are open."""
+        return len(self.frames)
+
+    @contextmanager
+    def region(self, kind: str, inputs: tuple[Value, ...] = ()) -> Iterator[tuple[Frame, Any]]:
+        """Open a region; on leaving it, every place that it changed has its old content again."""
+        frame = Frame(kind, self.depth + 1)
+        joined = len(self.joined)
+        self.frames.append(frame)
+        try:
+            with self.builder.block(inputs) as scope:
+                yield frame, scope
+        finally:
+            self.frames.pop()
+            del self.joined[joined:]
+            if self.frames:
+                self.frames[-1].read |= frame.read
+            for place, before in frame.written.values():
+                place.set(before)
+            for container, copy in frame.contents.values():
+                container.clear()
+                container.update(copy) if isinstance(copy, (dict, set)) else container.extend(copy)
+
+    def record(self, place: Place, depth: int) -> None:
+        """Note in every open region inside which `depth` is not that a place is about to change."""
+        content = place.get()
+        for frame in reversed(self.frames):
+            if frame.depth <= depth:
+                break
+            # a loop gave the place what an iteration begins with; around it, it has what was before
+            content = frame.written.setdefault(place.key, (place, content))[1]
+
+    def note(self, what: object, site: Site | None = None) -> None:
+        """Add to what `.why()` tells: text, or what has a text."""
+        note = what if site is None else f"{describe_line(site)}: {what}"
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def note_unseen(self, what: str) -> None:
+        """Note that something was read that no guard sees."""
+        if what not in self.unseen:
+            self.unseen[what] = None
+            self.note(f"{what} may give something else at the next call, and no guard sees it: the "
+                      "function is captured anew at every call. Pass what it gives as an argument, "
+                      "to be captured once", find_site())
+
+    def before_rename(self, v: Value) -> Value:
+        """Return what a value was before tapes gave it other identities."""
+        while v in self.renamed:
+            v = self.renamed[v]
+        return v
+
+    def without_name(self, v: Value) -> Value:
+        """Return what a value is that has got a name."""
+        return self.unnamed.get(v, v)
+
+    # --- sizes ----------------------------------------------------------------------------------
+
+    def canonical(self, d: Dim) -> Dim:
+        """Return a dim with sizes that turned out equal replaced by one of them."""
+        return substitute(d, self.builder.equal)
+
+    def is_known(self, d: Dim) -> bool:
+        """Return whether a dim is made only of sizes and int arguments of the present call."""
+        return all(v in self.actual for v in dim_values(d))
+
+    def number(self, d: Dim) -> int:
+        """Return what a known dim is in the present call."""
+        return evaluate(d, lambda v: self.actual[v])
+
+    def unify(self, a: Dim, b: Dim) -> bool:
+        """Record that two different dims are one; False where the present call denies it."""
+        a, b = self.canonical(a), self.canonical(b)
+        if a == b:
+            return True
+        known = self.is_known(a) and self.is_known(b)
+        if known and self.number(a) != self.number(b):
+            return False
+        sizes_only = all(v.is_size for d in (a, b) for v in dim_values(d))
+        if not (sizes_only and self.unifies):
+            return False
+        for bare, other in ((b, a), (a, b)):
+            v = bare_size(bare)
+            if v is not None and v not in dim_values(other):
+                self.builder.equate(v, other)
+                return True
+        (v, *others), (w, *more) = ([*set(dim_values(d)), None] for d in (a, b))
+        if v and w and others == more == [None] and known and self.actual[v] == self.actual[w] and (
+                substitute(a, {v: w.dim}) == b):
+            # n - 2 and m - 2: take it that n is m, else another program
+            self.builder.equate(v, w.dim)
+            return True
+        self.checks.append((a, b, find_site()))
+        return True
+
+    def decide(self, d: Dim, relation: str, why: str = "") -> bool | None:
+        """Decide `d relation 0` from sizes, leaving a guard; None where data comes into it.
+
+        With a reason, int arguments decide too.
+        """
+        if isinstance(d, int):
+            return _RELATIONS[relation](d)
+        if not self.is_known(d) or not (why or all(v.is_size for v in dim_values(d))):
+            return None
+        truth = _RELATIONS[relation](self.number(d))
+        where = describe_line(find_site())
+        reason = f"{where}: {why}" if why else f"a branch at {where} depends on sizes alone"
+        self._guard(SizeGuard(d, relation, truth, reason))
+        return truth
+
+    def are_equal(self, a: Dim, b: Dim, why: str) -> bool:
+        """Return whether two sizes are one in this call, leaving a guard if they are."""
+        d = a - b
+        if isinstance(d, int):
+            return d == 0
+        if not (self.is_known(d) and all(v.is_size for v in dim_values(d))) or self.number(d):
+            return False
+        self._guard(SizeGuard(d, "==", True, f"{describe_line(find_site())}: {why}"))
+        return True
+
+    def _guard(self, guard: SizeGuard) -> None:
+        if guard not in self.guards:
+            self.guards.append(guard)
+
+
+_RELATIONS: dict[str, Callable[[int], bool]] = {
+    "==": lambda n: n == 0, "!=": lambda n: n != 0, "<": lambda n: n < 0, "<=": lambda n: n <= 0,
+}
+
+
+def bare_size(d: Dim) -> Value | None:
+    """Return the size that a dim is, or None if it is anything more."""
+    if isinstance(d, Expr) and d.const == 0 and len(d.terms) == 1:
+        (monomial, c), = d.terms
+        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
+            return monomial[0] if monomial[0].is_size else None
+    return None
+
+
+def current() -> Trace:
+    """Return this thread's capture; `UncapturedError` if there is none."""
+    if not CAPTURES.traces:
+        raise UncapturedError("this only means something inside a function that tracejit captures; "
+                              "decorate the function with @tracejit.jit or @tracejit.grad")
+    trace: Trace = CAPTURES.traces[-1]
+    return trace
+
+
+@contextmanager
+def active(trace: Trace) -> Iterator[Trace]:
+    """Make a trace this thread's capture."""
+    CAPTURES.traces.append(trace)
+    try:
+        yield trace
+    finally:
+        CAPTURES.traces.pop()
+
+
+def refuse_outside(what: str, remedy: str) -> Refusal:
+    """Return the refusal of what code that is not captured asks of a traced value, by its name.
+
+    what, remedy -- what is refused where no such code runs
+    """
+    outside = current().outside if is_tracing() else []
+    if not outside or not is_of_library(outside[-1][0]):
+        return refuse(what, remedy)
+    name = called(*outside[-1])
+    if what == f"{name} cannot be captured":
+        return refuse(what, remedy)
+    return refuse(f"{name} cannot be captured: it asks a traced value for its numbers",
+                  "Write it with operations that are listed in docs/coverage.md, or make it an op "
+                  "with tracejit.register_op")
+
+
+def refuse(what: str, remedy: str) -> Refusal:
+    """Return the refusal of a construct, to be raised: the user's line, what, and a remedy."""
+    return refuse_at(find_site(), what, remedy)
+
+
+def refuse_at(site: Site | None, what: str, remedy: str) -> Refusal:
+    """Return the refusal of what was done at a site, to be raised."""
+    return Refusal(f"{describe_line(site)}: {what}. {remedy}")
+
+

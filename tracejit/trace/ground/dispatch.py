@@ -1,0 +1,138 @@
+"""The tables from what users call to what is captured; `tracejit.ops` fills them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tracejit.ir.core import Op
+from tracejit.trace.ground.context import current, is_tracing
+from tracejit.trace.ground.keywords import checking_keywords
+from tracejit.trace.ground.layouts import own_memory
+from tracejit.trace.ground.modules import home_of
+
+__all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS", "PROPERTIES",
+           "SETTERS", "UFUNCS", "Changing", "captures", "foreign_capture", "loop_dtypes"]
+
+UFUNCS: dict[Any, Op] = {}
+"""From a ufunc to its elementwise op."""
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""From a function that users call to the one that captures it."""
+
+CREATES: set[Any] = set()
+"""The functions that are captured even where no operand is traced: they make arrays to write to."""
+
+FOREIGN: dict[str, Callable[..., Any]] = {}
+"""Captures of SciPy's functions by name: importing SciPy to have the functions costs 0.3 s."""
+
+DATA_SIZED: list[Any] = []
+"""The functions among them that NumPy carries out during capture, on known arrays alone."""
+
+_FOREIGN_MODULES = ("scipy.special", "scipy.linalg")
+"""Where they are found once a program has imported them."""
+
+
+def foreign_capture(fn: Any) -> Callable[..., Any] | None:
+    """Return the capture of a function that is one of SciPy's; None for any other of its name."""
+    name = fn.__name__
+    if name not in FOREIGN or not any(
+            vars(sys.modules[module]).get(name) is fn
+            for module in _FOREIGN_MODULES if module in sys.modules):
+        return None
+    if isinstance(fn, np.ufunc):  # `np.frompyfunc` makes those of objects
+        own = any("O" not in kinds for kinds in fn.types)
+    else:
+        own = home_of(fn).partition(".")[0] == "scipy"
+    return checking_keywords(FOREIGN[name], fn) if own else None
+
+INDEXED: dict[Any, Callable[[Any], Any]] = {}
+"""What is indexed to make arrays, `np.r_` and `np.c_`, with what captures that."""
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""From the name of an array method to the function that captures it, the array first."""
+
+PROPERTIES: dict[str, Callable[..., Any]] = {}
+"""From the name of an array attribute to the function that captures it."""
+
+SETTERS: dict[str, Callable[[Any, Any], None]] = {}
+"""From the name of an array attribute to the function that captures an assignment to it."""
+
+
+class Changing:
+    """What stands for a value that is assigned to as a whole: functions see what it is now."""
+
+    __slots__ = ()
+
+    def read_value(self) -> Any:
+        """Return the present value, which no assignment changes."""
+        raise NotImplementedError
+
+
+def _of_present_values(capture: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a capture that takes what changes for what it is now."""
+
+    @wraps(capture)
+    def reading(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Changing) for x in args):
+            args = tuple([x.read_value() if isinstance(x, Changing) else x for x in args])
+        return capture(*args, **kwargs)
+
+    return reading
+
+
+def _composed(capture: Callable[..., Any], function: Any) -> Callable[..., Any]:
+    """Return a capture during which ufuncs do not say how their results lie in memory.
+
+    What NumPy returns is a view of an argument or memory of its own, and no view of anything else.
+    """
+    makes_arrays = (getattr(function, "__module__", None) or "").startswith(("numpy", "scipy"))
+
+    @wraps(capture)
+    def composing(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing():
+            return capture(*args, **kwargs)
+        trace = current()
+        trace.composing += 1
+        try:
+            result = capture(*args, **kwargs)
+        finally:
+            trace.composing -= 1
+        return own_memory(result, (args, kwargs)) if makes_arrays else result
+
+    return composing
+
+
+Capturing = TypeVar("Capturing", bound=Callable[..., Any])
+
+
+def captures(*functions: Any, method: str | None = None) -> Callable[[Capturing], Capturing]:
+    """Enter the decorated function as the capture of these functions, and of an array method."""
+
+    def enter(fn: Capturing) -> Capturing:
+        for function in functions:
+            FUNCTIONS[function] = _of_present_values(
+                _composed(checking_keywords(fn, function), function))
+        if method is not None:
+            METHODS[method] = _composed(checking_keywords(fn, functions[0], method),
+                                        functions[0])
+        return fn
+
+    return enter
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[np.dtype, ...]:
+    """Return the dtypes that NumPy computes a ufunc in: its operands', then its result's.
+
+    Operands are dtypes, or `int`, `float`, `complex` for Python scalars, which are weak.
+    """
+    operands = tuple(np.dtype(t) if t is bool else t for t in operands)
+    if all(t is int for t in operands):  # NumPy compares two Python ints as objects
+        operands = (np.dtype(np.int64),) * len(operands)
+    dtypes: tuple[np.dtype, ...] = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout))
+    return dtypes

@@ -1,0 +1,247 @@
+"""The memory of a capture's inputs: which facts about it the program rests on, and the refusals.
+
+The only place where a capture asks how arguments and captured arrays lie, whether they share memory
+and which are one object. An answer is noted as a `Fact` where the program depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+
+from tracejit.errors import Refusal, Restart
+from tracejit.ir.core import Literal, Site, Value
+from tracejit.ir.optable import find_op
+from tracejit.trace.ground.context import Cell, current, refuse_at
+from tracejit.trace.ground.facts import Arrangement, Fact, arrangement_of
+from tracejit.trace.ground.layouts import rule_of
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.upward import above
+
+_READ_ONLY = "assignment destination is read-only"
+"""What NumPy says of a write to such an array."""
+
+__all__ = ["Memory", "NeedOneArray"]
+
+
+class NeedOneArray(Restart):
+    """Two arguments are one array, which is written to: they are to share a cell."""
+
+    first: int
+    other: int
+
+    def __init__(self, first: int, other: int) -> None:
+        super().__init__()
+        self.first, self.other = first, other
+
+
+@dataclass(eq=False, slots=True)
+class _Input:
+    """An array among the graph's inputs, and what stands for it.
+
+    number  -- among the inputs
+    content -- the array; None where the capture is made for a spec
+    name    -- how messages call it
+    """
+
+    number: int
+    content: Any
+    name: str
+    cell: Cell
+    is_argument: bool
+
+
+@above
+class Memory:
+    """What a capture knows of the memory of its inputs, and what it has asked."""
+
+    def __init__(self, united: dict[int, int]) -> None:
+        self.inputs: dict[int, _Input] = {}
+        self.united = united
+        """The arguments that are one array with an earlier one, by their numbers."""
+        self.facts: dict[Fact, str] = {}
+        """What the program rests on, with what to tell of it; what is so of most arrays is not."""
+        self.handles: dict[int, tuple[ref[Any], int]] = {}
+        """By the id of what stands for an input: that, and the number of the input."""
+        self.cells: WeakKeyDictionary[Cell, int] = WeakKeyDictionary()
+        """The number of the input whose elements a cell began with."""
+        self.values: dict[Value, Any] = {}
+        """The layouts of arrays that regions take as inputs."""
+        self.writes: WeakKeyDictionary[Cell, Site | None] = WeakKeyDictionary()
+        """Where a cell was first written to."""
+        self.copied_writes: dict[int, Site | None] = {}
+        """The inputs of which a function got copies that it wrote to, and where it did."""
+
+    def enter(self, number: int, content: Any, name: str, tracer: Any,
+              is_argument: bool) -> None:
+        """Note what stands for an array among the inputs."""
+        self.inputs[number] = _Input(number, content, name, tracer.cell, is_argument)
+        self.handles[id(tracer)] = ref(tracer), number
+        self.cells.setdefault(tracer.cell, number)
+
+    # --- layout ---------------------------------------------------------------------------------
+
+    def arrangement(self, number: int) -> Arrangement:
+        """Return how an input lies in memory; what rests on that says `rest_on_layouts`."""
+        return arrangement_of(self.inputs[number].content)
+
+    def rest_on_layouts(self, numbers: Iterable[int]) -> None:
+        """Note that the program holds for inputs that lie as these do."""
+        for k in numbers:
+            x = self.inputs[k]
+            fact = Fact("arrangement", (k,), self.arrangement(k))
+            kind = "in C order" if fact.truth is None else "in another order than C's, or with gaps"
+            self.facts[fact] = (f"{x.name} lies {kind}, which decides whether an array is reshaped "
+                                "as a view or as a copy")
+
+    # --- writes ---------------------------------------------------------------------------------
+
+    def begin_as(self, tracer: Any, origin: Any, value: Value | None = None) -> None:
+        """Note that a function gets a copy of an array, which is to it the array itself.
+
+        It is one that is differentiated, or called for an element, inside another one.
+
+        value -- the input of a region that it begins with
+        """
+        cell = tracer.cell
+        cell.is_array = origin.is_array
+        cell.layout = rule_of(origin)
+        if value is not None:
+            self.values[value] = cell.layout
+        number = self._object(origin)
+        if number is None:  # an object that others may get, too
+            number = -1 - len(self.handles)
+            self.handles[id(origin)] = ref(origin), number
+        self.handles[id(tracer)] = ref(tracer), number
+        if origin.cell in self.cells:
+            self.cells[cell] = self.cells[origin.cell]
+
+    def note_write(self, cell: Cell) -> None:
+        """Note a write; raise NumPy's error where the array cannot be written to."""
+        self.writes.setdefault(cell, find_site())
+        number = self.cells.get(cell)
+        if number is not None and self.inputs[number].is_argument and (
+                not self._ask("writeable", number)):
+            self._note("writeable", (number,), f"{self.inputs[number].name} is read-only")
+            if not current().frames:
+                raise ValueError(_READ_ONLY)
+            current().builder.emit(find_op("check"), [Literal(False, np.dtype(np.bool_))], {
+                "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
+
+    def settle_copies(self, copies: Sequence[tuple[Any, Any, str]], read: Container[Cell]) -> None:
+        """Refuse where a function that got copies wrote to one, and may see that by another name.
+
+        copies -- what it got, the arrays that these are copies of, and names
+        read   -- the cells from around that it read
+        """
+        for tracer, origin, name in copies:
+            if not tracer.cell.is_changed:
+                continue
+            site = self.writes.get(tracer.cell)
+            if tracer.cell in self.cells:
+                self.copied_writes[self.cells[tracer.cell]] = site
+            for _, other, other_name in copies:
+                if other_name != name and other.cell.may_be_one_with(origin.cell):
+                    raise _shared(site, name, other_name)
+            if origin.cell in read:
+                raise _shared(site, name, "an array that the function reads from outside")
+
+    def refuse_lost_writes(self, tracers: Iterable[Any], what: str) -> None:
+        """Refuse a function that writes to what it got, where only its result counts."""
+        self.refuse_changes({x.cell: x.cell.first for x in tracers}, what)
+
+    def refuse_changes(self, before: Mapping[Cell, Value], what: str) -> None:
+        """Refuse a function that wrote to one of some cells, which held values before."""
+        for cell, value in before.items():
+            if cell.holds_other_than(value):
+                raise refuse_at(self.writes.get(cell), f"a function under {what} writes to an "
+                                "argument, and only what it returns counts",
+                                "Let it work on a copy: x = x.copy()")
+
+    def _ask(self, kind: str, *numbers: int) -> Any:
+        """Return what is so of inputs in this call; of specs, what is so of most arrays."""
+        contents = [self.inputs[k].content for k in numbers]
+        if any(x is None for x in contents):
+            return kind == "writeable"
+        return Fact.of(kind, numbers, contents).truth
+
+    def _note(self, kind: str, numbers: tuple[int, ...], why: str = "") -> None:
+        self.facts.setdefault(Fact(kind, numbers, self._ask(kind, *numbers)), why)
+
+    def settle_writes(self, read: Container[int]) -> None:
+        """Note what is so of the inputs that were written to; refuse where it is not known how.
+
+        read -- the inputs that equations read, or that derivatives may be taken by
+
+        Raises `NeedOneArray` where two arguments are one array.
+        """
+        for number, x in list(self.inputs.items()):
+            if not x.is_argument:  # a variable, which shares memory with nothing
+                continue
+            if number in self.copied_writes:
+                self._settle(x, read, self.copied_writes[number], True)
+            if number not in self.united and x.cell.is_changed:
+                self._settle(x, read, self.writes.get(x.cell), False)
+        for k, j in self.united.items():
+            where = _where(self.writes.get(self.inputs[j].cell))
+            self._note("one", (j, k), f"{where}{self.inputs[j].name} and {self.inputs[k].name} are "
+                       "one array, which is written to")
+
+    def _settle(self, written: _Input, read: Container[int], site: Site | None,
+                is_copy: bool) -> None:
+        number = written.number
+        self._note("writeable", (number,))
+        if not self._ask("writeable", number):
+            return
+        if self._ask("sparse", number):
+            raise refuse_at(site, f"{written.name}, which is written to, has several elements at "
+                            "one place in memory", "Pass a copy: x.copy()")
+        self._note("sparse", (number,))
+        for k, x in self.inputs.items():
+            # a copy is one of a transform's arguments, and a derivative is one by its memory
+            unread = k not in read and not is_copy
+            if k == number or unread or (not is_copy and self._stand_for_one(k, number)):
+                continue
+            if not self._ask("overlap", number, k):
+                why = f"is written to, and taken to share no memory with {x.name}"
+                self._note("overlap", (number, k), f"{_where(site)}{written.name} {why}")
+                continue
+            if not is_copy and x.is_argument and self._ask("one", number, k):
+                raise NeedOneArray(*sorted((number, k)))
+            raise _shared(site, written.name, x.name)
+
+    def _stand_for_one(self, k: int, j: int) -> bool:
+        return self.united.get(k, k) == self.united.get(j, j)
+
+    # --- identity -------------------------------------------------------------------------------
+
+    def _object(self, x: Any) -> int | None:
+        """Return the number of the input that a handle stands for, as an object; None if none."""
+        known, number = self.handles.get(id(x), (None, None))
+        return number if known is not None and known() is x else None
+
+    def are_one_object(self, a: Any, b: Any) -> bool | None:
+        """Return whether two handles are one Python object; None where they are no inputs."""
+        k, j = self._object(a), self._object(b)
+        if k is None or j is None:
+            return None
+        if k == j:
+            return True
+        if min(k, j) < 0:
+            return False
+        self._note("identical", (min(k, j), max(k, j)),
+                   f"whether {self.inputs[k].name} is {self.inputs[j].name} decides")
+        return bool(self._ask("identical", k, j))
+
+
+def _where(site: Site | None) -> str:
+    return "" if site is None else f"{describe_line(site)}: "
+
+
+def _shared(site: Site | None, written: str, other: str) -> Refusal:
+    return refuse_at(site, f"{written}, which is written to, shares memory with {other}",
+                     "Pass a copy: x.copy()")

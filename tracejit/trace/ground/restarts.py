@@ -1,0 +1,124 @@
+"""What ends an attempt at a capture, or at a loop of it: it begins again on other terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracejit.errors import Refusal, Restart
+from tracejit.ir.core import Site, Value
+
+__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedStatic", "NotRepeatable", "PlaceInCode",
+           "Relist", "Unroll", "Widens"]
+
+
+class NeedStatic(Restart):
+    """An integer is needed as a Python int: a size, an int argument or a loop index."""
+
+    value: Value
+    site: Site | None
+    why: str
+
+    def __init__(self, value: Value, site: Site | None, why: str) -> None:
+        super().__init__(value)
+        self.value, self.site, self.why = value, site, why
+        self.pin: tuple[Any, int] | None = None
+        """Which input it is, and its number in this call, once the capture has looked it up."""
+        self.siblings: list[tuple[Any, int]] = []
+        """The same of the ints beside it in a list: fixing them one by one would take long."""
+
+    def found(self) -> tuple[Any, int]:
+        """Return the pin, which has been looked up."""
+        assert self.pin is not None
+        return self.pin
+
+
+class NeedLeast(NeedStatic):
+    """A size is to be taken as no less than a number."""
+
+    def __init__(self, value: Value, least: int, site: Site | None, why: str) -> None:
+        super().__init__(value, site, why)
+        self.least = least
+
+
+class NeedNames(Restart):
+    """Something tells values apart that are equal: see `tracejit.trace.values.identities`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class NotRepeatable(Restart):
+    """A trial run would change what cannot be put back, an iterator say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class Unroll(Exception):
+    """Internal: the loop needs its index, or what it carries, as Python values.
+
+    why     -- what needs them
+    refusal -- what to raise where only data decides how often the loop runs
+    """
+
+    why: str
+    refusal: Refusal | None
+
+    def __init__(self, why: str, refusal: Refusal | None = None) -> None:
+        super().__init__(why)
+        self.why, self.refusal = why, refusal
+
+
+class Grows(Unroll):
+    """A list from around a loop or branch gets more items in it: that may carry its storage.
+
+    frame     -- of the loop or branch
+    container -- the list
+    by_data   -- whether data decides how many items it gets
+    kinds     -- by place in the items, if those are tuples: of which its numbers are
+    template  -- a tuple that is like the items
+    shape     -- of the items, where they are arrays
+    """
+
+    frame: Any
+    container: Any
+
+    def __init__(self, frame: Any, container: Any, why: str, by_data: bool = False,
+                 kinds: Any = None, template: Any = None, shape: Any = None,
+                 refusal: Refusal | None = None) -> None:
+        super().__init__(why, refusal)
+        self.frame, self.container = frame, container
+        self.by_data, self.kinds, self.template = by_data, kinds or {}, template
+        self.shape = shape
+
+
+class Widens(Refusal):
+    """What a loop carries gets more elements in an iteration, as broadcasting gives them.
+
+    A refusal, unless the first iteration can be carried out before the loop.
+    """
+
+    __module__, __qualname__ = Refusal.__module__, Refusal.__qualname__  # as users see it
+
+    def __init__(self, text: str, why: str) -> None:
+        super().__init__(text)
+        self.why = why
+
+
+PlaceInCode = tuple[tuple[str, int], ...]
+"""Where a list is made: file and line of each captured function that is running."""
+
+
+class Relist(Restart):
+    """A list has to be made in another way: the capture begins again.
+
+    kinds -- of which its numbers are besides; None: as a list without runs
+    """
+
+    where: PlaceInCode
+    kinds: frozenset[Any] | None
+    why: str
+
+    def __init__(self, where: PlaceInCode, kinds: frozenset[Any] | None, why: str) -> None:
+        super().__init__(where)
+        self.where, self.kinds, self.why = where, kinds, why

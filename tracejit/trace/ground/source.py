@@ -1,0 +1,184 @@
+"""Where a function's source is, and which statement of it runs: files, lines, sites."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from tracejit.ir.cells import line_name
+from tracejit.ir.core import Site
+from tracejit.trace.ground.strangers import STRANGERS
+from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
+
+__all__ = ["FunctionSource", "describe_line", "find_site", "find_source",
+           "is_of_library", "is_user_code", "line_of_error", "plain_source", "register_code",
+           "rewritten_source"]
+
+PACKAGE = os.path.abspath(os.path.join(__file__, *[os.pardir] * 3)) + os.sep
+_CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
+LIKE_USERS = frozenset(os.path.join(PACKAGE, *path.split("/")) for path in (
+    "structured.py", "autodiff/snapshots.py"))
+"""The files of this package whose functions are captured as users' are."""
+
+_REWRITTEN: dict[int, tuple[CodeType, FunctionSource]] = {}
+"""Every code object that came out of the rewriter, with the function that it was.
+
+By identity: codes are equal where functions of two files are.
+"""
+
+
+def register_code(code: CodeType, source: FunctionSource) -> None:
+    """Note what function a code object was made of."""
+    _REWRITTEN[id(code)] = code, source
+
+
+def rewritten_source(code: CodeType) -> FunctionSource | None:
+    """Return the function that a code object was made of; None for one that was not rewritten."""
+    found = _REWRITTEN.get(id(code))
+    return None if found is None else found[1]
+
+
+class FunctionSource:
+    """A function's syntax tree and the lines of its statements.
+
+    Sites name statements by ordinal, so that they survive a comment added above; `locate` turns an
+    ordinal into the line of the source as it is now.
+    """
+
+    name: str
+    file: str
+    tree: ast.FunctionDef | ast.Lambda | None
+    code: CodeType
+
+    def __init__(self, name: str, file: str, tree: ast.FunctionDef | ast.Lambda | None,
+                 code: CodeType) -> None:
+        self.name, self.file, self.tree, self.code = name, file, tree, code
+        self.positions: list[tuple[int, int]] = []
+        self.ordinals: dict[int, int] = {}
+        if tree is not None:
+            found = {(n.lineno, n.col_offset) for n in ast.walk(tree)
+                     if isinstance(n, (ast.stmt, ast.expr))}
+            first_of_line: dict[int, int] = {}
+            for line, column in sorted(found):
+                first_of_line.setdefault(line, column)
+            for line, column in first_of_line.items():
+                self.ordinals[line] = len(self.positions)
+                self.positions.append((line, column))
+
+    def site(self, line: int) -> Site:
+        """Return the site of what stands on a line."""
+        return Site(self, self.ordinals.get(line, line if self.tree is None else 0))
+
+    def locate(self, statement: int) -> tuple[str, int, int]:
+        """Return file, line and column (from 1) of a statement."""
+        if self.tree is None:
+            return self.file, statement, 1
+        line, column = self.positions[statement]
+        return self.file, line, column + 1
+
+    def __repr__(self) -> str:
+        return f"<source of {self.name} at {self.file}:{self.code.co_firstlineno}>"
+
+
+_PLAIN: dict[int, FunctionSource] = {}
+
+
+def plain_source(code: CodeType) -> FunctionSource:
+    """Return the source of code that was not rewritten, whose sites are lines."""
+    found = _PLAIN.get(id(code))
+    if found is None:
+        found = _PLAIN[id(code)] = FunctionSource(code.co_name, code.co_filename, None, code)
+    return found
+
+
+def find_site() -> Site | None:
+    """Return the statement of user code that is running now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        source = rewritten_source(code)
+        if source is not None and code.co_filename not in LIKE_USERS:
+            return source.site(frame.f_lineno)
+        if not _is_internal(code.co_filename):
+            return plain_source(code).site(frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+_INTERNAL: dict[str, bool] = {}
+
+
+def _is_internal(file: str) -> bool:
+    """Whether a file is tracejit's or NumPy's own, or no file at all as in `contextlib`."""
+    known = _INTERNAL.get(file)
+    if known is None:
+        path = os.path.abspath(file)
+        standard = os.path.dirname(os.__file__) + os.sep
+        known = _INTERNAL[file] = (
+            path.startswith((PACKAGE, _CODEGEN))
+            or any(path.startswith(folder) for folder in _library_folders())
+            or file.startswith("<frozen")
+            or (path.startswith(standard) and "site-packages" not in path))
+    return known
+
+
+def is_of_library(fn: Any) -> bool:
+    """Return whether a callable is not a user's function: one that is written in C, or internal."""
+    code = getattr(fn, "__code__", None)
+    return code is None or _is_internal(code.co_filename)
+
+
+def _library_folders() -> list[str]:
+    """Return where libraries lie that are not followed into; a user's folder may have the name."""
+    names = ("numpy", "scipy", *STRANGERS)
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in names]
+    return [os.path.dirname(file) + os.sep for file in files if file]
+
+
+def describe_line(site: Site | None) -> str:
+    """Return `file:line` of a site, or a stand-in where there is none."""
+    if site is None:
+        return "<unknown line>"
+    file, line, _ = site.location
+    return line_name(file, line)
+
+
+def line_of_error(error: BaseException, fn: Any) -> str:
+    """Return `file:line` of the user's line that raised an error; else where `fn` is defined."""
+    code = getattr(fn, "__code__", None)
+    where = "<unknown line>"
+    if code is not None:
+        where = line_name(code.co_filename, code.co_firstlineno)
+    tb = error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if is_user_code(code):
+            where = line_name(code.co_filename, tb.tb_lineno)
+        tb = tb.tb_next
+    return where
+
+
+def is_user_code(code: CodeType) -> bool:
+    """Return whether a frame of this code is one of the user's, rewritten or not."""
+    file = code.co_filename
+    if file in LIKE_USERS:
+        return False
+    return rewritten_source(code) is not None or not (file == "<string>" or _is_internal(file))
+
+
+# --- finding the tree ---------------------------------------------------------------------------
+
+
+def find_source(fn: FunctionType) -> FunctionSource | None:
+    """Return the source of a Python function, or None where there is none to be found.
+
+    Raises `Refusal` where the source that is there is not that of the function.
+    """
+    with SYNTAX_TREES:
+        tree = find_tree(fn)
+        code = fn.__code__
+        return None if tree is None else FunctionSource(
+            fn.__qualname__, code.co_filename, tree, code)

@@ -1,0 +1,1 @@
+"""What rewritten code calls: Python on plain values, regions on traced ones."""

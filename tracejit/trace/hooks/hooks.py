@@ -1,0 +1,352 @@
+"""What rewritten code calls: Python's own behaviour on plain values, regions on traced ones."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+from tracejit.errors import RAISABLE
+from tracejit.trace.containers.places import UNSET, MaybeUnset, SharedName, name_places, present
+from tracejit.trace.containers.runs import has_runs, holds_runs
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.operators import BINARY
+from tracejit.trace.ground.upward import above
+from tracejit.trace.hooks.loop_hooks import Generated, LoopHooks
+from tracejit.trace.lists.list_runs import give_up
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.caught import rest_on_sizes
+from tracejit.trace.python.list_functions import unpacked
+from tracejit.trace.python.objects import (
+    ENDS_CAPTURES,
+    Managed,
+    attribute_of_traced,
+    binary,
+    delete_attribute,
+    delete_item,
+    get_item,
+    inplace,
+    iterate,
+    read_attribute,
+    set_attribute,
+    set_item,
+    truth,
+    unary,
+)
+from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.state.changes import (
+    known_container,
+    note_made,
+    read_deeply,
+    read_unseen,
+    unseen,
+)
+from tracejit.trace.state.methods import may_be_called
+from tracejit.trace.values.equations import (
+    apply_ufunc,
+    atom_of,
+    emit,
+    require_fits,
+    require_same_kind,
+    same_dim,
+)
+from tracejit.trace.values.text import formatted, write, written
+from tracejit.trace.values.tracer import FIELD, TracedOperand, Tracer, python_dims
+
+__all__ = ["Hooks"]
+
+
+@above
+class Hooks(LoopHooks):
+    """The hooks of one function object; rewritten code knows them as `_tj`."""
+
+    def __init__(self, fn: FunctionType) -> None:
+        self.fn = fn
+
+    # --- names, attributes, items ---------------------------------------------------------------
+
+    def outer(self, name: str) -> Any:
+        """Read a global or a name of an enclosing function."""
+        return current().captured.name(self.fn, name)
+
+    def class_name(self, name: str, bound: dict[str, Any]) -> Any:
+        """Read a name that the body of a class binds, of which `bound` are those bound by now."""
+        return bound[name] if name in bound else self.outer(name)
+
+    def globals(self) -> Any:
+        """Return the dict of the module that the function is of."""
+        return current().captured.namespace(self.fn.__globals__)
+
+    def locals(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Return the local names and those of enclosing functions, by their values."""
+        outer = self.fn.__code__.co_freevars
+        own = {name: content for name, content in names.items() if not name.startswith("_tj")}
+        return own | {name: self.outer(name) for name in outer if name in own}
+
+    vars = locals
+
+    def dir(self, names: dict[str, Any]) -> list[str]:
+        """Return the local names."""
+        return sorted(self.locals(names))
+
+    def import_(self, name: str, is_top: bool) -> Any:
+        """Return a module that is imported, or the package that it is in."""
+        module = importlib.import_module(name)
+        captured = current().captured
+        if is_top:
+            return captured.module(name.partition(".")[0])
+        return captured.module(name) if sys.modules.get(name) is module else module
+
+    def import_from(self, module: str, level: int, name: str) -> Any:
+        """Return what `from module import name` binds name to; level counts the leading dots."""
+        package = self.fn.__globals__.get("__package__") or ""
+        full = importlib.util.resolve_name("." * level + module, package)
+        importlib.import_module(full)
+        owner = current().captured.module(full)
+        try:
+            return read_attribute(owner, name)
+        except AttributeError:
+            if f"{full}.{name}" in sys.modules or hasattr(owner, "__path__"):
+                return self.import_(f"{full}.{name}", False)
+            raise ImportError(f"cannot import name {name!r} from {full!r}", name=name) from None
+
+    def read(self, content: Any) -> Any:
+        """Read a local name that may be unset, depending on data."""
+        return present(content)
+
+    def owns(self, names: FunctionType) -> None:
+        """Note the names of a function that functions in it bind by `nonlocal`."""
+        for cell in names.__closure__ or ():
+            note_made(cell)
+
+    def forgets(self, names: FunctionType) -> None:
+        """Let go of what names hold that are never read again, so that it counts as no use."""
+        for place in name_places(names.__code__.co_freevars, names):
+            place.set(UNSET)
+
+    def rebinds(self, names: FunctionType) -> None:
+        """Note that a local function is about to bind names of those around it."""
+        trace = current()
+        for name, cell in zip(names.__code__.co_freevars, names.__closure__ or (), strict=True):
+            place = SharedName(name, cell, known_container(cell))
+            trace.record(place, place.depth or 0)
+
+    def getattr(self, owner: Any, name: str) -> Any:
+        """Read an attribute."""
+        if not isinstance(owner, TracedOperand):
+            return read_attribute(owner, name)
+        return attribute_of_traced(owner, name)
+
+    def setattr(self, content: Any, owner: Any, name: str) -> None:
+        """Set an attribute; what it is set to was evaluated first."""
+        set_attribute(owner, name, content)
+
+    def delattr(self, owner: Any, name: str) -> None:
+        """Delete an attribute."""
+        delete_attribute(owner, name)
+
+    def getitem(self, container: Any, key: Any) -> Any:
+        """Read an item."""
+        return get_item(container, key)
+
+    def setitem(self, content: Any, container: Any, key: Any) -> None:
+        """Set an item; what it is set to was evaluated first."""
+        set_item(container, key, content)
+
+    def delitem(self, container: Any, key: Any) -> None:
+        """Delete an item."""
+        delete_item(container, key)
+
+    def slice(self, start: Any, stop: Any, step: Any) -> slice:
+        """Make a slice."""
+        return slice(start, stop, step)
+
+    def made(self, container: Any) -> Any:
+        """Note that a container was made here, so that the regions around may change it."""
+        return note_made(container)
+
+    def keyed(self, container: Any, count: int) -> Any:
+        """Note the same of a dict or set of so many keys: methods of these may have run."""
+        read_deeply([*container])
+        if len(container) < count and any(map(may_be_called, container)):
+            unseen("a comparison of keys")  # of one that is not there any more
+        return note_made(container)
+
+    def unpack(self, value: Any, count: int | None) -> Any:
+        """Return what an assignment to several names unpacks."""
+        if has_runs(value) and count is not None:
+            return unpacked(value, count)
+        if has_runs(value):
+            return tuple(iterate(value))
+        if not isinstance(value, Tracer) or count is None:
+            return value if isinstance(value, (Tracer, list, tuple)) else tuple(iterate(value))
+        if not value.dims:
+            raise TypeError("cannot unpack non-iterable number")
+        if not same_dim(value.dims[0], count):
+            trace = current()
+            n = trace.number(value.dims[0]) if trace.is_known(value.dims[0]) else value.dims[0]
+            relation = "not enough" if isinstance(n, int) and n < count else "too many"
+            raise ValueError(f"{relation} values to unpack (expected {count})")
+        if value.aval.shape[0] != count:
+            value = value.reshape((count, *python_dims(value.dims[1:])))
+        return tuple(value[k] for k in range(count))
+
+    # --- augmented assignment -------------------------------------------------------------------
+
+    def augment(self, op: str, target: Any, value: Any) -> Any:
+        """Return what `target op= value` binds target to."""
+        return inplace(op, target, value)
+
+    def item(self, container: Any, key: Any) -> tuple[Any, Any, Any]:
+        """Read the item that is about to be augmented, before the value is evaluated."""
+        return container, key, get_item(container, key)
+
+    def augment_item(self, op: str, item: tuple[Any, Any, Any], value: Any) -> None:
+        """Carry out `container[key] op= value`."""
+        container, key, old = item
+        if isinstance(container, Tracer):
+            if isinstance(old, Tracer):
+                new = apply_ufunc(BINARY[op].ufunc, old, value)
+                if old.dims:
+                    require_fits(BINARY[op].ufunc, new, old)
+                container[key] = new
+            else:
+                selected = inplace(op, old, value)
+                require_same_kind(BINARY[op].ufunc, selected.data, container)
+                container[key] = selected
+            return
+        set_item(container, key, inplace(op, old, value))
+
+    def attribute(self, owner: Any, name: str) -> tuple[Any, str, Any]:
+        """Read the attribute that is about to be augmented, before the value is evaluated."""
+        return owner, name, self.getattr(owner, name)
+
+    def augment_attr(self, op: str, attribute: tuple[Any, str, Any], value: Any) -> None:
+        """Carry out `owner.name op= value`."""
+        owner, name, old = attribute
+        set_attribute(owner, name, inplace(op, old, value))
+
+    # --- operators ------------------------------------------------------------------------------
+
+    def binary(self, op: str, a: Any, b: Any) -> Any:
+        """Return `a op b`."""
+        if op == "Mod" and isinstance(a, str):
+            return write(binary, op, a, b)
+        return binary(op, a, b)
+
+    def unary(self, op: str, x: Any) -> Any:
+        """Return `op x`."""
+        return unary(op, x)
+
+    # --- text -----------------------------------------------------------------------------------
+
+    def formatted(self, value: Any, conversion: int, spec: str) -> str:
+        """Return a field of an f-string."""
+        read_unseen(value)
+        read_deeply(value)
+        return formatted(value, conversion, spec)
+
+    def text(self, *parts: str) -> str:
+        """Return an f-string of its parts."""
+        return written("".join(parts), *parts)
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def call(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function, captured if need be."""
+        if any(isinstance(x, Generated) for x in args):
+            args = tuple(x.argument_of(fn) if isinstance(x, Generated) else x for x in args)
+        return call_function(fn, args, kwargs)
+
+    # --- jumps and failures ---------------------------------------------------------------------
+
+    def returned(self, value: Callable[[], Any], always: bool) -> Any:
+        """Return the value that was set by whichever `return` came first."""
+        try:
+            content = value()
+        except NameError:
+            return None
+        if isinstance(content, MaybeUnset):
+            if always or content.content is None:  # without a return, None is returned
+                return content.content
+            raise refuse("whether this function returns a value depends on data",
+                         "Return a value at its end too")
+        return present(content)
+
+    def assert_(self, test: Any, message: Callable[[], Any] | None) -> None:
+        """Carry out an `assert`, at run time if it depends on data."""
+        test = truth(test)
+        if isinstance(test, bool):
+            if not test:
+                raise AssertionError(*([message()] if message is not None else []))
+            return
+        with _message() as shown:
+            text = "" if message is None else str(message())
+        _emit_check(test.value, AssertionError, text, shown)
+
+    def raise_(self, make: Callable[[], Any], *cause: Any) -> None:
+        """Raise, at run time if whether it comes to that depends on data."""
+        if not any(f.kind in ("if", "loop") for f in current().frames):
+            error = make()
+            if cause:
+                raise error from cause[0]
+            raise error
+        with _message() as shown:
+            error = make()
+            text = "" if isinstance(error, type) else str(error)
+        kind = error if isinstance(error, type) else type(error)
+        if RAISABLE.get(kind.__name__) is not kind:
+            raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
+                         "can be raised by compiled code", "Raise a ValueError, say")
+        _emit_check(atom_of(False), kind, text, shown)
+        raise BranchRaised
+
+    @contextmanager
+    def in_try(self) -> Iterator[None]:
+        """Watch the body of a `try`: nothing captured may be in it."""
+        before = len(current().builder.scope.eqns)
+        yield
+        if len(current().builder.scope.eqns) > before:
+            raise refuse("`try` around captured operations, whose exceptions are not raised while "
+                         "they are captured", "Test with `if` before, or move the try outside")
+
+    def caught(self) -> None:
+        """Let what ends a capture, or an attempt of one, pass a user's `except`."""
+        error = sys.exc_info()[1]
+        if isinstance(error, ENDS_CAPTURES):
+            raise error
+        rest_on_sizes(error)
+
+    def managed(self, manager: Any) -> Managed:
+        """Return what stands for the manager of a `with`."""
+        return Managed(manager)
+
+    def matched(self, subject: Any) -> Any:
+        """Look at what a `match` decides on."""
+        if holds_runs(subject):
+            give_up(subject, "`match` on a list")
+        if isinstance(subject, TracedOperand):
+            raise refuse("`match` on a traced value", "Use if and elif")
+        return subject
+
+@contextmanager
+def _message() -> Iterator[list[Any]]:
+    """Collect the traced numbers that a text shows, which has fields in their place."""
+    trace = current()
+    shown: list[Any] = []
+    before, trace.shown = trace.shown, shown
+    try:
+        yield shown
+    finally:
+        trace.shown = before
+
+
+def _emit_check(holds: Any, error: type, text: str, shown: Sequence[Any]) -> None:
+    """Emit a check that raises an error with a text in which numbers are shown."""
+    text = text.replace("{", "{{").replace("}", "}}")
+    text = text.replace(FIELD[0], "{").replace(FIELD[1], "}")
+    emit("check", [holds, *map(atom_of, shown)], {"error": error.__name__, "message": text})

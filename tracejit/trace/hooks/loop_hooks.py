@@ -1,0 +1,371 @@
+"""Hooks of loops and comprehensions: run by Python, or one loop of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType, MethodType
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.trace.containers.places import HiddenPlace, NamePlace, name_places
+from tracejit.trace.containers.runs import Run, has_runs
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
+from tracejit.trace.hooks.decisions import DecisionHooks
+from tracejit.trace.lists.growing import MANY_ITEMS
+from tracejit.trace.lists.iterables import TracedIterable, as_now, constant_range, counted
+from tracejit.trace.python.calls import call_function, captured_function
+from tracejit.trace.python.list_making import list_of
+from tracejit.trace.python.objects import iterate, truth
+from tracejit.trace.regions import loops
+from tracejit.trace.regions.branches import BranchRaised, trace_if
+from tracejit.trace.state.changes import note_made
+from tracejit.trace.values.again import repeatable
+from tracejit.trace.values.tracer import Tracer, of_dim
+
+__all__ = ["Generated", "LoopHooks"]
+
+MANY_ITERATIONS = 12
+"""How many iterations of a `while` on Python values are written out, if it can be traced."""
+
+
+def _refused_while(e: Unroll) -> Refusal:
+    return e.refusal or refuse(
+        f"this `while` on data cannot be captured: {e.why}",
+        "Fill an array that is made before it, and give every name that it changes one kind of "
+        "value")
+
+
+@contextmanager
+def _walking(*lists: Any) -> Iterator[None]:
+    """Note that a loop runs over lists: how long they are may not change as data decides."""
+    walked = current().walked
+    before = len(walked)
+    walked += lists
+    try:
+        yield
+    finally:
+        del walked[before:]
+
+
+class LoopHooks(DecisionHooks):
+    """Loops over traced ranges and arrays are loops of the graph, all others Python's own."""
+
+    def while_(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
+        """Run a `while` in Python as long as its condition is a Python one; trace it otherwise.
+
+        One on Python values that computes a lot is traced too, if it can be, and so is one on
+        sizes, which would leave a guard per iteration.
+        """
+        carried, rebound, written, flags = changes
+        places = name_places(carried, body, condition)
+        found = self._probe(condition)
+        if "effects" in found:
+            self._while_with_effects(condition, body, changes)
+            return
+        guards = current().guards
+        before = len(guards)
+        # one on data is tested in the loop alone: it may be behind a test that is false at once
+        test = None if "data" in found else truth(condition())
+        ahead = self._look_ahead(condition, body, places) if test is True else "short"
+        if ahead == "long" or (ahead != "data" and len(guards) > before):
+            rest = guards[before:]
+            del guards[before:]
+            try:
+                loops.trace_loop(places, rebound, self._contents(written, rebound, body),
+                                 lambda i: body(), lambda i: truth(condition()), flags=flags)
+                return
+            except (Unroll, Refusal) as e:
+                if isinstance(e, Unroll) and loops.is_of_open_loop(e):
+                    raise
+                guards[before:] = rest
+                why = e.why if isinstance(e, Unroll) else str(e)
+                current().note(f"this loop is unrolled: {why}", current().builder.find_site())
+        while ahead != "data" and isinstance(test, bool):
+            if not test:
+                return
+            body()
+            test = truth(condition())
+        places = name_places(carried, body, condition)
+        try:
+            loops.trace_loop(places, rebound, self._contents(written, rebound, body),
+                             lambda i: body(), lambda i: truth(condition()), flags=flags,
+                             by_data=True)
+        except Unroll as e:
+            if loops.is_of_open_loop(e):
+                raise
+            raise _refused_while(e) from None
+
+    def _probe(self, condition: FunctionType) -> set[str]:
+        """Try a condition: return "data" if it depends on it, "effects" if it changes anything."""
+        found = set()
+        guards = current().guards
+        before = len(guards)
+        try:
+            with current().region("probe") as (frame, _):
+                if not isinstance(truth(condition()), bool):
+                    found.add("data")
+                if frame.written or frame.contents:
+                    found.add("effects")
+        except NotRepeatable:
+            found.add("effects")
+        except BranchRaised:
+            pass
+        finally:
+            del guards[before:]
+        return found
+
+    def _while_with_effects(self, condition: FunctionType, body: FunctionType,
+                            changes: Any) -> None:
+        """Carry out a `while` whose condition changes something: it is a part of the body."""
+        carried, rebound, written, flags = changes
+        while "data" not in self._probe(condition):
+            test = truth(condition())
+            if not isinstance(test, bool):
+                raise refuse("the condition of this `while` depends on data and moves an iterator "
+                             "on", "Read the iterator in the body")
+            if not test:
+                return
+            body()
+        places = name_places(carried, body, condition)
+        ended = HiddenPlace()
+        ended.set(False)
+
+        def turn(_: Any) -> None:
+            ended.set(False)
+            test = truth(condition())
+            if isinstance(test, bool):
+                body() if test else ended.set(True)
+            else:
+                trace_if(test, [body, lambda: ended.set(True)], [*places, ended])
+
+        try:
+            loops.trace_loop([*places, ended], [*rebound, ended.name],
+                             self._contents(written, rebound, body), turn,
+                             lambda _: self.not_(ended.get()), flags=flags, by_data=True)
+        except Unroll as e:
+            if loops.is_of_open_loop(e):
+                raise
+            raise _refused_while(e) from None
+
+    def _look_ahead(self, condition: FunctionType, body: FunctionType,
+                    places: Sequence[NamePlace]) -> str:
+        """Try what follows a condition that is True: "short", "long", or a condition on "data".
+
+        `while True` with a `break` on data is a loop of the graph from the start.
+        """
+        before = [(p, p.get()) for p in places]
+        try:
+            with current().region("probe") as (_, scope):
+                try:
+                    for _ in range(MANY_ITERATIONS):
+                        body()
+                        test = truth(condition())
+                        if not isinstance(test, bool):
+                            return "data"
+                        if not test:
+                            return "short"
+                    return "long" if scope.eqns else "short"
+                except BranchRaised:
+                    return "data"
+                except NotRepeatable:
+                    return "short"
+        finally:
+            for p, content in before:
+                p.set(content)
+
+    def for_(self, iterable: Any, body: FunctionType, changes: Any,
+             stop: FunctionType | None) -> None:
+        """Run a `for`, or trace it where it runs over numbers or an array."""
+        if has_runs(iterable) and len(iterable) > 1:
+            with _walking(iterable):
+                self._for_parts(list(iterable), body, changes, stop)
+            return
+        items = counted(iterable)
+        if items is None and isinstance(iterable, range) and len(iterable) > 1:
+            items = constant_range(iterable)
+        if items is None:
+            self._run(iterate(iterable), body, stop, changes[0])
+            return
+        with _walking(*items.walks):
+            self._for_items(iterable, items, body, changes, stop)
+
+    def _for_items(self, iterable: Any, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
+        try:
+            traced = self._is_traced(items, body, changes, stop)
+        except Widens as e:
+            self._begin_before(items, body, changes, stop, e)
+            return
+        if not traced:
+            elements: Any = iterable if isinstance(iterable, range) else items
+            self._run(iterate(elements), body, stop, changes[0])
+
+    def _for_parts(self, parts: list[Any], body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
+        """Carry out a `for` over a list in which runs stand for many items."""
+        if not parts:
+            return
+        first, *rest = parts
+        if isinstance(first, Run):
+            self.for_([first], body, changes, stop)
+        else:
+            body(first)
+        test = False if stop is None else truth(stop())
+        if test is False:
+            self._for_parts(rest, body, changes, stop)
+        elif test is not True:
+            trace_if(test, [lambda: None, lambda: self._for_parts(rest, body, changes, stop)],
+                     name_places(changes[0], body))
+
+    def _is_traced(self, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> bool:
+        """Trace a `for`; return False where only Python can run it."""
+        try:
+            self._trace_for(items, body, changes, stop)
+        except Unroll as e:
+            if loops.is_of_open_loop(e):
+                raise
+            current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
+            return False
+        return True
+
+    def _begin_before(self, items: TracedIterable, body: FunctionType, changes: Any,
+                      stop: FunctionType | None, refusal: Widens) -> None:
+        """Carry out the first iteration before the loop: it makes an array of a number, say."""
+        has_first = current().decide(1 - items.count, "<=", "a loop has a first iteration")
+        if has_first is None:
+            raise refusal
+        if not has_first:
+            return
+        current().note("the first iteration of this loop is carried out before it: "
+                       f"{refusal.why}", current().builder.find_site())
+        body(items.in_turn(0))
+        test = False if stop is None else truth(stop())
+        if test is True:
+            return
+
+        def go_on() -> None:
+            rest = items.without_first()
+            if not self._is_traced(rest, body, changes, stop):
+                self._run(iterate(rest), body, stop, changes[0])
+
+        if test is False:
+            go_on()
+        else:
+            trace_if(test, [lambda: None, go_on], name_places(changes[0], body))
+
+    def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
+             names: tuple[str, ...]) -> None:
+        """Run a loop in Python; what follows a break on data is a branch."""
+        for item in remaining:
+            body(item)
+            test = False if stop is None else truth(stop())
+            if test is True:
+                return
+            if test is not False:
+                self._run_rest(test, repeatable(remaining), body, stop, names)
+                return
+
+    def _run_rest(self, test: Any, rest: Callable[[], Iterator[Any]], body: FunctionType,
+                  stop: FunctionType | None, names: tuple[str, ...]) -> None:
+        trace_if(test, [lambda: None, lambda: self._run(rest(), body, stop, names)],
+                 name_places(names, body))
+
+    def _trace_for(self, items: TracedIterable, body: FunctionType, changes: Any,
+                   stop: FunctionType | None) -> None:
+        carried, rebound, written, flags = changes
+        contents = self._contents(written, rebound, body)
+        if stop is None:
+            loops.trace_loop(name_places(carried, body), rebound, contents,
+                             lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse,
+                             snapshots=items.snapshots)
+            return
+        count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
+
+        def run(k: Any) -> None:
+            current().builder.assume(k.dim.terms[0][0][0], 0, count - 1)
+            body(items.item(last - k if items.reverse else first + k))
+
+        def goes_on(k: Any) -> Any:
+            return self.and_(self.not_(stop()), lambda: k < of_dim(count))
+
+        is_short = isinstance(count, int) and count <= MANY_ITEMS
+        loops.trace_loop(name_places(carried, body, stop), rebound, contents, run, goes_on,
+                         flags=flags, snapshots=items.snapshots, by_data=not is_short)
+
+    def _contents(self, written: Sequence[str], rebound: Sequence[str],
+                  body: FunctionType) -> list[Any]:
+        """Return the arrays to which a loop writes by names that keep them."""
+        kept = tuple(n for n in written if n not in rebound)
+        contents = [p.get() for p in name_places(kept, body)]
+        return [x for x in contents if isinstance(x, Tracer)]
+
+    # --- comprehensions -------------------------------------------------------------------------
+
+    def list_of(self, iterable: Any, element: Callable[[Any], Any],
+                test: Callable[[Any], Any] | None = None) -> Any:
+        """Evaluate `[element(a) for a in iterable if test(a)]`."""
+        if test is not None:
+            return self._filtered(iterable, element, test)
+        if has_runs(iterable) and len(iterable) > 1:
+            parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
+            return note_made([x for part in parts for x in part])
+        items = counted(iterable)
+        many = items is not None and items.what == "a list" and items.count
+        if items is not None and (not isinstance(items.count, int) or (
+                isinstance(many, int) and many > MANY_ITEMS)):
+            return list_of(items, element)
+        return note_made([element(x) for x in iterate(iterable if items is None else items)])
+
+    def _filtered(self, iterable: Any, element: Callable[[Any], Any],
+                  test: Callable[[Any], Any]) -> list[Any]:
+        """Evaluate a comprehension as the loop that appends what passes a test."""
+        result: list[Any] = note_made([])
+
+        def append(x: Any) -> None:
+            call_function(result.append, (element(x),), {})
+
+        def body(x: Any) -> None:
+            passes = truth(test(x))
+            if passes is True:
+                append(x)
+            elif passes is not False:
+                trace_if(passes, [lambda: append(x), lambda: None], [])
+
+        run: Any = body
+        self.for_(iterable, run, ((), (), (), ()), None)
+        return result
+
+    def generated(self, iterable: Any, element: Callable[[Any], Any],
+                  test: Callable[[Any], Any] | None = None) -> Generated:
+        """Return `element(a) for a in iterable if test(a)`, for whatever function takes it."""
+        return Generated(iterable, element, test, self)
+
+    def iterate(self, iterable: Any) -> Any:
+        """Return what a comprehension runs over, or a `*` unpacks."""
+        return iterable if isinstance(iterable, Tracer) else iterate(iterable)
+
+
+class Generated:
+    """A generator expression as an argument, of which the function decides what becomes of it."""
+
+    iterable: Any
+    element: Callable[[Any], Any]
+    list_of: Callable[..., Any]
+
+    def __init__(self, iterable: Any, element: Callable[[Any], Any],
+                 test: Callable[[Any], Any] | None, hooks: LoopHooks) -> None:
+        self.iterable, self.element, self.test, self.hooks = iterable, element, test, hooks
+
+    def argument_of(self, fn: Any) -> Any:
+        """Return a list for what takes all items at once, a generator for users' functions."""
+        if isinstance(fn, (FunctionType, MethodType)) and captured_function(
+                getattr(fn, "__func__", fn)) is not None:
+            element, test, truth = self.element, self.test, self.hooks.truth
+            return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
+        element = self.element
+        if fn is sum:  # it reads each item before the next one is made, which may change it
+            return self.hooks.list_of(self.iterable, lambda x: as_now(element(x)), self.test)
+        return self.hooks.list_of(self.iterable, element, self.test)

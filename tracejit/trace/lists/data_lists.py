@@ -1,0 +1,166 @@
+"""Lists that get longer or shorter as data decides: their items are in a Log while that goes on.
+
+Around the outermost loop or branch in which data decides how many items a list has, the list is a
+run of a kind of its own, `Grown` (`grown.py`): a Log with the items, and their number, both in
+cells, so that loops carry and branches merge them like arrays that are written to. Afterwards the
+items are an array, of which that number is the size.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from tracejit.ir.dims import Dim
+from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.heap import held_by_program
+from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.ground.context import Cell, Frame, current, refuse
+from tracejit.trace.ground.restarts import Grows, Unroll
+from tracejit.trace.ground.upward import above
+from tracejit.trace.lists.grown import (
+    ByData,
+    Grown,
+    GrownRows,
+    freeze,
+    kinds_of_item,
+    refused_walk,
+    shape_of_item,
+)
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.state.changes import known_container
+from tracejit.trace.values.mixed import (
+    Kinds,
+    united,
+)
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["DataLists"]
+
+_LIST_ITERATOR: type = type(iter([]))
+
+
+@above
+class DataLists:
+    """The lists that have their items in Logs around one loop or branch."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[int, dict[int, Kinds]] = {}
+        """By list and place in tuples, the kinds of numbers that it gets."""
+        self.templates: dict[int, Any] = {}
+        self.shapes: dict[int, tuple[Dim, ...]] = {}
+        self.containers: dict[int, list[Any]] = {}
+        self.before: dict[int, list[Any]] = {}
+        """What the lists had, by their ids."""
+        self.runs: dict[int, ByData] = {}
+        self.outdated: set[Cell | None] = set()
+        """The cells of runs that were for another kind of items."""
+        self.frame: Frame | None = None
+        """The region, while it is traced."""
+
+    def takes(self, e: Grows) -> bool:
+        """Return whether it is a list of this region that has to be one of these."""
+        if e.frame is not self.frame or not e.by_data:
+            return False
+        key = id(e.container)
+        self.containers[key] = e.container
+        kinds = self.kinds.setdefault(key, {})
+        if e.template is not None:
+            self.templates[key] = e.template
+            kinds.update(enumerate(map(kinds_of_item, places_of(e.template))))
+        if e.shape is not None:
+            self.shapes[key] = e.shape
+        for column, more in e.kinds.items():
+            kinds[column] = united(kinds.get(column, ()), more)
+        self._check(e.container, e)
+        run = self.runs.pop(key, None)
+        if run is not None:
+            self.outdated |= run.cells
+        return True
+
+    def _check(self, container: list[Any], e: Grows) -> None:
+        """Refuse what cannot be in a Log before anything is traced for it."""
+        try:
+            self._items(container, self.before.get(id(container), container))
+        except Unroll as found:
+            if e.refusal is not None and not any(f.kind == "loop" for f in current().frames):
+                raise e.refusal from None
+            raise Unroll(found.why, e.refusal) from None
+
+    def _items(self, container: list[Any], items: list[Any]) -> list[list[Any]]:
+        """Return what is at each place of the items of a list; `Unroll` where they are unlike."""
+        template = self.templates.get(id(container))
+        if template is None:
+            rows = [x.template if isinstance(x, Rows) else x for x in items]
+            template = next((x for x in rows if is_row(x)), None)
+        if template is None:
+            for x in items:
+                kinds_of_item(x)
+            return [items]
+        self.templates[id(container)] = template
+        columns: list[list[Any]] = [[] for _ in places_of(template)]
+        for x in items:
+            like = x.template if isinstance(x, Rows) else x
+            if not is_row(like) or not same_rows(like, template):
+                raise Unroll("a list that gets longer as data decides holds different things")
+            places = x.columns if isinstance(x, Rows) else places_of(x)
+            for column, y in zip(columns, places, strict=True):
+                column.append(y)
+        return columns
+
+    def begin(self) -> None:
+        """Put the items into Logs."""
+        for key, container in self.containers.items():
+            if key not in self.runs:
+                self.before[key] = list(container)
+                self.runs[key] = self._begin(container, self.kinds[key])
+            container[:] = [self.runs[key]]
+
+    def _begin(self, container: list[Any], kinds: dict[int, Kinds]) -> ByData:
+        trace = current()
+        trace.captured.refuse_change(container)
+        refuse_joined_change(container)
+        known_container(container, "a list's growth as data decides", by_data=True)
+        if any(x is container for x in trace.walked) or (container and any(
+                type(x) is _LIST_ITERATOR for x in gc.get_referrers(container))):
+            raise refused_walk()
+        where = place_in_code()
+        if where in trace.plain_lists:
+            raise refuse(f"a list that gets longer as data decides: {trace.plain_lists[where]}",
+                         "Make an array of it first, after the loop or branch: np.array(items)")
+        asked = trace.list_kinds.get(where, ())
+        found = self._items(container, list(container))
+        shapes = {shape_of_item(x) for x in (found[0] if len(found) == 1 else ())}
+        if id(container) in self.shapes:
+            shapes.add(self.shapes[id(container)])
+        if len(shapes) > 1:
+            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
+        shape = next(iter(shapes), ())
+        columns = [Grown(self, container, items, united(
+            asked, kinds.get(j, ()), *map(kinds_of_item, items)), where, j, shape)
+            for j, items in enumerate(found)]
+        template = self.templates.get(id(container))
+        return columns[0] if template is None else GrownRows(columns, template, where)
+
+    def put_back(self) -> None:
+        """Let the lists have what they had."""
+        for key, items in self.before.items():
+            self.containers[key][:] = items
+
+    def finish(self) -> None:
+        """Let the lists have their items in arrays."""
+        for key, container in self.containers.items():
+            self._freeze_named(self.runs[key])
+            run = self.runs[key].finished()
+            container[:] = self.before[key] if run is None else [run]
+
+    def _freeze_named(self, run: ByData) -> None:
+        """Refuse writes to arrays that have names and may be items of a list."""
+        if not isinstance(run, Grown) or not run.shape:
+            return
+        kind = len(run.shape), run.dtype
+        if kind in current().in_lists:
+            for x in held_by_program():
+                if isinstance(x, Tracer) and x.is_array and (x.cell.value.aval.ndim,
+                                                             x.dtype) == kind:
+                    freeze(x.cell)

@@ -1,0 +1,108 @@
+"""Lists of tuples that get longer in a counted loop: a list of numbers or arrays for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim
+from tracejit.trace.containers.places import is_number, map_content
+from tracejit.trace.containers.runs import Run, Stored
+from tracejit.trace.ground.context import Frame
+from tracejit.trace.ground.restarts import PlaceInCode, Unroll
+from tracejit.trace.lists.growing import Growing
+from tracejit.trace.lists.rows import Rows, places_of, same_rows
+
+__all__ = ["GrowingRows", "as_rows", "holds_tuples"]
+
+
+class GrowingRows(Growing):
+    """One list of tuples that gets longer in a loop.
+
+    template -- a tuple that is like the items
+    columns  -- what gets longer at each place of the tuples
+    """
+
+    rows: Rows | None
+
+    def __init__(self, container: list[Any], where: PlaceInCode, before: list[Any],
+                 template: Any) -> None:
+        has_runs = any(isinstance(x, Run) for x in before)
+        items = [] if has_runs else before
+        super().__init__(container, where, before if has_runs else [])
+        self.template = map_content(lambda _: None, template)
+        columns = zip(*(self._places(x) for x in items), strict=True) if items else (
+            () for _ in places_of(template))
+        self.columns = [Growing([], where, list(column)) for column in columns]
+
+    @property
+    def parts(self) -> Sequence[Growing]:
+        """Return the lists that are stored."""
+        return self.columns
+
+    def _places(self, x: Any) -> list[Any]:
+        if not same_rows(x, self.template) or not all(map(is_number, places_of(x))):
+            raise Unroll("a list gets items that are no tuples of numbers and arrays, all alike")
+        return places_of(x)
+
+    def prepare(self, lo: Dim, hi: Dim) -> None:
+        """Make the storage, once it is known what it is for."""
+        super().prepare(lo, hi)
+        for c in self.columns:
+            c.prepare(lo, hi)
+
+    def enter(self, frame: Frame, turn: Dim, trips: Dim) -> None:
+        """Let the list be what iteration number `turn` of `trips` begins with."""
+        super().enter(frame, turn, trips)
+        for c in self.columns:
+            c.enter(frame, turn, trips)
+        runs = [c.run for c in self.columns]
+        self.rows = None if any(r is None for r in runs) else Rows(runs, self.template, self.where)
+        self.container[:] = [*self.kept, *([] if self.rows is None else [self.rows])]
+
+    def note_begun(self) -> None:
+        """Note what is in the storage when an iteration begins."""
+        for c in self.columns:
+            c.note_begun()
+
+    def leave(self, frame: Frame, inside: set[Value]) -> bool:
+        """Put the new items into the storage; False if they are not as they were thought to be."""
+        self.run = self.rows
+        front, back = self._added()
+        if not front and not back:
+            raise Unroll("a list gets no items that stay")
+        rows = [[self._places(x) for x in items] for items in (front, back)]
+        done = []
+        for k, c in enumerate(self.columns):
+            first, last = ([places[k] for places in items] for items in rows)
+            c.container[:] = [*first, *([] if c.run is None else [c.run]), *last]
+            done.append(c.leave(frame, inside))
+        return all(done)
+
+    def finished(self) -> list[Any]:
+        """Return what the list has after the loop."""
+        runs = []
+        for c in self.columns:
+            assert c.storage is not None
+            assert c.kind is not None
+            runs.append(Stored(c.storage, 0, c.kind[1], c.where))
+        return [*self.kept, Rows(runs, self.template, self.where)]
+
+
+def holds_tuples(xs: Sequence[Any]) -> bool:
+    """Return whether some items of a list are tuples."""
+    return any(isinstance(x, tuple) for x in xs)
+
+
+def as_rows(g: Growing) -> Growing:
+    """Return what is to be known of a list that turns out to get tuples."""
+    new = [x for x in g.container if isinstance(x, tuple)]
+    if type(g) is not Growing or g.first or g.kind is not None or not new or not new[0]:
+        return g
+    rows = GrowingRows(g.container, g.where, g.before, new[0])
+    rows.rows = None
+    rows.index, rows.index_at, rows.turn, rows.trips = g.index, g.index_at, g.turn, g.trips
+    for c in rows.columns:
+        c.turn, c.trips = g.turn, g.trips
+    return rows

@@ -1,0 +1,444 @@
+"""Runs of which data decides how many items they have: in a Log, their number beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim, dim_values, product
+from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.heap import held_by_program
+from tracejit.trace.containers.places import is_number
+from tracejit.trace.containers.runs import Run, Stored, array_of, has_runs
+from tracejit.trace.ground.context import Cell, current, refuse
+from tracejit.trace.ground.dispatch import Changing
+from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.values.equations import (
+    as_operand,
+    atom_of,
+    cast,
+    dims_of,
+    dtype_of,
+    emit,
+    emit_value,
+    lift,
+)
+from tracejit.trace.values.indexing import point_index, slice_span
+from tracejit.trace.values.mixed import (
+    Kinds,
+    Mixed,
+    is_mixed,
+    kinds_of,
+    number_of,
+    of_one_kind,
+    storage,
+    unbounded,
+    united,
+)
+from tracejit.trace.values.tracer import CellPlace, Tracer, of_dim, scalar_of, tracer_of
+
+__all__ = ["ByData", "Grown", "GrownRows", "freeze", "kinds_of_item", "plain_items", "refused_walk",
+           "shape_of_item"]
+
+
+def kinds_of_item(x: Any) -> Kinds:
+    """Return the kinds of an item, or of those of a run; `Unroll` where they are no numbers."""
+    if isinstance(x, Stored) and not x.nest and x.is_numbers:
+        return x.kinds
+    if isinstance(x, Grown):
+        return x.raw
+    if isinstance(x, Mixed):
+        return x.kinds
+    if isinstance(x, Stored) and not x.nest:
+        return of_one_kind(x.data.dtype, False)
+    if not is_number(x) or isinstance(x, Changing):
+        raise Unroll(f"a list that gets longer as data decides holds items of type "
+                     f"{type(x).__name__}")
+    x = lift(x)
+    if isinstance(x, Tracer) and x.is_array and not x.dims:
+        raise Unroll("a list that gets longer as data decides holds arrays without axes")
+    return of_one_kind(dtype_of(x), False) if dims_of(x) else kinds_of(x)
+
+
+def shape_of_item(x: Any) -> tuple[Dim, ...]:
+    """Return the shape of an item, or of those of a run; data must not decide it."""
+    if isinstance(x, (Stored, Grown)):
+        shape = x.data.dims[1:] if isinstance(x, Stored) else x.shape
+    else:
+        shape = dims_of(number_of(lift(x)))
+    trace = current()
+    shape = tuple(map(trace.canonical, shape))
+    if any(not v.is_size and v not in trace.actual for d in shape for v in dim_values(d)):
+        raise Unroll("a list that gets longer as data decides holds arrays of sizes that data says")
+    return shape
+
+
+_READ_ONLY = "writing to an array that is in a list whose length data decides"
+
+
+def _hand_over(x: Any) -> None:
+    """See to it that an array that goes to a list is not written to afterwards by another name."""
+    if not isinstance(x, Tracer) or isinstance(x, Mixed) or not x.is_array:
+        return
+    trace, cell = current(), x.cell
+    if cell.constant is None and not cell.sources and cell.depth >= trace.depth and not (
+            cell.is_in_use(besides=x) or any(y is x for y in held_by_program())):
+        return  # nothing else knows it
+    kind = x.ndim, x.dtype
+    if any(kind in f.rewritten for f in trace.frames):
+        raise refuse(_READ_ONLY, "Append a copy: items.append(x.copy())")
+    trace.in_lists.add(kind)
+    freeze(cell)
+
+
+def freeze(cell: Cell) -> None:
+    """Refuse writes to an array from now on."""
+    if cell.constant is None:
+        cell.constant = _READ_ONLY
+
+
+def _plain(kinds: Kinds) -> Kinds:
+    """Return kinds without how large the numbers are, where nothing depends on that."""
+    return kinds if is_mixed(kinds) else unbounded(kinds)
+
+
+def refused_walk() -> Refusal:
+    """Return the refusal of a loop over a list whose length changes meanwhile."""
+    return refuse("the length of a list changes, as data decides, while a loop is running over it",
+                  "Run over its indices with `while k < len(items)`, or over a copy: list(items)")
+
+
+def _set(cell: Cell, value: Value) -> None:
+    current().record(CellPlace(cell), cell.depth)
+    cell.value = value
+
+
+class Grown(Run):
+    """Items that are in a Log.
+
+    lists     -- the lists of the region around which it is one (`data_lists.py`)
+    container -- the list in the capture
+    column    -- which place it is for, where items are tuples
+    raw       -- the kinds of its numbers, with how large they are; none while it has no item
+    kinds     -- those that matter
+    shape     -- of the items, which are arrays where it has axes
+    """
+
+    __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "shape", "size")
+
+    def __init__(self, lists: Any, container: list[Any], items: list[Any], raw: Kinds,
+                 where: PlaceInCode, column: int = 0, shape: tuple[Dim, ...] = ()) -> None:
+        super().__init__(where)
+        self.shape = shape
+        self.lists, self.container, self.column = lists, container, column
+        self.raw, self.kinds = raw, _plain(raw)
+        self.changes = 0
+        """How often its length was changed."""
+        depth = current().depth
+        self.log: Cell | None = None
+        self.size: Cell | None = None
+        if raw:
+            for x in items:
+                _hand_over(x.data if isinstance(x, Stored) else x)
+            data = _joined_array(items, self.dtype, shape)
+            self.log = Cell(emit_value("log_of", [data.value]), depth)
+            self.size = Cell(_as_value(data.dims[0]), depth)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype of the Log."""
+        dtype = storage(self.kinds)
+        if dtype is None:
+            raise Unroll("a list that gets longer as data decides holds numbers of different kinds")
+        return dtype
+
+    # --- what runs do ---------------------------------------------------------------------------
+
+    @property
+    def count(self) -> Dim:
+        """Return how many items there are."""
+        if self.size is None:
+            return 0
+        trace = current()
+        value = self.size.value
+        if value not in trace.builder.ranges:
+            trace.builder.assume(value, 0, None)
+        return trace.canonical(value.dim)
+
+    @property
+    def is_numbers(self) -> bool:
+        """Return whether the items are numbers."""
+        return not self.shape
+
+    def item(self, k: Any) -> Any:
+        """Return an item."""
+        if self.log is None:
+            raise IndexError("list index out of range")
+        if self.shape:  # the program may hold it, and Python's would be the list's own
+            current().in_lists.add((len(self.shape), self.dtype))
+        return self._number(self._read(point_index(k, self.count, 0), self.shape))
+
+    def _number(self, value: Value) -> Any:
+        if self.shape:
+            item = tracer_of(value)
+            item.cell.is_array, item.cell.rows_of = True, self.where
+            freeze(item.cell)
+            return item
+        if is_mixed(self.kinds):
+            return Mixed(tracer_of(value), self.kinds, self._tell_apart)
+        return scalar_of(value, weak=all(k.weak for k in self.kinds))
+
+    def _tell_apart(self) -> NoReturn:
+        self.give_up("telling the kinds of numbers apart in a list")
+
+    def walk(self) -> Callable[[Any], Any]:
+        """Return what gives a loop over the list its items; refuse one that changes its length."""
+        before = self.changes
+
+        def item(k: Any) -> Any:
+            if self.changes != before:
+                raise refused_walk()
+            return self.item(k)
+
+        return item
+
+    def part(self, key: slice) -> Run:
+        """Return the items that a slice has."""
+        span = slice_span(key, self.count)
+        if span.step != 1:
+            return self.stored().part(key)
+        return self._stored(self._array(span.start, span.size))
+
+    def copied(self) -> Run:
+        """Return the items for another list."""
+        return self.stored()
+
+    def array(self) -> Tracer:
+        """Return an array of the items, with memory of its own."""
+        return self._array(0, self.count)
+
+    def stored(self) -> Stored:
+        """Return the items as they are now, as a run that has them in an array."""
+        return self._stored(self.array())
+
+    def _stored(self, data: Tracer) -> Stored:
+        return Stored(data, 0, self.kinds or of_one_kind(np.dtype(np.float64), True), self.where)
+
+    def _array(self, begin: Dim, size: Dim) -> Tracer:
+        value = (emit_value("empty", [], {"shape": (0,), "dtype": np.dtype(np.float64)})
+                 if self.log is None else self._read(begin, (size, *self.shape)))
+        result = tracer_of(value)
+        result.cell.is_array = True
+        return result
+
+    def _read(self, begin: Dim, shape: tuple[Dim, ...]) -> Value:
+        assert self.log is not None
+        at = begin * product(self.shape)
+        log, value = emit("log_read", [self.log.value], {"at": (at,), "shape": shape})
+        _set(self.log, log)
+        return value
+
+    def give_up(self, why: str) -> NoReturn:
+        """Refuse what there is no code for: no list of the capture would have these items."""
+        raise refuse(f"{why} that gets longer or shorter as data decides cannot be captured",
+                     "Make an array of it first, after the loop or branch: np.array(items)")
+
+    # --- changes --------------------------------------------------------------------------------
+
+    def push(self, x: Any) -> None:
+        """Append a number, or those of a run."""
+        if (is_row(x) or isinstance(x, Rows)) and self.log is None:
+            raise Grows(self.lists.frame, self.container, "a list gets tuples", by_data=True,
+                        template=x.template if isinstance(x, Rows) else x)
+        self._accept(x)
+        assert self.log is not None
+        more = x.count if isinstance(x, Stored) else 1
+        x = x.data if isinstance(x, Stored) else lift(number_of(x))
+        _hand_over(x)
+        (log,) = emit("push", [self.log.value, atom_of(x, self.dtype)])
+        self._changed(log, self.count + more)
+
+    def _accept(self, *items: Any) -> None:
+        """Begin again with other storage where items are of kinds that this one is not for."""
+        kinds, shapes = [kinds_of_item(x) for x in items], {shape_of_item(x) for x in items}
+        if len(shapes) > 1 or (shapes and self.log is not None and shapes != {self.shape}):
+            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
+        raw = united(self.raw, *kinds)
+        if _plain(raw) != self.kinds:
+            if any(shapes) and is_mixed(raw):
+                raise Unroll("a list that gets longer as data decides holds arrays of different "
+                             "dtypes")
+            raise Grows(self.lists.frame, self.container, "a list gets another kind of number",
+                        by_data=True, kinds={self.column: raw},
+                        shape=next(iter(shapes), self.shape))
+
+    def pop(self) -> Any:
+        """Remove the last item and return it."""
+        self._require_item()
+        assert self.log is not None
+        if self.shape:
+            value = self._read(self.count - 1, self.shape)
+        log, last = emit("pop", [self.log.value], {"shapes": (self.shape,)})
+        value = value if self.shape else last
+        self._changed(log, self.count - 1)
+        return self._number(value)
+
+    def _require_item(self) -> None:
+        if self.size is None:
+            raise IndexError("pop from empty list")
+        inside = as_operand(self.count) > 0
+        if isinstance(inside, Tracer):
+            emit("check", [inside.value], {"error": "IndexError", "message": "pop from empty list"})
+        elif not inside:
+            raise IndexError("pop from empty list")
+
+    def remove(self, k: Any) -> Any:
+        """Remove an item and return it."""
+        return _removed(self, k)
+
+    def put(self, k: Any, x: Any) -> None:
+        """Replace an item by a number."""
+        if self.log is None:
+            raise IndexError("list assignment index out of range")
+        self._accept(x)
+        at = point_index(k, self.count, 0)
+        _hand_over(x)
+        x = atom_of(lift(number_of(x)), self.dtype)
+        (log,) = emit("log_write", [self.log.value, x], {"at": (at * product(self.shape),)})
+        self._changed(log, self.count)
+
+    def replace(self, parts: list[Any]) -> None:
+        """Let the list have other items."""
+        if parts and parts[0] is self:
+            for x in plain_items(parts[1:]):
+                self.push(x)
+            return
+        parts = plain_items(parts)
+        self._accept(*(p for p in parts if not (isinstance(p, Stored) and p.count == 0)))
+        if self.log is None:
+            return
+        if self.shape and not all(isinstance(p, Stored) for p in parts):
+            self.give_up("a change of a list of arrays")
+        data = _joined_array(parts, self.dtype, self.shape)
+        shape = (self.count, *self.shape)
+        emit("log_array", [self.log.value], {"shape": shape, "last": False})
+        self._changed(emit_value("log_of", [data.value]), data.dims[0])
+
+    def _changed(self, log: Value, size: Dim) -> None:
+        assert self.log is not None
+        assert self.size is not None
+        refuse_joined_change(self.container)
+        current().log_changes += 1
+        self.changes += size != self.count
+        _set(self.log, log)
+        _set(self.size, _as_value(size))
+
+    @property
+    def cells(self) -> set[Cell | None]:
+        """Return where the Log and the number of its items are."""
+        return {self.log, self.size}
+
+    def finished(self) -> Stored | None:
+        """Return the items as they are in the end; None where there never was one."""
+        if self.log is None:
+            return None
+        data = tracer_of(emit_value("log_array", [self.log.value], {
+            "shape": (self.count, *self.shape), "last": True}))
+        data.cell.is_array = True
+        if (data.ndim - 1, data.dtype) in current().in_lists:
+            freeze(data.cell)
+        return self._stored(data)
+
+
+class GrownRows(Rows):
+    """Items that are tuples, in a Log for each place in them."""
+
+    __slots__ = ()
+
+    def walk(self) -> Callable[[Any], Any]:
+        """Return what gives a loop over the list its items."""
+        places = [c.walk() for c in self.columns]
+        return lambda k: self.row([place(k) for place in places])
+
+    def stored(self) -> Rows:
+        """Return the items as they are now, as runs that have them in arrays."""
+        return Rows([c.stored() for c in self.columns], self.template, self.where)
+
+    def push(self, x: Any) -> None:
+        """Append a tuple, or those of a run."""
+        for column, y in zip(self.columns, self._places(x), strict=True):
+            column.push(y)
+
+    def _places(self, x: Any) -> list[Any]:
+        if isinstance(x, Rows) and same_rows(x.template, self.template):
+            return x.columns
+        if not is_row(x) or not same_rows(x, self.template):
+            raise Unroll("a list that gets longer as data decides holds different things")
+        return places_of(x)
+
+    def pop(self) -> Any:
+        """Remove the last item and return it."""
+        return self.row([c.pop() for c in self.columns])
+
+    def remove(self, k: Any) -> Any:
+        """Remove an item and return it."""
+        return _removed(self, k)
+
+    def put(self, k: Any, x: Any) -> None:
+        """Replace an item."""
+        for column, y in zip(self.columns, self._places(x), strict=True):
+            column.put(k, y)
+
+    def replace(self, parts: list[Any]) -> None:
+        """Let the list have other items."""
+        if parts and parts[0] is self:
+            for x in plain_items(parts[1:]):
+                self.push(x)
+            return
+        rows = [self._places(x) for x in plain_items(parts)]
+        for j, column in enumerate(self.columns):
+            column.replace([places[j] for places in rows])
+
+    @property
+    def cells(self) -> set[Cell | None]:
+        """Return where the Logs and the number of their items are."""
+        return {cell for c in self.columns for cell in c.cells}
+
+    def finished(self) -> Rows | None:
+        """Return the items as they are in the end; None where there never was one."""
+        columns = [c.finished() for c in self.columns]
+        return None if columns[0] is None else Rows(columns, self.template, self.where)
+
+
+def _removed(run: ByData, k: Any) -> Any:
+    place = of_dim(point_index(k, run.count, 0))
+    x = run.item(place)
+    run.replace([run.part(slice(None, place)), run.part(slice(place + 1, None))])
+    return x
+
+
+ByData = Grown | GrownRows
+"""A run of which data decides how many items it has."""
+
+
+def _as_value(d: Dim) -> Value:
+    atom = atom_of(as_operand(d), np.dtype(np.int64))
+    return atom if isinstance(atom, Value) else emit_value("full", [atom], {"shape": ()})
+
+
+def _joined_array(items: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> Tracer:
+    if not items:
+        return tracer_of(emit_value("empty", [], {"shape": (0, *shape), "dtype": dtype}))
+    return cast(array_of([number_of(x) for x in items]), dtype)
+
+
+def plain_items(xs: Any) -> Any:
+    """Return a list with its items in arrays, of one that has them in Logs."""
+    if has_runs(xs) and any(isinstance(p, ByData) for p in xs):
+        return [p.stored() if isinstance(p, ByData) else p for p in xs]
+    return xs

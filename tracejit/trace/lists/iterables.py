@@ -1,0 +1,293 @@
+"""What a `for` runs over when the number of items is only known at run time."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
+from tracejit.trace.containers.runs import has_runs
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.state.changes import advance
+from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
+from tracejit.trace.values.tracer import SymInt, Tracer, need_int, of_dim, tracer_of
+
+__all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "make_enumerate",
+           "make_ndenumerate", "make_ndindex", "make_range", "make_reversed", "make_zip"]
+
+
+class TracedIterable:
+    """Items numbered from `lo` to `hi - 1`; `item(i)` gives the one of number i.
+
+    Where a step makes the numbers no indices, `lo` is 0 and `item` computes what the user sees.
+    """
+
+    lo: Dim
+    hi: Dim
+    item: Callable[[Any], Any]
+    what: str
+    reverse: bool
+
+    def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], Any], what: str,
+                 reverse: bool = False) -> None:
+        self.lo, self.hi, self.item, self.what, self.reverse = lo, hi, item, what, reverse
+        self.walks: tuple[Any, ...] = ()
+        """The lists that it runs over."""
+        self.snapshots: int | None = None
+        """How many states a loop over it keeps for its way back, in place of every iteration's."""
+
+    @property
+    def count(self) -> Dim:
+        """Return the number of items."""
+        return maximum(self.hi - self.lo, 0, current().builder.known)
+
+    def __iter__(self) -> Iterator[Any]:
+        count = need_int(self.count, f"iterating over {self.what} where it cannot be a loop")
+        return map(self.in_turn, range(count))  # each when its turn comes: a body may write to it
+
+    def __len__(self) -> int:
+        return need_int(self.count, f"len() of {self.what}")
+
+    def __getitem__(self, k: Any) -> Any:
+        numbers = range(need_int(self.count, f"an item of {self.what}"))
+        if isinstance(k, slice):
+            raise refuse(f"a slice of {self.what} with as many numbers as a size says",
+                         "Give range() the ends that the slice has")
+        return self.in_turn(numbers[k])
+
+    def in_turn(self, k: Any) -> Any:
+        """Return the item of iteration k, counted from 0."""
+        return self.item(of_dim(self.hi - 1) - k if self.reverse else of_dim(self.lo) + k)
+
+    def without_first(self) -> TracedIterable:
+        """Return the items of all iterations but the first."""
+        rest = copy.copy(self)
+        if self.reverse:
+            rest.hi = self.hi - 1
+        else:
+            rest.lo = self.lo + 1
+        return rest
+
+    def turn(self, i: Any) -> Any:
+        """Return which iteration has the item of number i, counted from 0."""
+        return of_dim(self.hi - 1) - i if self.reverse else i - of_dim(self.lo)
+
+
+def make_range(*args: Any) -> Any:
+    """Return `range(*args)`, as a traced iterable where an argument is traced."""
+    if not any(isinstance(a, (SymInt, Tracer)) for a in args):
+        return range(*args)
+    for a in args:
+        if isinstance(a, Tracer) and a.dtype.kind not in "iu":
+            raise TypeError("'float' object cannot be interpreted as an integer")
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    lo, hi, by = to_dim(start), to_dim(stop), to_dim(step)
+    if by == 1:
+        return TracedIterable(lo, hi, lambda i: i, "a range")
+    if not isinstance(by, int):
+        count = _traced_count(lo, hi, by)
+        return TracedIterable(0, count, lambda k: of_dim(lo) + k * of_dim(by), "a range")
+    if by == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    if by == -1:
+        return TracedIterable(hi + 1, lo + 1, lambda i: i, "a range", reverse=True)
+    span = hi - lo if by > 0 else lo - hi
+    count = maximum(ceil_div(span, abs(by)), 0, current().builder.known)
+    return TracedIterable(0, count, lambda k: of_dim(lo) + k * by, "a range")
+
+
+def _traced_count(lo: Dim, hi: Dim, by: Dim) -> Dim:
+    """The number of steps of a size that is only known at run time."""
+    step = as_operand(by)
+    nonzero = step != 0
+    if isinstance(nonzero, Tracer):
+        emit("check", [nonzero.value], {"error": "ValueError",
+                                        "message": "range() arg 3 must not be zero"})
+    forward = FUNCTIONS[np.where](step > 0, as_operand(hi - lo) + step - 1,
+                                  as_operand(lo - hi) - step - 1)
+    count = np.maximum(forward // abs(step), 0)
+    return to_dim(count)
+
+
+def constant_range(items: range) -> TracedIterable:
+    """Return a range of known numbers as a loop of the graph."""
+    start, count, step = items.start, len(items), items.step
+    if step == 1:
+        return TracedIterable(start, start + count, lambda i: i, "a range")
+    if step == -1:
+        return TracedIterable(start - count + 1, start + 1, lambda i: i, "a range", reverse=True)
+    return TracedIterable(0, count, lambda k: start + k * step, "a range")
+
+
+class Iterated:
+    """An iterator over traced items, of which all are taken at once or one after another, once."""
+
+    def __init__(self, items: TracedIterable) -> None:
+        self._items: TracedIterable | None = items
+        self._rest: Iterator[Any] = iter(())
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        items = self.all_at_once()
+        if items is not None:
+            self._rest = iter(items)
+        return next(self._rest)
+
+    def all_at_once(self) -> TracedIterable | None:
+        """Return all items, if none was taken yet; there are none afterwards."""
+        items, self._items = self._items, None
+        return items
+
+
+def counted(x: Any) -> TracedIterable | None:
+    """Return what a `for` over x runs over if it is traced, else None."""
+    if isinstance(x, TracedIterable):
+        return x
+    if isinstance(x, Iterated):
+        advance(x)
+        return x.all_at_once()
+    if isinstance(x, Tracer):
+        if not x.dims:
+            raise TypeError("iteration over a 0-d array")
+        if isinstance(x, Changing):
+            x = x.read_value()
+        own = Tracer(x.cell, x.steps)  # the loop's own handle, whatever becomes of the name
+        return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
+    if has_runs(x) and len(x) == 1:
+        run = x[0]
+        items = TracedIterable(0, run.count, run.walk(), "a list")
+        items.walks = (x,)
+        return items
+    return None
+
+
+def _counted(x: Any) -> TracedIterable | None:
+    """Return what an iterator over x runs over: the items of a list are alike then."""
+    if has_runs(x) and len(x) > 1:
+        x = [ABOVE.one_run(x)]
+    return counted(x)
+
+
+def make_enumerate(iterable: Any, start: Any = 0) -> Any:
+    """Return `enumerate(iterable, start)`."""
+    items = _counted(iterable)
+    if items is None:
+        return enumerate(iterable, start)
+    numbered = TracedIterable(items.lo, items.hi,
+                              lambda i: (items.turn(i) + start, items.item(i)),
+                              "enumerate()", items.reverse)
+    numbered.snapshots, numbered.walks = items.snapshots, items.walks
+    return Iterated(numbered)
+
+
+def as_now(x: Any) -> Any:
+    """Return an array as it is now; a view stays one, as of what runs are made."""
+    if not isinstance(x, Tracer) or not x.is_array or x.steps:
+        return x
+    own = tracer_of(x.value)
+    own.cell.is_array = True
+    return own
+
+
+def make_zip(*iterables: Any, strict: bool = False) -> Any:
+    """Return `zip(*iterables)`, which ends with the shortest."""
+    parts = [_counted(x) for x in iterables]
+    if all(p is None for p in parts):
+        return zip(*iterables, strict=strict)
+    iterables = tuple(tuple(_iterate(x)) if isinstance(x, _FINITE) else x for x in iterables)
+    sequences: list[Callable[[Any], Any]] = []
+    size: Dim | None = None
+    for part, x in zip(parts, iterables, strict=True):
+        if part is None:
+            if not isinstance(x, (list, tuple, range)):
+                raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
+                             "Use lists or arrays")
+            part_count: Dim = len(x)
+            sequences.append(partial(_plain_item, x))
+        else:
+            part_count = part.count
+            sequences.append(part.in_turn)
+        if strict and size is not None and not same_dim(size, part_count):
+            raise ValueError("zip() has arguments of different lengths")
+        size = part_count if size is None else _shorter(size, part_count)
+    assert size is not None
+    zipped = TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
+    zipped.walks = tuple(x for part in parts if part is not None for x in part.walks)
+    return Iterated(zipped)
+
+
+_FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsView)
+"""What has no items by number, or guards of its own, and can be read to its end at once."""
+
+
+def _iterate(x: Any) -> Any:
+    return ABOVE.iterate(x)
+
+
+def _plain_item(x: Any, k: Any) -> Any:
+    return x[k if isinstance(k, int) else k.__index__()]
+
+
+def _shorter(a: Dim, b: Dim) -> Dim:
+    a, b = current().canonical(a), current().canonical(b)
+    if a == b:
+        return a
+    trace = current()
+    if trace.is_known(a) and trace.is_known(b) and trace.number(a) == trace.number(b) and (
+            trace.unify(a, b)):
+        return trace.canonical(a)
+    return minimum(a, b, trace.builder.known)
+
+
+def make_ndindex(*shape: Any) -> Any:
+    """Return `np.ndindex(*shape)`, as a traced iterable where a size is traced."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    if not any(isinstance(n, (SymInt, Tracer)) for n in sizes):
+        return np.ndindex(*shape)
+    dims = tuple(map(to_dim, sizes))
+    return TracedIterable(0, product(dims), lambda k: _place_of(k, dims), "np.ndindex()")
+
+
+def make_ndenumerate(a: Any) -> Any:
+    """Return `np.ndenumerate(a)`."""
+    items = counted(a)
+    if items is None:
+        return np.ndenumerate(a)
+    own = Tracer(a.cell, a.steps)
+
+    def item(k: Any) -> Any:
+        place = _place_of(k, own.dims)
+        return place, own[place]
+
+    return TracedIterable(0, product(own.dims), item, "np.ndenumerate()")
+
+
+def _place_of(k: Any, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
+    """Return the index of element k in the order of C."""
+    place = []
+    for d in reversed(dims[1:]):
+        place.append(k % of_dim(d))
+        k = k // of_dim(d)
+    return (k, *reversed(place))
+
+
+def make_reversed(x: Any) -> Any:
+    """Return `reversed(x)`."""
+    items = _counted(x)
+    if items is None:
+        return reversed(x)
+    if items.what.endswith(")"):
+        raise TypeError(f"'{items.what[:-2]}' object is not reversible")
+    backwards = TracedIterable(items.lo, items.hi, items.item, items.what, not items.reverse)
+    backwards.walks = items.walks
+    return Iterated(backwards)
+

@@ -1,0 +1,537 @@
+"""Calls in captured code: tables for NumPy and builtins, recursion for users' functions."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import copy
+import functools
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, ValuesView
+from contextlib import contextmanager
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tracejit.trace.containers.runs import Run, as_array_operand, has_runs, holds_runs
+from tracejit.trace.ground.context import bare_size, current, refuse
+from tracejit.trace.ground.dependencies import note_function, note_impure
+from tracejit.trace.ground.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
+from tracejit.trace.ground.modules import home_of, is_followed, is_known_ufunc
+from tracejit.trace.ground.public_names import public_name
+from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
+from tracejit.trace.ground.strangers import STRANGERS
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists import list_runs
+from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.python import list_functions, list_items
+from tracejit.trace.state.changes import (
+    CONTAINERS,
+    before_change,
+    call_watched,
+    is_iterator,
+    note_all_new,
+    note_made,
+    note_new,
+    read_deeply,
+    read_unseen,
+    unseen,
+)
+from tracejit.trace.state.clocks import CLOCKS
+from tracejit.trace.state.paths import is_users_type
+from tracejit.trace.state.policy import (
+    differs_elsewhere,
+    gives_another_value,
+    module_of,
+    reads_nothing,
+)
+from tracejit.trace.state.unseen import with_stand_ins
+from tracejit.trace.syntax.rewriter import rewrite_function
+from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, is_weak, lift
+from tracejit.trace.values.identities import naming
+from tracejit.trace.values.text import settle, write, written
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
+
+__all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
+           "holds_traced", "type_of"]
+
+BUILTINS: dict[Any, Callable[..., Any]] = {}
+"""The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
+
+
+_ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np.roll))
+"""What gives arrays of no axes, where other functions of NumPy give numbers."""
+
+
+def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function from captured code."""
+    asked = current().captured.asked(fn, args, kwargs)
+    if asked is not NotImplemented:
+        return asked
+    if (fn is eval or fn is exec) and len(args) < 2:
+        raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
+                     "Write the expression out, or give it a dict of the names that it needs")
+    known = _is_known_by_identity(fn)
+    replacement = BUILTINS.get(fn) if known else None
+    capture = FUNCTIONS.get(fn) if known else None
+    owner = getattr(fn, "__self__", None)
+    if has_runs(owner) or any(map(holds_runs, args)) or any(map(holds_runs, kwargs.values())):
+        if isinstance(owner, (list, tuple)):
+            return _call_list_method(fn, args, kwargs)
+        if capture is not None or isinstance(fn, np.ufunc):
+            args = tuple(map(as_array_operand, args))
+            kwargs = {name: as_array_operand(x) for name, x in kwargs.items()}
+        elif replacement is not None:
+            if not any(fn is f for f in _OF_RUNS):
+                _refuse_runs(fn, args, kwargs)
+        elif not _is_users(fn):
+            _refuse_runs(fn, args, kwargs)
+    if replacement is not None:
+        return _call_replacement(fn, replacement, args, kwargs)
+    traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
+    if traced and (capture is not None or isinstance(fn, np.ufunc)):
+        args = tuple([list(x) if isinstance(x, _LIKE_LISTS) else x for x in args])
+    if capture is not None and (traced or fn in CREATES):
+        result = naming(capture)(*args, **kwargs)
+        if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:
+            result.cell.is_array = True  # one of no axes, which `+=` writes to
+        return result
+    if isinstance(fn, np.ufunc):
+        if fn not in UFUNCS and not is_known_ufunc(fn):
+            unseen(f"the ufunc {fn.__name__}, made of a Python function,")
+        return _call_ufunc(fn, args, kwargs) if traced else fn(*args, **kwargs)
+    if isinstance(fn, FunctionType):
+        return _call_python(fn, args, kwargs)
+    if isinstance(fn, MethodType):
+        if str(fn.__module__).startswith(("numpy.random", "random")):
+            raise _impure(fn)
+        return call_function(fn.__func__, (fn.__self__, *args), kwargs)
+    if isinstance(fn, functools.partial):
+        return call_function(fn.func, (*fn.args, *args), {**fn.keywords, **kwargs})
+    if hasattr(fn, "py_func") and isinstance(fn.py_func, FunctionType):
+        return _call_python(fn.py_func, args, kwargs)
+    if isinstance(fn, BuiltinFunctionType):
+        return _call_builtin(fn, args, kwargs, traced)
+    if isinstance(fn, type):
+        return _make_instance(fn, args, kwargs)
+    if isinstance(fn, TracedOperand):
+        raise TypeError(f"{_name_of_type(type_of(fn))!r} object is not callable")
+    return _call_object(fn, args, kwargs)
+
+
+def _is_known_by_identity(fn: Any) -> bool:
+    """Return whether something can be looked up in tables of functions: no code of users' runs."""
+    kind = type(fn)
+    return kind is BuiltinFunctionType or (kind.__eq__, kind.__hash__) == _BY_IDENTITY
+
+
+_BY_IDENTITY: tuple[Any, Any] = (object.__eq__, object.__hash__)
+
+
+def _name_of_type(kind: type) -> str:
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+_LIKE_LISTS = (deque, ValuesView)
+"""What NumPy takes for lists, besides lists and tuples."""
+
+
+_OF_RUNS: tuple[Any, ...] = (
+    len, sum, max, min, any, all, list, tuple, zip, enumerate, reversed, isinstance, type, iter,
+    map, sorted, bool, functools.reduce, getattr, setattr, dict)
+"""The builtins that know lists of which a size says how long they are."""
+
+
+_SHOWS: tuple[Any, ...] = (print, id)
+"""The builtins that do not look at how long a list is."""
+
+
+def _is_users(fn: Any) -> bool:
+    """Return whether a call only hands its arguments on to captured code."""
+    if isinstance(fn, FunctionType):
+        return fn.__code__ is not None and captured_function(fn) is not None
+    if isinstance(fn, (MethodType, functools.partial)):
+        return True  # what it calls is asked
+    if isinstance(fn, type):
+        init = fn.__init__  # type: ignore[misc]
+        return isinstance(init, FunctionType) and not _is_librarys(init)
+    if any(fn is f for f in _SHOWS):
+        return True
+    call = type(fn).__call__ if callable(fn) else None
+    return (isinstance(call, FunctionType) and not _is_librarys(call) and (
+        type(fn).__module__.partition(".")[0] != "tracejit")) or hasattr(fn, "py_func") or (
+        isinstance(fn, BuiltinFunctionType) and isinstance(
+            getattr(fn, "__self__", None), (dict, set)) and fn.__name__ != "update")
+
+
+def _refuse_runs(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+    xs = next(x for x in (*args, *kwargs.values()) if holds_runs(x))
+    list_runs.give_up(xs, f"{getattr(fn, '__name__', 'a function')}() of a list")
+
+
+def _call_list_method(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method of a list, or with a list, of which a size says how long it is."""
+    owner, name = fn.__self__, fn.__name__
+    method = list_items.METHODS.get(name)
+    if not has_runs(owner) and name in ("append", "insert", "__setitem__"):
+        return call_natively(fn, args, kwargs)  # the list goes in as it is
+    if method is None or not (isinstance(owner, list) or name in ("index", "count")):
+        xs = next(x for x in (owner, *args, *kwargs.values()) if holds_runs(x))
+        list_runs.give_up(xs, f"{type(owner).__name__}.{name}()")
+    if not has_runs(owner) and name != "extend":
+        _refuse_runs(fn, args, kwargs)
+    return method(owner, *args, **kwargs)
+
+
+def holds_traced(x: Any) -> bool:
+    """Return whether an argument is traced or is a list or tuple with something traced in it."""
+    if isinstance(x, (list, tuple, *_LIKE_LISTS)):
+        return any(map(holds_traced, x))
+    return isinstance(x, (TracedOperand, TracedIterable, Run))
+
+
+def type_of(x: Any) -> type:
+    """Return `type(x)`; for what is traced, the type of what it stands for."""
+    if isinstance(x, SymInt):
+        return int
+    if not isinstance(x, Tracer):
+        cls: type = current().captured.class_of(x)
+        return cls
+    if x.is_array:
+        return np.ndarray
+    plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
+    return plain if x.weak else x.dtype.type
+
+
+_DISPATCHING = vars(functools)["singledispatch"](print).__code__
+
+
+def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a Python function, captured if it is a user's and has a source."""
+    if fn.__code__ is _DISPATCHING and args:
+        return call_function(current().captured.dispatched(fn, type_of(args[0])), args, kwargs)
+    new = convert(fn)
+    code = getattr(new, "__code__", None)
+    with _recursion(fn.__code__, args):
+        if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
+            return new(*args, **kwargs)
+        settle([*args, kwargs])
+        for method in current().captured.native.called_with(fn, (*args, *kwargs.values())):
+            unseen(method.__qualname__)
+        result = call_watched(new, args, kwargs, f"{fn.__name__}()")
+    if fn is copy.copy:
+        note_new(result, args)
+    elif fn is copy.deepcopy:
+        note_all_new(result, args)
+    return result
+
+
+@contextmanager
+def _recursion(code: CodeType, args: tuple[Any, ...]) -> Iterator[None]:
+    """Bound a recursion of which every level is in a region of its own.
+
+    Where sizes are not known, an array that gets smaller has sizes that get longer and longer: the
+    capture begins again with them as Python ints. Raises `RecursionError` where none are left.
+    """
+    trace = current()
+    levels = trace.recursions.setdefault(code, [])
+    if len({*levels, trace.depth}) > len(levels) >= 3:
+        for d in [d for x in args if isinstance(x, Tracer) for d in x.dims]:
+            if bare_size(d) is None:
+                need_int(d, "a recursion on a size")
+        if len(levels) >= 64:
+            raise RecursionError
+    levels.append(trace.depth)
+    try:
+        yield
+    finally:
+        levels.pop()
+
+
+def captured_function(fn: Any) -> Callable[..., Any] | None:
+    """Return a user's Python function with its control flow captured; None for any other."""
+    if not isinstance(fn, FunctionType):
+        return None
+    new = convert(fn)
+    return None if new is fn and rewritten_source(fn.__code__) is None else new
+
+
+def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if fn not in UFUNCS and fn not in COMPOSITES and (capture := foreign_capture(fn)) is not None:
+        return naming(capture)(*args, **kwargs)
+    return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
+
+
+_LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
+
+
+def convert(fn: FunctionType) -> Callable[..., Any]:
+    """Return a Python function with its control flow captured; others as they are."""
+    if rewritten_source(fn.__code__) is not None:
+        return fn
+    capture = foreign_capture(fn)
+    if capture is not None:
+        return _or_plain(capture, fn)
+    module, file = home_of(fn).partition(".")[0], fn.__code__.co_filename
+    if gives_another_value(fn):
+        raise _impure(fn)
+    if module in ("pdb", "bdb"):
+        _refuse_debugger(fn.__qualname__ if "." in fn.__qualname__ else f"pdb.{fn.__name__}")
+    if file not in LIKE_USERS and (
+            module in (*_LIBRARIES, *STRANGERS) or file.startswith(PACKAGE)
+            or _is_standard(file)):
+        if not file.startswith(PACKAGE) and not reads_nothing(fn):
+            unseen(f"{home_of(fn)}.{fn.__qualname__}")
+        return fn
+    rewritten = rewrite_function(fn, ABOVE.Hooks(fn))
+    if rewritten is None:
+        note_impure(f"{fn.__qualname__}, whose source is not there,")
+        current().captured.code(fn)
+        return with_stand_ins(fn, call_function)
+    note_function(fn)
+    current().captured.code(fn)
+    if fn.__defaults__ or fn.__kwdefaults__:
+        rewritten.__defaults__, rewritten.__kwdefaults__ = current().captured.defaults(fn)
+    return rewritten
+
+
+def _or_plain(capture: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Capture a call on traced values; leave one on plain values alone."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
+        return naming(capture)(*args, **kwargs) if traced else fn(*args, **kwargs)
+
+    return call
+
+
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+
+
+def _is_librarys(fn: FunctionType) -> bool:
+    """Return whether a Python function is one of the standard library, or of NumPy and the like."""
+    return home_of(fn).partition(".")[0] in _LIBRARIES or _is_standard(fn.__code__.co_filename)
+
+
+def _is_standard(file: str) -> bool:
+    installed = file.startswith(_STANDARD) and "site-packages" not in file
+    return installed or file.startswith("<frozen")
+
+
+def _impure(fn: Any, seeded: bool = False) -> Exception:
+    name = public_name(fn)
+    if seeded:
+        return refuse(f"{name} of a seed gives the same numbers at every call, and drawing random "
+                      "numbers cannot be captured",
+                      "Draw them outside and pass them as an argument")
+    if name == "time.sleep":
+        return refuse("time.sleep would sleep once, while the function is captured",
+                      "Sleep outside of it")
+    return refuse(f"{name} gives another value at every call, and a captured function would keep "
+                  "the first", "Call it outside and pass the value as an argument")
+
+
+def _refuse_debugger(name: str) -> NoReturn:
+    raise refuse(f"{name}() would stop within tracejit, once, where names hold traced values",
+                 "Debug the function as it is, without the decorator or as f.__wrapped__")
+
+
+# --- builtins -----------------------------------------------------------------------------------
+
+_LOOKS: tuple[Any, ...] = (ascii, bool, callable, delattr, format, getattr, hasattr, hash, id,
+                           isinstance, issubclass, iter, len, print, range, repr, setattr, str,
+                           type, vars)
+"""The builtins that change nothing, iterators included, or note by themselves what they change."""
+
+
+_IDENTIFIES = (callable, id, isinstance, issubclass, print, type)
+"""Those of them that do not look at what an object holds."""
+
+
+def _looks(fn: Any) -> bool:
+    return any(fn is f for f in _LOOKS)
+
+
+def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any, ...],
+                      kwargs: dict[str, Any]) -> Any:
+    if _looks(fn):
+        return replacement(*args, **kwargs)
+    call = functools.update_wrapper(naming(replacement), fn)  # refusals name it
+    result = call_watched(call, args, kwargs, f"{fn.__name__}()")
+    return note_made(result) if is_iterator(result) else result
+
+
+def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced: bool) -> Any:
+    owner = getattr(fn, "__self__", None)
+    name = fn.__name__
+    if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
+        return _item_of_namespace(owner, *args)
+    if name == "sort" and type(owner) is list and not kwargs.get("key"):
+        floats = list_functions.sorted_floats(owner, kwargs.get("reverse", False))
+        if floats is not None:
+            return _put(owner, floats)
+    if fn is builtins.breakpoint:
+        _refuse_debugger("breakpoint")
+    clock = CLOCKS.get(fn) if owner is time else None
+    if clock is not None:
+        return clock()
+    if gives_another_value(fn):
+        raise _impure(fn, name == "default_rng" and _are_seeds(args, kwargs))
+    if differs_elsewhere(fn):
+        note_impure(name)
+    if not reads_nothing(fn):
+        unseen(f"{module_of(fn)}.{name}")
+    if fn is builtins.print and traced:
+        current().note("print() shows traced values once, while the function is captured; "
+                       "tracejit.debug_print shows what they are at every call")
+    return call_natively(fn, args, kwargs)
+
+
+def _put(xs: list[Any], items: list[Any]) -> None:
+    """Give a list other items, as many as it has."""
+    for k, x in enumerate(items):
+        before_change(xs, k)
+        xs[k] = x
+
+
+_ITEM_METHODS = ("get", "__getitem__")
+
+
+def _item_of_namespace(names: Any, key: Any, *default: Any) -> Any:
+    """Return an item of a module's dict, or the default."""
+    try:
+        return current().captured.item(names, key)
+    except KeyError:
+        return default[0] if default else None
+
+
+def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call what Python implements; functions that it calls back are captured, for their guards."""
+    args = tuple(map(_captured, args))
+    kwargs = {name: _captured(_called_back(x) if name == "key" else x)
+              for name, x in kwargs.items()}
+    if not _moves(fn):
+        for x in (getattr(fn, "__self__", None), *args, *kwargs.values()):
+            read_deeply(x)
+    if _looks(fn):
+        for x in args if fn not in _IDENTIFIES else ():
+            read_unseen(x)
+        result = write(fn, *args, **kwargs) if fn is print and "file" not in kwargs else (
+            fn(*args, **kwargs))
+    else:
+        owner = getattr(fn, "__self__", None)
+        name = getattr(fn, "__name__", type(fn).__name__)
+        if any(module_of(type(x)) == "decimal" for x in (owner, *args)):
+            current().captured.precision()
+        what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
+        if isinstance(owner, str) and name in ("format", "format_map"):
+            return write(fn, *args, **kwargs)
+        if isinstance(owner, str) and name == "join":
+            texts: list[Any] = list(*args)
+            return written(owner.join(texts), owner, *texts)
+        if not isinstance(owner, (list, dict, collections.deque)):
+            settle([*args, kwargs])
+        result = call_watched(fn, args, kwargs, what, fn if owner is None else owner)
+    name = getattr(fn, "__name__", "")
+    if isinstance(fn, type) or name in ("copy", "iter", "sorted"):
+        return result if any(result is x for x in args) else note_made(result)
+    owner = getattr(fn, "__self__", None)
+    if name in _MAKERS and (owner is builtins or owner is dict or type(owner) in _OWNERS):
+        note_new(result, (owner, *args, *kwargs.values()))
+    return result
+
+
+_OWNERS = frozenset((*CONTAINERS, str))
+_MAKERS = frozenset((
+    "fromkeys", "union", "intersection", "difference", "symmetric_difference", "split", "rsplit",
+    "splitlines", "sum", "__add__", "__mul__", "__rmul__", "__or__", "__and__", "__sub__",
+    "__xor__"))
+"""Functions and methods of Python whose results are new, by their names."""
+
+
+_MOVES = {
+    list: {"append", "extend", "insert", "pop", "clear", "reverse", "copy", "__getitem__"},
+    deque: {"append", "appendleft", "extend", "extendleft", "pop", "popleft", "rotate", "clear",
+            "copy"},
+    dict: {"items", "keys", "values", "copy", "clear"},
+}
+"""The methods of containers that move what they hold, and call nothing of it."""
+
+
+def _moves(fn: Any) -> bool:
+    """Return whether a call asks nothing of the objects that are in its arguments."""
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, tuple(_MOVES)):
+        return any(isinstance(owner, kind) and fn.__name__ in names
+                   for kind, names in _MOVES.items())
+    return any(fn is f for f in (*_IDENTIFIES, len, iter, getattr, hasattr, setattr, delattr))
+
+
+def _called_back(x: Any) -> Any:
+    """Return what native code calls back as a function that is captured."""
+    if isinstance(x, (MethodType, functools.partial)):
+        return lambda *args: call_function(x, args, {})
+    return x
+
+
+def _captured(x: Any) -> Any:
+    return convert(x) if isinstance(x, FunctionType) else x
+
+
+def _are_seeds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether a generator of random numbers is made of a seed."""
+    return any(x is not None for x in (*args, *kwargs.values()))
+
+
+# --- classes and objects ------------------------------------------------------------------------
+
+
+def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make an object; its Python `__init__` is captured like any function."""
+    init = cls.__init__
+    if is_followed(cls):
+        for name in ("__new__", "__init__"):
+            current().captured.entry_of(cls, name)
+    if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
+        new = convert(init)
+        if new is init and rewritten_source(init.__code__) is None:
+            return call_natively(cls, args, kwargs)
+        instance: Any = cls.__new__(cls)
+        note_made(instance)
+        new(instance, *args, **kwargs)
+        return instance
+    if issubclass(cls, np.generic) and args and holds_traced(args[0]):
+        return _scalar_of_numpy(cls, lift(args[0]))
+    if gives_another_value(cls):
+        raise _impure(cls, _are_seeds(args, kwargs))
+    if not is_users_type(cls) and not reads_nothing(cls):
+        unseen(f"{cls.__module__}.{cls.__qualname__}")
+    return call_natively(cls, args, kwargs)
+
+
+def _scalar_of_numpy(cls: type, x: Any) -> Any:
+    """Return `np.float64(x)` and the like: of Python's numbers by `float` or `int`, which raise."""
+    own = dtype_of(x).kind
+    if own == "c" and np.dtype(cls).kind in "iuf" and is_weak(x):
+        raise TypeError(f"{'float' if np.dtype(cls).kind == 'f' else 'int'}() argument must be a "
+                        "string or a real number, not 'complex'")
+    if own == "f" and np.dtype(cls).kind in "iu" and is_weak(x):
+        x = BUILTINS[int](x)
+    return cast(x, cls)
+
+
+def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    call = current().captured.entry(fn, "__call__")
+    if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
+        return _call_python(call, (fn, *args), kwargs)
+    if gives_another_value(fn):
+        makes = getattr(fn, "__name__", "") == "default_rng"
+        raise _impure(fn, makes and _are_seeds(args, kwargs))
+    if not reads_nothing(fn):
+        unseen(f"calling a {type(fn).__qualname__}")
+    if type(fn).__module__.partition(".")[0] == "tracejit":
+        return fn(*args, **kwargs)
+    return call_natively(fn, args, kwargs)

@@ -1,0 +1,204 @@
+"""What operators and functions of Python make of lists of which sizes say how long they are."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import dim_values, is_nonneg
+from tracejit.trace.containers.runs import (
+    Run,
+    Stored,
+    copies,
+    has_runs,
+    length,
+    size_of,
+)
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dispatch import FUNCTIONS
+from tracejit.trace.lists.grown import plain_items
+from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, the_run
+from tracejit.trace.lists.rows import Rows
+from tracejit.trace.python.list_items import get_item, sorted_run, where_equal
+from tracejit.trace.regions.branches import as_condition
+from tracejit.trace.state.changes import note_made
+from tracejit.trace.values.equations import (
+    cast,
+)
+from tracejit.trace.values.mixed import (
+    UNBOUNDED,
+    Kind,
+    Mixed,
+    is_mixed,
+    storage,
+    united,
+)
+from tracejit.trace.values.python_numbers import LIMIT, TOO_LARGE, require
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
+
+__all__ = ["any_item", "concatenated", "contains", "equal", "every_item", "extreme", "is_true",
+           "items_of", "ordered", "sorted_floats", "total", "unpacked"]
+
+
+# --- operators ----------------------------------------------------------------------------------
+
+
+def concatenated(a: Any, b: Any) -> Any:
+    """Return `a + b` of two lists, or two tuples."""
+    return note_made(type(a)([*copies(a), *copies(b)]))
+
+
+def equal(a: Any, b: Any) -> Any:
+    """Return `a == b` of two lists, or two tuples."""
+    if a is b:
+        return True
+    same_size = size_of(a) == size_of(b)
+    if same_size is False:
+        return False
+    xs = a if has_runs(a) else b
+    if not isinstance(same_size, bool):
+        give_up(xs, "comparing lists")
+    if not a or not b:
+        return True
+    x, y = joined(a), joined(b)
+    if x is None or y is None or not (x.is_numbers and y.is_numbers):
+        give_up(xs, "comparing lists")
+    result = FUNCTIONS[np.all](x.data == y.data)
+    return tracer_of(result.value, weak=True)
+
+
+def contains(xs: Any, x: Any) -> Any:
+    """Return `x in xs`."""
+    if not is_plain_number(x):
+        give_up(xs, "looking for something in a list")
+    return tracer_of(FUNCTIONS[np.any](where_equal(xs, x, "looking in a list")).value, weak=True)
+
+
+def is_true(xs: Any) -> Any:
+    """Return whether a list has items."""
+    return as_condition(size_of(xs))
+
+
+# --- functions of lists -------------------------------------------------------------------------
+
+
+def items_of(xs: Any) -> Iterator[Any]:
+    """Yield the items one by one, which needs their number."""
+    for p in list(xs):
+        if not isinstance(p, Run):
+            yield p
+            continue
+        if not isinstance(p.count, int):
+            p.give_up("iterating over a list where it cannot be a loop")
+        for k in range(p.count):
+            yield p.item(k)
+
+
+def unpacked(xs: Any, count: int) -> tuple[Any, ...]:
+    """Return what an assignment to several names unpacks."""
+    from tracejit.trace.values.equations import same_dim
+
+    if not same_dim(length(xs), count):
+        trace, n = current(), length(xs)
+        found = trace.number(n) if trace.is_known(n) else n
+        relation = "not enough" if isinstance(found, int) and found < count else "too many"
+        raise ValueError(f"{relation} values to unpack (expected {count})")
+    return tuple(get_item(xs, k) for k in range(count))
+
+
+def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """Return `sum(xs, start)`."""
+    result = start
+    for p in plain_items(xs):
+        if not isinstance(p, Run):
+            result = add(result, p)
+            continue
+        if isinstance(p, Rows) or (isinstance(p, Stored) and p.nest):
+            p.give_up("a sum of tuples or lists")
+        if p.count == 0:
+            continue
+        if not p.is_numbers:
+            is_empty = current().decide(p.count, "==", "a sum of no arrays is a number")
+            if is_empty:
+                continue
+            if is_empty is None and not is_nonneg(p.count - 1, current().builder.known) and any(
+                    v in current().carried for v in dim_values(p.count)):
+                p.give_up("a sum of no arrays is a number")
+        result = add(result, _run_total(p))
+    return result
+
+
+def _run_total(run: Run) -> Any:
+    data = run.data if isinstance(run, Stored) else run.array()
+    if isinstance(run, Stored) and is_mixed(run.kinds):
+        return _mixed_total(run)
+    weak = isinstance(run, Stored) and run.weak
+    kind = data.dtype.kind
+    dtype = np.int64 if weak and kind == "b" else data.dtype if kind in "iu" else None
+    result = FUNCTIONS[np.sum](data, axis=0, dtype=dtype)
+    trace = current()
+    if isinstance(run, Stored) and run.is_numbers and data.dtype == np.float64 and any(
+            v in trace.carried for v in dim_values(run.count)) and not (
+                is_nonneg(run.count - 1, trace.builder.known)):
+        nothing = Kind(np.dtype(np.int64), True, 0)
+        return Mixed(result, united(run.kinds, {nothing}), run.tell_apart)
+    if weak and kind == "i":
+        size = np.absolute(FUNCTIONS[np.sum](cast(data, np.float64), axis=0))
+        require(size < LIMIT, OverflowError, TOO_LARGE)
+    return result if result.ndim else scalar_of(result.value, weak=weak)
+
+
+def _mixed_total(run: Stored) -> Any:
+    """Return the sum of numbers of several kinds, which is of any of them."""
+    many = 2 ** 32
+    kinds = united(Kind(np.dtype(np.int64), True, k.bound * many) if k.dtype.kind in "bi" else
+                   k._replace(bound=UNBOUNDED) for k in run.kinds)
+    if storage(kinds) is None or not run.is_numbers:
+        run.tell_apart()
+    return Mixed(FUNCTIONS[np.sum](run.data), kinds, run.tell_apart)
+
+
+def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
+    """Return `max(xs)`, or `min(xs)`."""
+    fold = FUNCTIONS[np.max if ufunc is np.maximum else np.min]
+    found = []
+    xs = plain_items(xs)
+    for p in xs:
+        if isinstance(p, Run) and not (p.is_numbers and isinstance(p, Stored)):
+            p.give_up("the largest or smallest of arrays or lists")
+        if isinstance(p, Stored):
+            if len(xs) > 1 and not is_nonneg(p.count - 1, current().builder.known):
+                return extreme([the_run(xs, "the largest or smallest of a list")], ufunc, pair)
+            found.append(p.number(fold(p.data).value))
+        else:
+            found.append(p)
+    return functools.reduce(pair, found)
+
+
+def any_item(xs: Any) -> Any:
+    """Return `any(xs)`."""
+    return FUNCTIONS[np.any](the_run(xs, "any() of a list").data)
+
+
+def every_item(xs: Any) -> Any:
+    """Return `all(xs)`."""
+    return FUNCTIONS[np.all](the_run(xs, "all() of a list").data)
+
+
+def ordered(xs: Any, key: Any, reverse: Any) -> list[Any]:
+    """Return `sorted(xs, key=key, reverse=reverse)`."""
+    return note_made([sorted_run(xs, key, reverse)])  # type: ignore[no-any-return]
+
+
+def sorted_floats(xs: Any, reverse: Any = False) -> list[Any] | None:
+    """Return the items of a list or tuple of floats, some of them traced, in order; else None."""
+    if not isinstance(xs, (list, tuple)) or not any(isinstance(x, (Tracer, Mixed)) for x in xs):
+        return None
+    run = joined(xs) if all(map(is_plain_number, xs)) else None
+    if run is None or any(k.dtype.kind != "f" for k in run.kinds):
+        return None
+    return [run.like(FUNCTIONS[np.sort](run.data)).item(k)
+            for k in (reversed(range(len(xs))) if reverse else range(len(xs)))]

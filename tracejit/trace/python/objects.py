@@ -1,0 +1,591 @@
+"""Objects of users' classes: operators, properties and protocols as captured calls of methods.
+
+Python calls `__add__`, `__len__` or the getter of a property by itself, so that their control flow
+and what they change would not be seen. Here captured code calls them like any other function.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, ValuesView
+from inspect import CO_GENERATOR
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import MissingAttribute, Restart, TracejitError
+from tracejit.exact import is_unchanging
+from tracejit.trace.containers.places import (
+    UNSET,
+    HiddenPlace,
+    MaybeUnset,
+    Poison,
+    present,
+)
+from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dependencies import note_impure
+from tracejit.trace.ground.dispatch import INDEXED, SETTERS
+from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.ground.operators import BINARY, COMPARISONS, UNARY
+from tracejit.trace.ground.restarts import Unroll
+from tracejit.trace.ground.upward import above
+from tracejit.trace.lists import list_runs
+from tracejit.trace.lists.growing import MANY_ITEMS
+from tracejit.trace.python import list_functions, list_items, list_making
+from tracejit.trace.python.calls import call_natively, captured_function, holds_traced, type_of
+from tracejit.trace.regions.branches import BranchRaised, as_condition, trace_if
+from tracejit.trace.state.changes import (
+    CONTAINERS,
+    advance,
+    before_change,
+    call_watched,
+    is_iterator,
+    note_made,
+    note_new,
+    read_deeply,
+    read_unseen,
+)
+from tracejit.trace.state.paths import class_entry, own_names
+from tracejit.trace.values.equations import is_weak, lift, to_dim
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
+
+__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "binary", "compare",
+           "contains", "delete_attribute", "delete_item", "get_item", "inplace", "iterate",
+           "negated", "read_attribute", "set_attribute", "set_item", "special_method", "truth",
+           "unary"]
+
+
+ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
+"""What ends a capture or an attempt of one: no `except` or `with` of the user may swallow it."""
+
+
+def special_method(x: Any, name: str) -> Callable[..., Any] | None:
+    """Return a method that Python calls by itself, captured, where a user's class has it."""
+    if _is_plain(x):
+        return None
+    method = current().captured.entry(x, name)
+    if not isinstance(method, FunctionType):
+        return None
+    if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
+        note_impure(method.__qualname__)
+        read_unseen(x)
+        return None
+    return captured_function(method)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether what operators do with something is known."""
+    return isinstance(x, TracedOperand) or home_of_class(type(x)) in ("builtins", "numpy")
+
+
+# --- operators ----------------------------------------------------------------------------------
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b`."""
+    o = BINARY[op]
+    if (isinstance(a, (list, tuple)) or isinstance(b, (list, tuple))) and (
+            special_method(a, o.method) is None and special_method(b, o.reflected) is None):
+        result = _operate_on_lists(op, a, b)
+        if result is not NotImplemented:
+            return result
+    return _operate(a, b, o.method, o.reflected, o.plain)
+
+
+def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b`, one of them a list or tuple, where more than Python has to see to it."""
+    if op == "Add" and type(a) is type(b) and (has_runs(a) or has_runs(b)):
+        return list_functions.concatenated(a, b)
+    xs, other = (a, b) if isinstance(a, (list, tuple)) else (b, a)
+    if isinstance(other, (SymInt, Tracer)) and not other.ndim and op in ("Mult", "Add"):
+        if op == "Mult" and is_index(other):
+            found = list_making.repeated(xs, other)
+            return NotImplemented if found is None and isinstance(other, SymInt) else (
+                xs * need_int(to_dim(other), f"repeating a {type(xs).__name__}")
+                if found is None else found)
+        kind = type_of(other).__name__
+        if is_weak(other):
+            raise TypeError(f"unsupported operand types for a {type(xs).__name__} and a {kind}")
+        if op == "Mult" and not other.is_array:
+            raise TypeError(f"can't multiply sequence by non-int of type '{kind}'")
+    if op == "Mult" and type(other) is int and other > MANY_ITEMS and (
+            type(xs) is list and len(xs) == 1 and xs[0] is None):
+        found = list_making.repeated(xs, other)
+        return NotImplemented if found is None else found
+    if op == "Mult" and has_runs(xs) and isinstance(other, int):
+        return note_made(type(xs)([p for _ in range(other) for p in copies(xs)]))
+    if has_runs(xs) and isinstance(other, (list, tuple, int, float)) and not isinstance(
+            other, np.generic):
+        raise TypeError(f"unsupported operand types: {type(a).__name__} and {type(b).__name__}")
+    return NotImplemented
+
+
+def inplace(op: str, a: Any, b: Any) -> Any:
+    """Return what `a op= b` binds a to."""
+    o = BINARY[op]
+    method = special_method(a, o.inplace)
+    if method is not None:
+        result = method(a, b)
+        return binary(op, a, b) if result is NotImplemented else result
+    if isinstance(a, list) and op == "Mult" and special_method(a, o.method) is not None:
+        return binary(op, a, b)  # `+=` is the list's also where a class has an `__add__`
+    if isinstance(a, list) and _is_numpys(b) and (op == "Add" or np.ndim(b)):
+        return binary(op, a, b)  # arrays take lists for arrays, before lists could take them
+    if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (
+            isinstance(b, TracedOperand))):
+        list_items.extend(a, b)
+        return a
+    if isinstance(a, list) and op == "Mult" and (has_runs(a) or isinstance(b, TracedOperand)):
+        new = binary(op, a, b)
+        list_items.replace_items(a, new)
+        return a
+    if isinstance(a, (list, tuple)) and (
+            has_runs(a) or holds_runs(b) or isinstance(b, TracedOperand)):
+        return binary(op, a, b)
+    if _is_plain(a) or hasattr(type(a), o.inplace):
+        return call_watched(o.plain_inplace, (a, b), {}, f"{type(a).__name__}.{o.inplace}()")
+    return binary(op, a, b)
+
+
+def _is_numpys(x: Any) -> bool:
+    """Whether something is an array or a scalar of NumPy."""
+    return isinstance(x, (np.ndarray, np.generic)) or (isinstance(x, Tracer) and not is_weak(x))
+
+
+def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, Any], Any]) -> Any:
+    """Call whichever of two operands' methods Python would call."""
+    left, right = special_method(a, method), special_method(b, reflected)
+    if left is None and right is None:
+        if _is_plain(a) and _is_plain(b) and not isinstance(a, dict):
+            for x in (a, b):
+                read_deeply(x)
+            result = plain(a, b)
+        else:
+            result = call_natively(plain, (a, b), {})
+        made = type(a) in CONTAINERS or type(b) in CONTAINERS
+        return note_new(result, (a, b)) if made else result
+    attempts = [(left, a, b)]
+    if right is not None and type(a) is not type(b) and not (isinstance(a, (Tracer, np.ndarray))
+                                                              and np.ndim(a)):
+        first = issubclass(type(b), type(a))
+        attempts.insert(0 if first else 1, (right, b, a))
+    for attempt, x, y in attempts:
+        if attempt is not None:
+            result = attempt(x, y)
+            if result is not NotImplemented:
+                return result
+    return plain(a, b)
+
+
+def unary(op: str, x: Any) -> Any:
+    """Return `op x`."""
+    o = UNARY[op]
+    method = special_method(x, o.method)
+    return call_natively(o.plain, (x,), {}) if method is None else method(x)
+
+
+def are_one_object(a: Any, b: Any) -> bool:
+    """Return whether two things are one object in Python."""
+    if a is b:
+        return True
+    trace = current()
+    if not (isinstance(a, Tracer) and isinstance(b, Tracer)):
+        return bool(trace.captured.are_one_object(a, b))
+    found = trace.memory.are_one_object(a, b)
+    if found is None and a.is_array and b.is_array and a.cell is not b.cell and (
+            a.cell.may_be_one_with(b.cell)):
+        raise refuse("`is` between arrays of which data or their layout decides whether they are "
+                     "one", "Compare what they hold, or keep a flag")
+    return bool(found)
+
+
+def compare(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b` of a comparison."""
+    if op in ("Is", "IsNot"):
+        if a is not b:
+            list_items.refuse_unknown_identity(a, b)
+        return are_one_object(a, b) is (op == "Is")
+    if op in ("In", "NotIn"):
+        found = contains(b, a)
+        found = found if op == "In" else negated(found)
+        return tracer_of(found.value, weak=True) if isinstance(found, Tracer) else found
+    if holds_runs(a) or holds_runs(b):
+        found = _compare_lists(op, a, b)
+        if found is not NotImplemented:
+            return found
+    o = COMPARISONS[op]
+    if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
+        return negated(compare("Eq", a, b))
+    return _operate(a, b, o.method, o.reflected, o.plain)
+
+
+def _compare_lists(op: str, a: Any, b: Any) -> Any:
+    """Return `a op b`, one of them a list of which a size says how long it is."""
+    if isinstance(a, (Tracer, np.ndarray)) or isinstance(b, (Tracer, np.ndarray)):
+        return NotImplemented
+    if op not in ("Eq", "NotEq"):
+        list_runs.give_up(a if holds_runs(a) else b, "the order of lists")
+    if not any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, tuple)):
+        return op == "NotEq"
+    found = list_functions.equal(a, b)
+    return found if op == "Eq" else negated(found)
+
+
+def negated(x: Any) -> Any:
+    """Return `not x`."""
+    test = truth(x)
+    return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value, weak=True)
+
+
+def contains(container: Any, item: Any) -> Any:
+    """Return `item in container`."""
+    if has_runs(container):
+        return list_functions.contains(container, item)
+    if isinstance(container, (list, tuple, deque, ValuesView)) and (
+            any(isinstance(x, TracedOperand) for x in (item, *container))):
+        return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
+    if id(container) in current().captured.namespaces:
+        return _has_item(container, item)
+    if isinstance(container, type(os.environ)):
+        asked = current().captured.asked(container.__contains__, (item,), {})
+        if asked is not NotImplemented:
+            return asked
+    if isinstance(container, (SymInt, Tracer)):
+        if not container.ndim:
+            raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
+        equal = compare("Eq", container, item)
+        return equal if isinstance(equal, bool) else truth(np.any(equal))
+    method = special_method(container, "__contains__")
+    if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
+        content = dict.get(container, item)
+        if isinstance(content, MaybeUnset):
+            return content.is_set
+        current().captured.freeze(container)
+        _look_up(container, item)
+        return item in container
+    if method is None:
+        read_unseen(container)
+        read_deeply((container, item))
+        return item in container
+    return truth(method(container, item))
+
+
+def _has_item(names: Any, key: Any) -> bool:
+    try:
+        current().captured.item(names, key)
+    except KeyError:
+        return False
+    return True
+
+
+def any_of(items: Iterable[Any]) -> Any:
+    """Return whether any of some things is true, as a Python bool or as a traced one."""
+    result: Any = False
+    for x in items:
+        x = truth(x)
+        if x is True:
+            return True
+        result = x if result is False else np.logical_or(result, x) if x is not False else result
+    return result
+
+
+def truth(x: Any) -> Any:
+    """Return the truth of something as a Python bool, or as a traced bool."""
+    if isinstance(x, (MaybeUnset, Poison)):
+        return truth(present(x))
+    if isinstance(x, dict):
+        read_unseen(x)
+    if has_runs(x):
+        return list_functions.is_true(x)
+    if _is_plain(x):
+        return as_condition(x)
+    for name in ("__bool__", "__len__"):
+        method = special_method(x, name)
+        if method is not None:
+            return as_condition(method(x))
+        if hasattr(type(x), name):
+            read_unseen(x)
+            break
+    return as_condition(x)
+
+
+# --- attributes ---------------------------------------------------------------------------------
+
+
+def read_attribute(owner: Any, name: str, *default: Any) -> Any:
+    """Return `owner.name`; `AttributeError` if there is none.
+
+    default -- what it is where data decides that there is none
+    """
+    captured = current().captured
+    cls = type(owner)
+    if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
+        return captured.attribute(owner, name)
+    found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
+    if isinstance(found, property):
+        getter = captured_function(found.fget)
+        return captured.attribute(owner, name) if getter is None else getter(owner)
+    own = own_names(owner)
+    if isinstance(found, functools.cached_property) and not captured.is_from_outside(owner):
+        compute = captured_function(found.func)
+        if compute is not None:
+            return _cached(owner, name, own.get(name, UNSET), compute)
+    if found is None and name not in own:
+        method = special_method(owner, "__getattr__")
+        if method is not None:
+            captured.shows_no_own(owner, name)
+            return method(owner, name)
+    content = captured.attribute(owner, name)
+    if default and isinstance(content, MaybeUnset):
+        return _either(content, lambda: default[0])
+    return present(content, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
+
+
+def attribute_of_traced(owner: Any, name: str) -> Any:
+    """Return an attribute of a traced array or number: those that its class has, and no others."""
+    kind = type_of(owner)
+    if name == "__class__":
+        return kind
+    of_python = kind in (bool, int, float, complex)
+    if (of_python or name.startswith("__")) and not hasattr(kind, name):
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    try:
+        found = getattr(owner, name)
+    except MissingAttribute:
+        raise
+    except AttributeError:
+        if not hasattr(kind, name):
+            raise
+        raise refuse(f"the attribute {name!r} of a traced {kind.__name__} cannot be captured",
+                     "Use a function or an operator that does the same") from None
+    if of_python and isinstance(found, Tracer) and not found.weak:
+        found = tracer_of(found.value, weak=True)
+    return found
+
+
+def _may_run(cls: type, name: str) -> bool:
+    """Whether reading an attribute may run code of the class: a descriptor's, `__getattr__`."""
+    try:
+        found = class_entry(cls, name)
+    except AttributeError:
+        return hasattr(cls, "__getattr__")
+    return hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
+
+
+def _either(content: MaybeUnset, otherwise: Callable[[], Any]) -> Any:
+    """Return the content where it is set, and what a function returns where it is not."""
+    result = HiddenPlace()
+    trace_if(content.is_set, [lambda: result.set(content.content),
+                              lambda: result.set(otherwise())], [result])
+    return present(result.get())
+
+
+def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) -> Any:
+    """Return a cached property, which is computed where it is not there yet."""
+    def fill() -> Any:
+        result = compute(owner)
+        set_attribute(owner, name, result)
+        return result
+
+    if isinstance(content, MaybeUnset):
+        return _either(content, fill)
+    return fill() if content is UNSET else content
+
+
+def set_attribute(owner: Any, name: str, content: Any) -> None:
+    """Carry out `owner.name = content`."""
+    if isinstance(owner, TracedOperand):
+        _set_array_attribute(owner, name, content)
+        return
+    found = current().captured.entry(owner, name)
+    if isinstance(found, property):
+        setter = captured_function(found.fset)
+        if setter is not None:
+            setter(owner, content)
+            return
+    method = _setter_of(owner)
+    if method is not None:
+        method(owner, name, content)
+        return
+    before_change(owner, name)
+    setattr(owner, name, content)
+
+
+def _setter_of(owner: Any) -> Callable[..., Any] | None:
+    """Return the captured `__setattr__` of a class; None for Python's, and a data class's."""
+    found = current().captured.entry(owner, "__setattr__")
+    if not isinstance(found, FunctionType) or found.__code__.co_filename == "<string>":
+        return None
+    return captured_function(found)
+
+
+def _set_array_attribute(owner: TracedOperand, name: str, content: Any) -> None:
+    if name in SETTERS and isinstance(owner, Tracer) and owner.is_array:
+        SETTERS[name](owner, content)
+    elif isinstance(owner, Tracer) and hasattr(np.ndarray, name):
+        raise refuse(f"assigning to the attribute {name!r} of an array",
+                     "Make a new array instead: x.astype(dtype), say")
+    else:
+        kind = type_of(owner)
+        text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        raise AttributeError(f"{text!r} object has no attribute {name!r}")
+
+
+def delete_attribute(owner: Any, name: str) -> None:
+    """Carry out `del owner.name`."""
+    before_change(owner, name)
+    delattr(owner, name)
+
+
+# --- items --------------------------------------------------------------------------------------
+
+
+def get_item(container: Any, key: Any) -> Any:
+    """Return `container[key]`."""
+    if container is np.r_ or container is np.c_:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(map(holds_traced, parts)) or any(
+                isinstance(s, slice) and holds_traced((s.start, s.stop, s.step)) for s in parts):
+            return INDEXED[container](parts)
+    if isinstance(container, np.ndarray):
+        container = lift(container)
+    if has_runs(container):
+        return list_items.get_item(container, key)
+    if type(container) is list and isinstance(key, SymInt):
+        found = list_items.item_of_a_growing_list(container, key)
+        if found is not None:
+            return found
+    if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
+        raise refuse(f"a {type(container).__name__} is indexed by a traced value",
+                     "Make it an array: np.array(...)[i]")
+    if id(container) in current().captured.namespaces:
+        return current().captured.item(container, key)
+    if isinstance(container, type(os.environ)):
+        asked = current().captured.asked(container.__getitem__, (key,), {})
+        if asked is not NotImplemented:
+            return asked
+    method = special_method(container, "__getitem__")
+    if method is not None:
+        return method(container, key)
+    if isinstance(container, Tracer):
+        return container[key]
+    if isinstance(container, SymInt):
+        raise TypeError("'int' object is not subscriptable")
+    current().captured.freeze(container)
+    _look_up(container, key)
+    if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
+        content = container[key]
+        if isinstance(key, slice) and type(container) in CONTAINERS:
+            return note_made(content)
+    else:
+        content = call_watched(operator.getitem, (container, key), {}, "reading an item")
+    return present(content, KeyError, repr(key))
+
+
+def _look_up(container: Any, key: Any) -> None:
+    """Note that a key is looked up: where it is an object, methods of it and of keys may run."""
+    if not _is_plain(key):
+        read_unseen(key)
+    if isinstance(container, dict) and not is_unchanging(key):  # that takes long for many keys
+        read_deeply([*container, key])
+
+
+def set_item(container: Any, key: Any, content: Any) -> None:
+    """Carry out `container[key] = content`."""
+    if isinstance(container, Tracer):
+        container[key] = content
+        return
+    if isinstance(container, np.ndarray):
+        raise refuse("writing to an array from outside of the captured function",
+                     "Create it inside the function, or pass it as an argument")
+    if isinstance(container, list) and (has_runs(container) or (
+            isinstance(key, slice) and holds_runs(content))):
+        place = list_items.set_item(container, key, content)
+        if place is None:
+            return
+        key = place
+    method = special_method(container, "__setitem__")
+    if method is not None:
+        method(container, key, content)
+        return
+    if isinstance(container, (list, dict)) and not isinstance(key, slice):
+        if isinstance(container, list) or isinstance(key, SymInt):
+            key = operator.index(key)
+        if not _holds(container, key, content):
+            before_change(container, key)
+            container[key] = content
+        return
+    call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
+
+
+def _holds(container: Any, key: Any, content: Any) -> bool:
+    """Whether an item is already what it is set to, as after `d[key] += 1` of an array."""
+    try:
+        return isinstance(content, Tracer) and container[key] is content
+    except LookupError:
+        return False
+
+
+def delete_item(container: Any, key: Any) -> None:
+    """Carry out `del container[key]`."""
+    if has_runs(container):
+        list_items.delete_item(container, key)
+        return
+    method = special_method(container, "__delitem__")
+    if method is not None:
+        method(container, key)
+        return
+    call_watched(operator.delitem, (container, key), {}, "deleting an item")
+
+
+# --- protocols ----------------------------------------------------------------------------------
+
+
+@above
+def iterate(x: Any) -> Iterator[Any]:
+    """Return an iterator over what can be iterated in Python."""
+    if has_runs(x):
+        return list_functions.items_of(x)
+    method = special_method(x, "__iter__")
+    if method is None:
+        read_unseen(x)
+    iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
+    if is_iterator(iterator) and iterator is x:
+        advance(iterator)
+    return iterator
+
+
+def _require_silence(state: Any) -> None:
+    """Refuse an `np.errstate` that does more than warn of what compiled code does in silence."""
+    slots = [getattr(state, name, None) for name in getattr(type(state), "__slots__", ())]
+    if any(x in ("raise", "call", "print", "log") for x in slots if isinstance(x, str)):
+        raise refuse("np.errstate that raises or calls cannot be captured: compiled code computes "
+                     "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`")
+
+
+class Managed:
+    """What a `with` manages: the methods are captured, and nobody swallows what ends a capture."""
+
+    def __init__(self, manager: Any) -> None:
+        if isinstance(manager, np.errstate):
+            _require_silence(manager)
+        self.manager = manager
+
+    def __enter__(self) -> Any:
+        return self._method("__enter__")()
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+        swallowed = self._method("__exit__")(kind, error, traceback)
+        return swallowed and not isinstance(error, ENDS_CAPTURES)
+
+    def _method(self, name: str) -> Callable[..., Any]:
+        method = special_method(self.manager, name)
+        if method is None:
+            plain = getattr(type(self.manager), name)
+            return lambda *args: call_watched(plain, (self.manager, *args), {}, "a `with`")
+        return functools.partial(method, self.manager)

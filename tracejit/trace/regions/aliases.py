@@ -1,0 +1,257 @@
+"""Which arrays names hold after a loop that binds them anew, and which writes others must see.
+
+A name may be bound to one array after another, two may change places, an iteration may leave a name
+as it was. Where a write could be missed by another name for the array, the loop is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim
+from tracejit.trace.containers.heap import held_by_program
+from tracejit.trace.containers.places import MaybeUnset
+from tracejit.trace.ground.context import Cell, current, refuse
+from tracejit.trace.values.tracer import CellPlace, Tracer
+
+__all__ = ["Begun", "Bound", "array_of", "settle_aliases", "surely_runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a name holds when an iteration begins: no handle, so that it counts as no use."""
+
+    cell: Cell
+    steps: Any
+    dims: tuple[Dim, ...]
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A name that a loop binds to arrays, or an item of a list, tuple or dict in a name.
+
+    Its arrays before the loop, at both ends of an iteration, and now; None where it holds none.
+    """
+
+    name: str
+    start: Tracer | None
+    begun: Begun | None
+    ended: Tracer | None
+    now: Tracer | None
+
+
+def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: Any) -> None:
+    """Give the arrays that names held before the loop what writes in the loop left in them.
+
+    A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
+    they held at first; which of the two a name holds at the end, the number of iterations says.
+    """
+    carried = {b.begun.cell for b in bound if b.begun is not None}
+    for cell in tracer.outdated:
+        lasts = cell in carried or cell.depth <= current().depth  # it is not made in an iteration
+        if lasts and cell in tracer.read:  # in the next one, after it became stale
+            cell.refuse_stale()
+    bindings = _Bindings(tracer, bound)
+    bindings.outdate_choices()
+    for k in bindings.rotating:
+        bindings.settle_rotation(k, trips)
+    for k in range(len(bound)):
+        bindings.refuse_missed_writes(k)
+        bindings.write_back(k)
+        bindings.note_choices(k)
+    bindings.link_what_began_as_one()
+
+
+class _Bindings:
+    """What the names of arrays held before a loop, at both ends of an iteration, and hold now.
+
+    Names are places in `bound`. `source[k]` is the name whose array name k ends an
+    iteration with, as a whole; `steps[k]` are all whose array, or a view of it, it may be.
+    """
+
+    def __init__(self, tracer: Any, bound: Sequence[Bound]) -> None:
+        self.tracer, self.bound = tracer, bound
+        self.start = {k: b.start for k, b in enumerate(bound) if b.start is not None}
+        self.ended = {k: b.ended for k, b in enumerate(bound) if b.ended is not None}
+        self.now = {k: b.now for k, b in enumerate(bound) if b.now is not None}
+        begun = {k: b.begun for k, b in enumerate(bound) if b.begun is not None}
+        self.written = {k for k, x in begun.items()
+                        if x.cell.value is not x.value or x.cell.touched}
+        holder = {begun[k].cell: k for k in begun}
+        self.source = {k: holder.get(x.cell) if not x.steps else None
+                       for k, x in self.ended.items()}
+        self.steps = {k: [holder[c] for c in _behind(x) if c in holder]
+                      for k, x in self.ended.items()}
+        self.carried_cells = {c.place.key for c in tracer.carried}
+        self.rotating = {k: cycle for k in range(len(bound))
+                         if (cycle := self._cycle(k)) is not None}
+        """The names that change places, each with those whose arrays it held, last first."""
+
+    def _name(self, k: int) -> str:
+        return self.bound[k].name
+
+    def _came_from(self, k: int) -> set[int]:
+        """Return the names whose array a name may hold after some iterations, itself included."""
+        found, pending = set(), [k]
+        while pending:
+            j = pending.pop()
+            if j not in found:
+                found.add(j)
+                pending += self.steps.get(j, ())
+        return found
+
+    def _cycle(self, k: int) -> list[int] | None:
+        """Return the names that change places with one, which held arrays of their own; or None."""
+        cycle = [k]
+        while (nxt := self.source.get(cycle[-1])) is not None and nxt != k and (
+                len(cycle) <= len(self.bound)):
+            cycle.append(nxt)
+        cells = {self.start[j].cell for j in cycle if j in self.start}
+        return cycle if self.source.get(cycle[-1]) == k and len(cells) == len(cycle) else None
+
+    # --- writes ---------------------------------------------------------------------------------
+
+    def outdate_choices(self) -> None:
+        """Note the writes to what names held before the loop, and with it to what may be that."""
+        for j in {j for k in self.written for j in self._came_from(k) if j in self.start}:
+            cell = self.start[j].cell
+            choices = [choice for ref in cell.choices if (choice := ref()) is not None]
+            cell.outdate_choices()
+            for choice in choices:
+                if choice in self.tracer.read:
+                    choice.refuse_stale()
+
+    def settle_rotation(self, k: int, trips: Any) -> None:
+        """Give the array that a name held at first what is in it after some changes of places."""
+        cycle, cell = self.rotating[k], self.start[k].cell
+        if not self.written & set(cycle) or self.start[k].steps:
+            return
+        if cell in self.tracer.read and _has_other_handles(self.start[k]):
+            raise _rebound(self._name(k))
+        holder = {self.source[j]: j for j in cycle}
+        held = [k]  # the names that hold the array after 0, 1, 2 ... iterations
+        for _ in cycle[1:]:
+            held.append(holder[held[-1]])
+        content: Any = None
+        for turn, j in reversed(list(enumerate(held))):
+            content = self.now[j] if content is None else np.where(
+                trips % len(cycle) == turn, self.now[j], content)
+        current().record(CellPlace(cell), cell.depth)
+        cell.value = content.value
+
+    def refuse_missed_writes(self, k: int) -> None:
+        """Refuse where a write by a name would be missed by another that may hold its array."""
+        came_from = [j for j in self._came_from(k) if j in self.start]
+        lasting = self._lasting(k)
+        if k in self.written and (lasting or any(self._is_shared(j, k) for j in came_from)):
+            raise _rebound(self._name(k))
+        first = [self.start[k].cell, *_sources(self.start[k].cell)] if k in self.start else []
+        if any(CellPlace(cell).key in self.carried_cells
+               for cell in (*first, *lasting)):
+            raise _rebound(self._name(k))
+
+    def _is_shared(self, j: int, k: int) -> bool:
+        """Whether others may have what a name held before the loop, which name k came to hold."""
+        x = self.start[j]
+        return (any(i != j and y.cell.may_be_one_with(x.cell) for i, y in self.start.items())
+                or any(c.is_in_use() for c in _sources(x.cell))
+                or ((k not in self.rotating or bool(x.steps)) and _has_other_handles(x)))
+
+    def _lasting(self, k: int) -> list[Cell]:
+        """Return what a name may end an iteration with that others hold in the next."""
+        if k in self.rotating:
+            return []
+        depth, found = current().depth, []
+        for j in self._came_from(k):
+            if j in self.ended:
+                others = {x.cell for i, x in self.ended.items() if i != j}
+                found += [c for c in _behind(self.ended[j]) if c.depth <= depth or c in others]
+        return found
+
+    def write_back(self, k: int) -> None:
+        """Give the array that a name held before the loop what the first iteration wrote to it."""
+        if k in self.written and k in self.start and k not in self.rotating and (
+                not self.start[k].steps):
+            cell = self.start[k].cell
+            cell.touch()  # a loop around this one has to know
+            current().record(CellPlace(cell), cell.depth)
+            cell.value = self.now[k].cell.value
+
+    # --- what names hold now --------------------------------------------------------------------
+
+    def note_choices(self, k: int) -> None:
+        """Note which arrays a name may hold after the loop."""
+        if k not in self.now:
+            return
+        may_hold = set().union(*(self._came_from(j) for j in self.steps.get(k, ())))
+        if k in self.start and k not in may_hold and (
+                current().frames or _held_by_others(self.start[k])) and not surely_runs(
+                    self.tracer):
+            may_hold.add(k)
+        begins = [self.start[j] for j in may_hold if j in self.start]
+        twins = [] if k in self.rotating or k not in self.ended else [
+            self.now[j].cell for j in self.now if j != k and j in self.ended
+            and not {*_behind(self.ended[j])}.isdisjoint(_behind(self.ended[k]))]
+        held = [c for x in begins for c in _held_by_others(x)]
+        cell = self.now[k].cell
+        cell.stands_for([*self._lasting(k), *twins, *held])
+        if current().frames:
+            cell.origins.update(x.cell for x in begins)
+            cell.may_begin_as(*(x.cell for x in begins))
+
+    def link_what_began_as_one(self) -> None:
+        """Note which names may hold one array after the loop because two names held it before."""
+        came_from = {k: self._came_from(k) for k in self.now}
+        for p, q in itertools.combinations(self.start, 2):
+            if self.start[p].cell is not self.start[q].cell:
+                continue
+            for k, j in itertools.permutations(self.now, 2):
+                if p in came_from[k] and q in came_from[j] and (
+                        self.now[k].cell is not self.now[j].cell):
+                    self.now[k].cell.may_be(self.now[j].cell)
+
+
+def _rebound(name: str) -> Refusal:
+    return refuse(f"{name!r} is bound to one array after another in this loop, which writes to it, "
+                  "while another name for the array is in use",
+                  f"Copy it where it is bound: {name} = {name}.copy()")
+
+
+def surely_runs(tracer: Any) -> bool:
+    """Whether a counted loop runs at least once in this call, which then is a guard."""
+    return tracer.condition is None and current().decide(
+        tracer.lo - tracer.hi, "<", "whether a loop runs decides which array a name holds") is True
+
+
+def array_of(content: Any) -> Tracer | None:
+    """Return the array that a name holds, also one that may be unset; None if it holds another."""
+    content = content.content if isinstance(content, MaybeUnset) else content
+    return content if isinstance(content, Tracer) and content.is_array else None
+
+
+def _behind(x: Tracer) -> list[Cell]:
+    return [x.cell, *x.cell.origins, *_sources(x.cell)]
+
+
+def _sources(cell: Cell) -> list[Cell]:
+    return [c for ref in cell.sources if (c := ref()) is not None]
+
+
+def _held_by_others(x: Tracer) -> list[Cell]:
+    """Return the cells that a handle may be on and that others may have handles on."""
+    return [*([x.cell] if _has_other_handles(x) else []), *_sources(x.cell)]
+
+
+def _has_other_handles(x: Tracer) -> bool:
+    """Whether the array of a handle has another handle, or the handle is held by the program."""
+    if x.cell.is_in_use(besides=x):
+        return True
+    return any(v is x for v in held_by_program())

@@ -1,0 +1,471 @@
+"""Tracing an `if` on data: both branches, each from the same state, and what each leaves merged."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal, TracejitError
+from tracejit.ir.builder import BlockScope
+from tracejit.ir.core import Atom, Value
+from tracejit.ir.dims import Dim
+from tracejit.ir.types import Aval, LogType
+from tracejit.trace.containers.container_aliases import (
+    Held,
+    containers,
+    link_branches,
+    snapshot,
+    with_joined,
+)
+from tracejit.trace.containers.places import (
+    UNSET,
+    MaybeUnset,
+    Poison,
+    are_equal_constants,
+    children,
+    is_number,
+    name_places,
+    rebuild,
+    same_structure,
+)
+from tracejit.trace.containers.runs import Run
+from tracejit.trace.ground.context import Cell, Place, current, refuse
+from tracejit.trace.ground.dispatch import loop_dtypes
+from tracejit.trace.ground.restarts import Grows, Unroll
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.state.known import fix_ints, rests_on_data
+from tracejit.trace.values.equations import (
+    as_operand,
+    atom_of,
+    dims_of,
+    emit,
+    emit_value,
+    fit,
+    is_weak,
+    lift,
+    promotion_key,
+    same_dim,
+)
+from tracejit.trace.values.mixed import Mixed, settled
+from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
+
+__all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
+
+
+class BranchRaised(Exception):
+    """Internal: a branch on data ended by raising; its check is in the graph."""
+
+
+def as_condition(x: Any) -> Any:
+    """Return a condition as a Python bool, or as a traced bool."""
+    if isinstance(x, SymInt):
+        x = x != 0
+    if isinstance(x, Mixed):
+        x = x.number
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if not isinstance(x, Tracer):
+        return bool(x)
+    if x.dims:
+        if not all(same_dim(d, 1) for d in x.dims):
+            raise ValueError("The truth value of an array with more than one element is ambiguous. "
+                             "Use a.any() or a.all()")
+        x = x.reshape(())
+    return x if x.dtype == np.bool_ else x != 0
+
+
+@dataclass(slots=True)
+class _Branch:
+    """What tracing one branch left."""
+
+    scope: BlockScope
+    places: dict[object, Place]
+    raised: bool = False
+    contents: dict[object, Any] = field(default_factory=dict)
+    copies: dict[object, Any] = field(default_factory=dict)
+    """The contents as they were when the branch ended: what changed in them is put back."""
+    originals: dict[int, Any] = field(default_factory=dict)
+    """What the lists, tuples and dicts in `copies` are copies of, by their ids."""
+    held: dict[object, Held] = field(default_factory=dict)
+    """The lists and dicts in the contents, with those that they may be."""
+    outputs: list[Atom] = field(default_factory=list)
+
+    def note(self, key: object, content: Any) -> None:
+        """Note what a place holds at the end of the branch."""
+        self.contents[key] = content
+        self.copies[key] = snapshot(content, self.originals)
+        self.held[key] = with_joined(containers(content))
+
+    def note_kept(self, place: Place) -> None:
+        """Note a place that only the other branch changed; its content may have changed within."""
+        before = [(p, p.get()) for p in self.places.values()]
+        for p, _ in before:
+            p.set(self.contents[p.key])
+        try:
+            self.note(place.key, place.get())
+        finally:
+            for p, content in before:
+                p.set(content)
+
+
+def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
+             names: Sequence[Place]) -> None:
+    """Trace both branches of a condition and give names and cells what the taken one leaves."""
+    lists = ABOVE.DataLists()
+    by_data = rests_on_data(condition)
+    # a branch binds, and lets go of, names that nothing reads after it: to be traced once more
+    begun = [(p, p.get()) for fn in branches if isinstance(fn, FunctionType)
+             for p in name_places(fn.__code__.co_freevars, fn)]
+    while True:
+        try:
+            lists.begin()
+            _trace_if(condition, branches, names, lists, by_data)
+        except Grows as e:
+            lists.put_back()
+            if not lists.takes(e):
+                raise
+            for place, content in begun:
+                place.set(content)
+        except Unroll as e:
+            lists.put_back()
+            if any(f.kind == "loop" for f in current().frames):
+                raise
+            raise e.refusal or refuse(e.why, "Fill an array that is made before the branch"
+                                      ) from None
+        except BaseException:
+            lists.put_back()
+            raise
+        else:
+            lists.finish()
+            return
+
+
+def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
+              lists: Any, by_data: bool) -> None:
+    try:
+        traced = [_trace_branch(fn, names, lists, by_data) for fn in branches]
+    except Refusal:
+        fix_ints(condition, "a branch, which cannot be captured as one on data,")
+        raise
+    places: dict[object, Place] = {p.key: p for p in names}
+    for b in traced:
+        places.update(b.places)
+    merger = _Merger(condition, traced)
+    merged: list[tuple[Place, Callable[[], Any]]] = []
+    leave = [b for b in traced if not b.raised] or traced
+    for key, p in places.items():
+        before = p.get()
+        if all(b.contents.get(key, before) is before for b in leave):
+            continue
+        for b in leave:
+            if key not in b.contents:
+                b.note_kept(p)
+        left = [b if not b.raised else leave[0] for b in traced]
+        if isinstance(p, CellPlace):
+            merged.append((p, merger.value(*(b.contents[key] for b in left))))
+        else:
+            merged.append((p, merger.content(getattr(p, "name", ""),
+                                             *(b.copies[key] for b in left))))
+    merger.close()
+    trace = current()
+    for p, content in merged:
+        if p.depth is not None:
+            trace.record(p, p.depth)
+        p.set(content())
+    link_branches([getattr(p, "name", "a name") for p, _ in merged],
+                  [merger.made_for(p.get()) for p, _ in merged],
+                  [[b.held[p.key] for b in leave] for p, _ in merged])
+    if all(b.raised for b in traced):
+        raise BranchRaised
+
+
+def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
+                  by_data: bool) -> _Branch:
+    trace = current()
+    before = [(p, p.get()) for p in names]
+    raised = False
+    try:
+        with trace.region("if") as (frame, scope):
+            lists.frame, frame.by_data = frame, by_data
+            try:
+                fn()
+            except BranchRaised:
+                raised = True
+            except _ERRORS as e:
+                raised = _swallow(e)
+            branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised)
+            for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
+                branch.note(p.key, p.get())
+    finally:
+        for p, content in before:
+            p.set(content)
+    return branch
+
+
+_ERRORS = (NameError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+"""What Python and NumPy raise about what names hold, as where an int array is multiplied by 0.5."""
+
+
+def _swallow(error: Exception) -> bool:
+    """Skip a branch that fails on what the present guess of a loop's state has names hold.
+
+    A better guess may set a name, or make an int a float; if none does, the loop raises the error.
+    """
+    for frame in reversed(current().frames):
+        if frame.kind == "loop" and not isinstance(error, TracejitError):
+            frame.swallowed = error
+            return True
+    raise error
+
+
+class _Merger:
+    """Collects what the branches yield; contents can be made once the equation is emitted."""
+
+    def __init__(self, condition: Tracer, branches: Sequence[_Branch]) -> None:
+        self.condition = condition
+        self.branches = branches
+        self.results: tuple[Value, ...] = ()
+        self.shapes: dict[int, tuple[Any, ...]] = {}
+        """For results whose sizes are results too: dims, or the places of sizes in 1-tuples."""
+        self.joined: list[tuple[Cell, list[weakref.ref[Cell] | None]]] = []
+        """The merged arrays, each with what the branches left in its place."""
+
+    def _inside(self, k: int, make: Callable[[], Any]) -> Any:
+        """Emit at the end of a branch, where cells hold what the branch left in them."""
+        builder = current().builder
+        branch = self.branches[k]
+        cells = [(p, p.get()) for p in branch.places.values() if isinstance(p, CellPlace)]
+        for p, _ in cells:
+            p.set(branch.contents[p.key])
+        builder.scopes.append(branch.scope)
+        try:
+            return make()
+        finally:
+            builder.scopes.pop()
+            for p, before in cells:
+                p.set(before)
+
+    def _yield(self, makers: Sequence[Callable[[], Atom]]) -> int:
+        for k, make in enumerate(makers):
+            self.branches[k].outputs.append(self._inside(k, make))
+        return len(self.branches[0].outputs) - 1
+
+    def value(self, a: Value, b: Value) -> Callable[[], Any]:
+        """Merge the values of a cell."""
+        place = self._yield([lambda: self._live(0, lambda: a, a.aval),
+                             lambda: self._live(1, lambda: b, a.aval)])
+        return lambda: self.results[place]
+
+    def _live(self, k: int, make: Callable[[], Atom], aval: Aval) -> Atom:
+        """What a branch that raised yields never matters."""
+        if isinstance(aval, LogType) or not self.branches[k].raised:
+            return make()
+        if not aval.shape:
+            return emit_value("full", [atom_of(aval.dtype.type(0))], {"shape": ()})
+        return emit_value("empty", [], {"shape": aval.shape, "dtype": aval.dtype})
+
+    def content(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+        """Merge what a name or item holds."""
+        if a is UNSET or b is UNSET or isinstance(a, MaybeUnset) or isinstance(b, MaybeUnset):
+            return self._maybe_unset(name, a, b)
+        if isinstance(a, Poison) or isinstance(b, Poison):
+            poison = a if isinstance(a, Poison) else b
+            return lambda: poison
+        if not same_structure(a, b):
+            return self._poison(name, a, b)
+        problems: list[tuple[Any, Any]] = []
+        make = self._node(a, b, problems)
+        return self._poison(name, *problems[0]) if problems else make
+
+    def _node(self, x: Any, y: Any, problems: list[tuple[Any, Any]]) -> Callable[[], Any]:
+        """Merge two contents of one structure; what has no merged content is a problem."""
+        one_sided = any(branch.raised for branch in self.branches)
+        original = self._original(x)
+        if original is not None and original is self._original(y) and not one_sided:
+            return lambda: original
+        items = children(x)
+        if items is not None:
+            made = [self._node(p, q, problems)
+                    for p, q in zip(items, children(y) or (), strict=True)]
+            return lambda: rebuild(x, [make() for make in made])
+        if _is_same(x, y) and not (one_sided and is_number(x)):
+            return lambda: x
+        if is_number(x) and is_number(y):
+            return self._number(x, y)
+        problems.append((x, y))
+        return lambda: None
+
+    def _original(self, x: Any) -> Any:
+        return next((b.originals[id(x)] for b in self.branches if id(x) in b.originals), None)
+
+    def made_for(self, content: Any) -> Held:
+        """Return the lists and dicts that were made for a merged content."""
+        before = {id(x) for b in self.branches for x in b.originals.values()}
+        return [x for x in containers(content) if id(x) not in before]
+
+    def _poison(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+        one, other = _describe(a), _describe(b)
+        what, remedy = f"{one} in one branch and {other} in the other", (
+            "Give it the same kind of value in both branches")
+        if one == other:
+            what, remedy = f"one of two things, each {one}", (
+                "Use it within both branches, or choose between the numbers that are in them")
+        poison = Poison(name, f"is {what}, depending on data,", describe_line(find_site()), remedy)
+        return lambda: poison
+
+    def _maybe_unset(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+        """Keep beside the content whether it is set."""
+        flags = [False if x is UNSET else x.is_set if isinstance(x, MaybeUnset) else True
+                 for x in (a, b)]
+        plain = [x.content if isinstance(x, MaybeUnset) else x for x in (a, b)]
+        if plain[0] is UNSET and plain[1] is UNSET:
+            return lambda: UNSET
+        known = plain[1] if plain[0] is UNSET else plain[0]
+        filled = [known if x is UNSET else x for x in plain]
+        missing = [x is UNSET for x in plain]
+        before = [b.raised for b in self.branches]
+        for branch, gone in zip(self.branches, missing, strict=True):
+            branch.raised = branch.raised or gone  # what it yields never matters
+        content = self.content(name, *filled)
+        for branch, raised in zip(self.branches, before, strict=True):
+            branch.raised = raised
+        is_set = self._number(*flags) if flags[0] is not flags[1] else None
+
+        def make() -> Any:
+            flag = flags[0] if is_set is None else is_set()
+            return content() if flag is True else MaybeUnset(content(), flag, name)
+
+        return make
+
+    def _number(self, x: Any, y: Any) -> Callable[[], Any]:
+        """Merge two numbers or arrays in the dtype to which they promote."""
+        x, y = settled(lift(x)), settled(lift(y))
+        dtype, weak = join_leaf(x, y)
+        shapes = [self._shape(0, x), self._shape(1, y)]
+        if not _are_equal(*shapes):
+            return self._phi(x, y, dtype, shapes)
+        aval = Aval(dtype, shapes[0])
+        place = self._yield([  # each made to fit inside its branch, where it may have been computed
+            lambda: self._live(0, lambda: leaf_atom(fit(x, shapes[0]), dtype), aval),
+            lambda: self._live(1, lambda: leaf_atom(fit(y, shapes[0]), dtype), aval)])
+        sources = _cells(x, y)
+        arrays = [isinstance(c, Tracer) and c.is_array for c in (x, y)]
+        if not all(arrays):  # an array without axes or a number, which `+=` writes to or replaces
+            sources = [c if is_array else None for c, is_array in zip(sources, arrays, strict=True)]
+
+        def make() -> Any:
+            result = scalar_of(self.results[place], weak=weak)
+            if any(arrays):
+                result.cell.is_array = result.cell.handed_on = True
+            if isinstance(result, Tracer) and result.is_array:
+                self._join(result.cell, sources)
+            return result
+
+        return make
+
+    def _join(self, cell: Cell, sources: list[weakref.ref[Cell] | None]) -> None:
+        """Note which arrays the branches left in a place: two places may now hold one array."""
+        cell.stands_for([c for ref in sources if ref is not None and (c := ref()) is not None],
+                        [other for other, _ in self.joined])
+        for other, theirs in self.joined:
+            if any((p := a and a()) and (q := b and b()) and p.may_be_one_with(q)
+                   for a, b in zip(sources, theirs, strict=True)):
+                cell.may_be(other)
+        self.joined.append((cell, sources))
+
+    def _shape(self, k: int, x: Any) -> tuple[Dim, ...]:
+        """Return the shape of what a branch leaves; a view's is read where the view was made."""
+        k = 1 - k if self.branches[k].raised else k
+        dims: tuple[Dim, ...] = self._inside(
+            k, lambda: tuple(map(current().canonical, dims_of(x))))
+        return dims
+
+    def _phi(self, x: Any, y: Any, dtype: np.dtype,
+             shapes: Sequence[tuple[Dim, ...]]) -> Callable[[], Any]:
+        """Merge arrays of one rank and different sizes: the sizes are results too."""
+        if len(shapes[0]) != len(shapes[1]):
+            return self._poison("an array", x, y)
+        shape: list[Any] = []
+        for d, e in zip(*shapes, strict=True):
+            if d == e:
+                shape.append(d)
+                continue
+            makers = [lambda d=d: atom_of(as_operand(d), np.dtype(np.int64)) for d in (d, e)]
+            shape.append((self._yield(makers),))
+        place = self._yield([lambda: leaf_atom(x, dtype), lambda: leaf_atom(y, dtype)])
+        self.shapes[place] = tuple(shape)
+        sources = _cells(x, y)
+
+        def make() -> Any:
+            result = tracer_of(self.results[place])
+            result.cell.handed_on = True
+            self._join(result.cell, sources)
+            return result
+
+        return make
+
+    def close(self) -> None:
+        """Emit the equation."""
+        blocks = [b.scope.close(b.outputs) for b in self.branches]
+        effects = any(e.op.effect or e.regions for b in blocks for e in b.eqns)
+        if blocks[0].outputs or effects:
+            self.results = emit("if_", [self.condition.value], {}, blocks)
+        for place, shape in self.shapes.items():
+            v = self.results[place]
+            v.aval = v.aval.with_shape(tuple(
+                self.results[d[0]].dim if isinstance(d, tuple) else d for d in shape))
+
+
+def _are_equal(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
+    """Return whether two shapes are one, at the least for sizes that are equal in this call."""
+    return a == b or (len(a) == len(b) and all(
+        d == e or current().are_equal(d, e, "branches leave arrays of one size")
+        for d, e in zip(a, b, strict=True)))
+
+
+def _cells(*xs: Any) -> list[weakref.ref[Cell] | None]:
+    """Return weak references to the cells of arrays, equal for equal cells; None for numbers."""
+    return [weakref.ref(x.cell) if isinstance(x, Tracer) else None for x in xs]
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    """Whether two leaves are one without any need to merge."""
+    if x is y:
+        return True
+    if isinstance(x, Tracer) and isinstance(y, Tracer):
+        return x.cell is y.cell and x.steps == y.steps and bool(x.steps or x.cell.depth is not None)
+    if isinstance(x, SymInt) and isinstance(y, SymInt):
+        return x.dim == y.dim
+    if isinstance(x, (Tracer, SymInt, np.ndarray)) or isinstance(y, (Tracer, SymInt, np.ndarray)):
+        return False
+    return are_equal_constants(x, y) and repr(x) == repr(y)
+
+
+def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
+    """Return the dtype to which two numbers promote, and whether both are Python numbers."""
+    keys = tuple(promotion_key(v) for v in (x, y))
+    if keys == (np.dtype(bool),) * 2:
+        return np.dtype(bool), is_weak(x) and is_weak(y)
+    dtype = loop_dtypes(np.add, keys)[0]
+    return dtype, is_weak(x) and is_weak(y)
+
+
+def leaf_atom(x: Any, dtype: np.dtype) -> Atom:
+    """Return a leaf as an operand of a dtype."""
+    return atom_of(x, dtype)
+
+
+def _describe(x: Any) -> str:
+    if x is None:
+        return "None"
+    if isinstance(x, Tracer):
+        return f"an array of {len(x.dims)} axes" if x.dims else "a number"
+    if is_number(x):
+        return "a number"
+    return "a list" if isinstance(x, Run) else f"a {type(x).__name__}"

@@ -1,0 +1,271 @@
+"""What a loop is guessed to carry: for each place, a tree of numbers, and of what stays as it is.
+
+A guess is a content (a tree of lists, tuples and dicts) with `Number`s and `Fixed`s for leaves.
+What an iteration leaves either agrees with it, or gives a better guess.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim
+from tracejit.ir.types import Aval
+from tracejit.trace.containers.places import (
+    UNSET,
+    MaybeUnset,
+    are_equal_constants,
+    children,
+    is_number,
+    map_content,
+    rebuild,
+    same_node,
+)
+from tracejit.trace.ground.context import Place, current, refuse
+from tracejit.trace.ground.restarts import Unroll, Widens
+from tracejit.trace.regions.branches import join_leaf
+from tracejit.trace.values.equations import (
+    atom_of,
+    dims_of,
+    dtype_of,
+    emit_value,
+    fit,
+    is_weak,
+    lift,
+    same_dim,
+)
+from tracejit.trace.values.mixed import settled
+from tracejit.trace.values.tracer import Tracer, scalar_of
+
+__all__ = ["CellGuess", "Fixed", "Number", "better_guess", "blank", "content_of", "first_guess",
+           "leaves_of", "made_for", "numbers_of", "parts_of", "yielded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A guess of a leaf: a number or array, as a carried value."""
+
+    aval: Aval
+    weak: bool
+    is_array: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A guess of a leaf: the same object in every iteration."""
+
+    content: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CellGuess:
+    """The guess of a cell: it keeps its type."""
+
+    aval: Aval
+
+
+def first_guess(content: Any, rebound: bool, whole: bool = True) -> Any:
+    """Guess from the content before the loop; arrays that are only written to stay themselves.
+
+    whole -- whether lists and dicts are guessed to stay themselves too
+    """
+    if content is UNSET:
+        return UNSET
+    items = children(content)
+    if items is None:
+        stays = isinstance(content, Tracer) and content.is_array and not rebound
+        return Fixed(content) if stays or not is_number(content) else _number_guess(content)
+    if whole and isinstance(content, (list, dict)):
+        return Fixed(content)
+    return rebuild(content, [first_guess(x, rebound, whole) for x in items])
+
+
+def _number_guess(x: Any) -> Number:
+    x = settled(lift(x))
+    if isinstance(x, Tracer):
+        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array)
+    dtype, weak = join_leaf(x, x)
+    return Number(Aval(dtype), weak)
+
+
+def content_of(guess: Any, values: Iterator[Value]) -> Any:
+    """Return the content that a guess says, with the next of some values for its numbers."""
+    if guess is UNSET:
+        return UNSET
+    if isinstance(guess, CellGuess):
+        return next(values)
+
+    def leaf(g: Any) -> Any:
+        if isinstance(g, Fixed):
+            return g.content
+        content = scalar_of(next(values), weak=g.weak)
+        if g.is_array:
+            content.cell.is_array = content.cell.handed_on = True
+        return content
+
+    return map_content(leaf, guess)
+
+
+# --- the leaves of guesses ------------------------------------------------------------------------
+
+
+def leaves_of(guess: Any) -> list[Any]:
+    """Return the leaves of a guess, from left to right."""
+    found: list[Any] = []
+    map_content(found.append, guess)
+    return found
+
+
+def parts_of(guess: Any, content: Any) -> list[Any]:
+    """Return what a content has in the places of a guess's leaves, whether it is set left out."""
+    if isinstance(guess, MaybeUnset):
+        content = content.content if isinstance(content, MaybeUnset) else content
+        return parts_of(guess.content, content)
+    parts = children(guess)
+    if parts is None or content is UNSET:
+        return [content] * len(leaves_of(guess))
+    return [x for g, y in zip(parts, children(content) or (), strict=True) for x in parts_of(g, y)]
+
+
+def numbers_of(guess: Any) -> list[Any]:
+    """Return the leaves of a guess that are carried values."""
+    return [g for g in leaves_of(guess) if isinstance(g, (Number, CellGuess))]
+
+
+def made_for(guess: Any, content: Any) -> list[Any]:
+    """Return the lists and dicts of a content that were made for it, as a guess has it."""
+    parts = children(guess)
+    if parts is None:
+        return []
+    found = [content] if isinstance(content, (list, dict)) else []
+    for g, x in zip(parts, children(content) or (), strict=True):
+        found += made_for(g, x)
+    return found
+
+
+def yielded(g: Any, x: Any) -> Any:
+    """Return a leaf as a carried value of the guessed type; None if it is not carried."""
+    if not isinstance(g, Number):
+        return None
+    return atom_of(fit(settled(lift(x)), g.aval.shape), g.aval.dtype)
+
+
+def blank(g: Any) -> Any:
+    """Return something of the guessed type, for a name that is not set before the loop."""
+    if not isinstance(g, Number):
+        return None
+    if not g.aval.shape:
+        return atom_of(g.aval.dtype.type(0))
+    return emit_value("empty", [], {"shape": g.aval.shape, "dtype": g.aval.dtype})
+
+
+# --- better guesses -------------------------------------------------------------------------------
+
+
+def better_guess(guess: Any, place: Place, name: str) -> Any:
+    """Return a guess that is right for what an iteration left, too; the same one if it was.
+
+    Raises `Unroll` where there is none.
+    """
+    end = place.get()
+    if guess is UNSET:
+        if end is UNSET:
+            return UNSET
+        guess = first_guess(end, True, whole=False)
+        if isinstance(end, MaybeUnset):
+            return guess
+        return MaybeUnset(guess, Number(Aval(np.dtype(np.bool_)), False), name)
+    if isinstance(guess, MaybeUnset) and not isinstance(end, MaybeUnset):
+        end = MaybeUnset(end, True, name)
+        place.set(end)
+    if end is UNSET:
+        raise _restructured(name)
+    return _better_tree(guess, end, name)
+
+
+def _restructured(name: str) -> Unroll:
+    return Unroll(f"{name!r} changes its structure from one iteration to the next")
+
+
+def _better_tree(guess: Any, end: Any, name: str) -> Any:
+    parts, items = children(guess), children(end)
+    if parts is None:
+        return _better_leaf(guess, end, name)
+    if items is None or not same_node(guess, end):
+        raise _restructured(name)
+    before = list(parts)
+    better = [_better_tree(g, x, name) for g, x in zip(before, items, strict=True)]
+    return guess if all(map(operator.is_, better, before)) else rebuild(guess, better)
+
+
+def _better_leaf(g: Any, x: Any, name: str) -> Any:
+    if isinstance(g, Fixed):
+        if x is g.content:
+            return g
+        if isinstance(g.content, (list, dict)):
+            if not same_node(g.content, x):
+                raise _restructured(name)
+            return rebuild(g.content, [first_guess(y, True) for y in children(g.content) or ()])
+        if isinstance(x, Tracer) and isinstance(g.content, Tracer):
+            if x.cell is g.content.cell and x.steps == g.content.steps:
+                return g
+            return _joined(_number_guess(g.content), x, name)
+        if is_number(x) and is_number(g.content):
+            return _joined(_number_guess(g.content), x, name)
+        if are_equal_constants(x, g.content):
+            return g
+        raise Unroll(f"{name!r} is {_text(g.content)} before an iteration and {_text(x)} after it")
+    return _joined(g, x, name)
+
+
+def _text(x: Any) -> str:
+    return "None" if x is None else f"a {type(x).__name__}"
+
+
+def _joined(g: Number, x: Any, name: str) -> Number:
+    if not is_number(x):
+        raise Unroll(f"{name!r} is a number before an iteration and {_text(x)} after it")
+    x = settled(lift(x))
+    start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
+    dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
+    dims = dims_of(x)
+    trace = current()
+    if len(dims) != len(g.aval.shape) or not all(
+            trace.canonical(a) == trace.canonical(b) or trace.unify(a, b) or _agree(a, b)
+            for a, b in zip(dims, g.aval.shape, strict=True)):
+        raise _reshaped(name, g.aval.shape, dims)
+    is_array = g.is_array and isinstance(x, Tracer) and x.is_array
+    if dtype == g.aval.dtype and weak == g.weak and is_array == g.is_array:
+        return g
+    return Number(Aval(dtype, g.aval.shape), weak, is_array)
+
+
+def _reshaped(name: str, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Refusal:
+    what = f"{name!r} has shape {_shape(before)} before an iteration of this loop and "
+    refusal = refuse(what + f"{_shape(after)} after it",
+                     "Make it as large as it will get before the loop, and write to parts of it")
+    canonical = current().canonical
+    if len(before) <= len(after) and all(canonical(b) in (1, canonical(a)) for b, a in zip(
+            reversed(before), reversed(after), strict=False)):
+        return Widens(str(refusal), f"{name!r} has shape {_shape(before)} before it")
+    return refusal
+
+
+def _agree(a: Dim, b: Dim) -> bool:
+    """Whether two sizes are known and equal in this call; they are checked in every other."""
+    trace = current()
+    return trace.is_known(a) and trace.is_known(b) and same_dim(a, b)
+
+
+def _same_kind(g: Number, x: Any) -> bool:
+    return dtype_of(x) == g.aval.dtype and is_weak(x) == g.weak
+
+
+def _shape(dims: Sequence[Dim]) -> str:
+    return f"({', '.join(map(str, dims))}{',' if len(dims) == 1 else ''})"

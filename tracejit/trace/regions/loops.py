@@ -1,0 +1,485 @@
+"""Tracing a loop: the body once per guess of what it carries, until the guess holds.
+
+A guess says, for each place that the body may change, what it holds when an iteration begins
+(`guesses.py`). The body is traced on it; what it leaves either agrees, or gives a better guess: an
+int that became a float, a cell that was written to, a name that was not set before.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Block, Params, Value
+from tracejit.ir.dims import Dim, maximum
+from tracejit.ir.types import scalar
+from tracejit.trace.containers.container_aliases import Turns, containers, with_joined
+from tracejit.trace.containers.places import (
+    UNSET,
+    HiddenPlace,
+    ItemPlace,
+    MaybeUnset,
+    NamePlace,
+    map_content,
+)
+from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
+from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll
+from tracejit.trace.lists.data_lists import DataLists
+from tracejit.trace.lists.filling import growing_of
+from tracejit.trace.lists.growing import MANY_ITEMS, Growing
+from tracejit.trace.lists.growing_rows import as_rows
+from tracejit.trace.regions.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
+from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.regions.guesses import (
+    CellGuess,
+    Fixed,
+    Number,
+    better_guess,
+    blank,
+    content_of,
+    first_guess,
+    leaves_of,
+    made_for,
+    numbers_of,
+    parts_of,
+    yielded,
+)
+from tracejit.trace.state.changes import known_container
+from tracejit.trace.values.equations import (
+    atom_of,
+    emit,
+    lift,
+)
+from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, of_dim
+
+__all__ = ["is_of_open_loop", "trace_loop"]
+
+
+@dataclass(slots=True, eq=False)
+class _Carried:
+    """A place with its content before the loop and the present guess of its content."""
+
+    place: Place
+    start: Any
+    guess: Any
+
+
+def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str],
+               written: Sequence[Tracer], body: Callable[[Any], Any],
+               condition: Callable[[Any], Any] | None, lo: Dim = 0, hi: Dim = 0,
+               reverse: bool = False, flags: Sequence[str] = (),
+               snapshots: int | None = None, by_data: bool = False) -> None:
+    """Emit a loop and give every place that it changes what the last iteration leaves.
+
+    places    -- what the body may change and what matters afterwards
+    rebound   -- the names of those places that are bound anew, not only written to
+    written   -- arrays to which the body writes
+    body      -- called with the index
+    condition -- called with the index: the loop runs while it holds; None: i runs over lo..hi-1
+    snapshots -- how many states to keep for the way back, in place of what each iteration needs
+    flags     -- the names that end the loop when they are set, so that they are False in the body
+    by_data   -- whether data decides how often it runs
+
+    Raises `Unroll` where only Python can run it.
+    """
+    carried = [_Carried(p, p.get(), first_guess(p.get(), p.name in rebound)) for p in places]
+    cells = dict.fromkeys(x.cell for x in written)  # in order: equal arrays begin as one value
+    for cell in sorted(cells, key=lambda c: c.value.uid):
+        carried.append(_Carried(CellPlace(cell), cell.value, CellGuess(cell.value.aval)))
+    params: Params = {} if snapshots is None else {"snapshots": snapshots}
+    if condition is None:
+        params = {"lo": lo, "hi": hi, "reversed": reverse, **params}
+    tracer = _LoopTracer(carried, body, condition, lo, hi, flags, reverse, by_data)
+    try:
+        _settle(tracer, params)
+    except Exception as e:
+        if tracer.growing and not isinstance(e, Unroll):  # Python's own list may do
+            raise Unroll(str(e), e if isinstance(e, Refusal) else None) from None
+        raise
+
+
+def _settle(tracer: _LoopTracer, params: Params) -> None:
+    """Trace a loop until its guess holds, and emit it."""
+    for _ in range(32):
+        done = tracer.attempt()
+        if done is not None and not tracer.keep_arrays():
+            with _all_or_nothing(tracer.given):
+                _finish(tracer, done, params)
+            return
+    raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
+
+
+def is_of_open_loop(e: Unroll) -> bool:
+    """Return whether it is for a loop around to make something of a list that gets longer."""
+    return isinstance(e, Grows) and any(frame is e.frame for frame in current().frames)
+
+
+@contextmanager
+def _all_or_nothing(carried: Sequence[_Carried]) -> Iterator[None]:
+    """Leave no trace of a loop that is refused at its end: it may be run in Python then."""
+    held = [(x.cell, x.cell.value) for c in carried if (x := array_of(c.start)) is not None]
+    with current().builder.undone_if_raised():
+        try:
+            yield
+        except Exception:
+            for c in carried:
+                c.place.set(c.start)
+            for cell, value in held:
+                cell.value = value
+            raise
+
+
+@dataclass(slots=True)
+class _Done:
+    """An attempt whose guess held."""
+
+    regions: list[Block]
+    starts: list[Any]
+
+
+class _LoopTracer:
+    """One loop being traced; `begun` and `ended` are contents around the last traced body."""
+
+    def __init__(self, carried: list[_Carried], body: Any, condition: Any, lo: Dim, hi: Dim,
+                 flags: Sequence[str], reverse: bool, by_data: bool) -> None:
+        self.carried, self.flags = carried, flags
+        self.given = tuple(carried)
+        self.body, self.condition = body, condition
+        self.lo, self.hi = lo, hi
+        self.demoted: set[tuple[_Carried, int]] = set()
+        self.reverse = reverse
+        self.growing: list[Growing] = []
+        self.by_data, self.lists = by_data, DataLists()
+        self.where = place_in_code()
+        trips = hi - lo
+        self.may_grow = condition is None and self.where not in current().plain_lists and not (
+            isinstance(trips, int) and trips <= MANY_ITEMS)
+
+    # --- one attempt ----------------------------------------------------------------------------
+
+    def attempt(self) -> _Done | None:
+        """Trace condition and body on the present guess; None if it had to be changed."""
+        before = [(c.place, c.place.get()) for c in self.carried]
+        lists = [(g.container, list(g.container)) for g in self.growing]
+        for g in self.growing:
+            g.prepare(self.lo, self.hi)
+        self.read: set[Cell] = set()
+        try:
+            self.lists.begin()
+            regions = []
+            if self.condition is not None:
+                block = self._trace(self._run_condition)
+                if block is None:
+                    return None
+                regions.append(block)
+            block = self._trace(self._run_body)
+            if block is None:
+                return None
+            return _Done([*regions, block], self._starts())
+        except NeedStatic as e:
+            if e.value in self.inputs:
+                raise Unroll(e.why) from None
+            raise
+        except Grows as e:
+            if e.frame is not self.frame:
+                raise
+            if self.lists.takes(e):
+                self.growing = [g for g in self.growing if g.container is not e.container]
+                self._forget(self.lists.outdated)
+                return None
+            self.growing.append(growing_of(e.container, self.where))
+            return None
+        finally:
+            for container, items in lists:
+                container[:] = items
+            self.lists.put_back()
+            for place, content in before:
+                place.set(content)
+
+    def _trace(self, run: Callable[[Frame], list[Any] | None]) -> Block | None:
+        trace = current()
+        index = Value(scalar(np.int64), "i")
+        self.inputs = (index, *(Value(g.aval, _name_of(c)) for c in self.carried
+                               for g in numbers_of(c.guess)))
+        if self.condition is None:
+            trace.builder.assume(index, self.lo, self.hi - 1)
+        else:
+            trace.builder.assume(index, 0, None)
+        trace.carried.update(self.inputs)
+        with trace.region("loop", self.inputs) as (frame, scope):
+            self._enter(frame)
+            outputs = run(frame)
+            self.read |= frame.read
+            return None if outputs is None else scope.close(outputs)
+
+    def _enter(self, frame: Frame) -> None:
+        """Give every place the content that an iteration begins with."""
+        self.frame = frame
+        frame.grows, frame.counted = self.may_grow, self.condition is None
+        frame.by_data, frame.index, self.lists.frame = self.by_data, self.inputs[0], frame
+        turn = self.hi - 1 - self.inputs[0].dim if self.reverse else self.inputs[0].dim - self.lo
+        at = (lambda k: self.hi - 1 - k) if self.reverse else (lambda k: self.lo + k)
+        for g in self.growing:
+            g.index, g.index_at = self.inputs[0], at
+            g.enter(frame, turn, self.hi - self.lo)
+        values = iter(self.inputs[1:])
+        self.begun: list[list[Begun | None]] = []
+        self.stand_ins: dict[int, tuple[int, Any]] = {}
+        for k, c in enumerate(self.carried):
+            content = content_of(c.guess, values)
+            self.stand_ins.update({id(x): (k, x) for x in made_for(c.guess, content)})
+            frame.written[c.place.key] = (c.place, c.place.get())
+            frame.stand_ins += made_for(c.guess, content)
+            c.place.set(content)
+            self.begun.append([None if x is None else Begun(x.cell, x.steps, x.dims, x.cell.value)
+                               for x in map(array_of, parts_of(c.guess, content))])
+
+        for g in self.growing:
+            g.note_begun()
+
+    def stored_lists(self) -> list[Growing]:
+        """Return the lists that are stored: of tuples, one for each place in them."""
+        return [p for g in self.growing for p in g.parts]
+
+    def _refuse_indexed(self) -> None:
+        """Unroll a loop that indexes lists which keep their length by its number."""
+        growing = {id(g.container) for g in self.growing}
+        if any(id(x) not in growing for x in self.frame.indexed):
+            raise Unroll("a list is indexed by a number of the loop")
+
+    def _run_condition(self, frame: Frame) -> list[Any] | None:
+        known = {c.place.key for c in self.carried}
+        before = [c.place.get() for c in self.carried]
+        changes = current().log_changes
+        result = self.condition(SymInt(self.inputs[0].dim))
+        written = {key for key, (p, _) in frame.written.items() if not _is_log(p)}
+        if current().log_changes != changes or written - known or any(
+                c.place.get() is not x and not _is_log(c.place)
+                for c, x in zip(self.carried, before, strict=True)):
+            raise refuse("the condition of this `while` changes something in some iterations only",
+                         "Change it in the body")
+        if isinstance(result, (bool, np.bool_)):
+            return [atom_of(bool(result))]
+        result = lift(result)
+        if result.dtype != np.bool_:
+            result = result != 0
+        return [atom_of(result)]
+
+    def _run_body(self, frame: Frame) -> list[Any] | None:
+        for c in self.carried:
+            if isinstance(c.place, NamePlace) and c.place.name in self.flags:
+                c.place.set(False)
+        try:
+            self.body(SymInt(self.inputs[0].dim))
+        except BranchRaised:
+            pass
+        except Exception as e:
+            with suppress(Exception):  # of a body that has not come to its end
+                if self._improve():  # what failed rested on a guess that does not hold
+                    return None
+            if not isinstance(e, Unroll):
+                self._refuse_indexed()
+            raise
+        self._refuse_indexed()
+        inside = {*self.inputs, *(v for e in current().builder.scope.eqns for v in e.outputs)}
+        self.growing = [as_rows(g) for g in self.growing]
+        grown = [g.leave(frame, inside) for g in self.growing]
+        self._forget_storage()
+        if self._newly_written(frame) | self._improve() | (not all(grown)):
+            return None
+        self._refuse_writes_to_items()
+        if frame.swallowed is not None:
+            raise frame.swallowed
+        outputs: list[Any] = []
+        self.ended = [c.place.get() for c in self.carried]
+        self.held = [with_joined(containers(x)) for x in self.ended]
+        self.outdated = frame.outdated
+        for c, end in zip(self.carried, self.ended, strict=True):
+            if isinstance(c.guess, CellGuess):
+                outputs.append(end)
+            elif c.guess is not UNSET:
+                map_content(lambda g, x: outputs.append(yielded(g, x)), c.guess, end)
+        return [a for a in outputs if a is not None]
+
+    def _forget_storage(self) -> None:
+        """Carry no storage of lists that was made for another kind of items."""
+        self._forget({p.outdated for p in self.stored_lists() if p.outdated is not None})
+
+    def _forget(self, old: set[Cell | None]) -> None:
+        self.carried = [c for c in self.carried
+                        if not (isinstance(c.place, CellPlace) and c.place.cell in old)]
+
+    def _refuse_writes_to_items(self) -> None:
+        """Refuse to write to arrays of names that may be in a list that gets longer."""
+        if not any(p.stored for p in self.stored_lists()):
+            return
+        for begun in (b for found in self.begun for b in found):
+            if begun is not None and (begun.cell.value is not begun.value or begun.cell.touched):
+                raise Unroll("arrays that go to a list are written to in a later iteration")
+
+    # --- better guesses -------------------------------------------------------------------------
+
+    def _newly_written(self, frame: Frame) -> bool:
+        """Add the places that were written to and are not carried yet.
+
+        A name or attribute that is bound anew comes first: which arrays are written to is found
+        again once it is carried.
+        """
+        known = {c.place.key for c in self.carried}
+        new = [(p, content) for key, (p, content) in frame.written.items() if key not in known]
+        for p, _ in new:
+            if isinstance(p, ItemPlace) and id(p.container) in self.stand_ins:
+                k, x = self.stand_ins[id(p.container)]
+                raise _changed_and_bound(getattr(self.carried[k].place, "name", "this"), x)
+        bound = [(p, content) for p, content in new if not isinstance(p, CellPlace)]
+        if bound:
+            new = bound
+            self.carried = [c for c in self.carried
+                            if c in self.given or not isinstance(c.place, CellPlace)]
+        for p, content in new:
+            guess = CellGuess(content.aval) if isinstance(p, CellPlace) else first_guess(
+                content, True)
+            self.carried.append(_Carried(p, content, guess))
+        return bool(new)
+
+    def _improve(self) -> bool:
+        """Compare what the body left with the guess; adapt the guess where they disagree."""
+        changed = False
+        for c in self.carried:
+            if isinstance(c.guess, CellGuess):
+                continue
+            better = better_guess(c.guess, c.place, getattr(c.place, "name", "this"))
+            if better is not c.guess:
+                c.guess, changed = better, True
+        return changed
+
+    def keep_arrays(self) -> bool:
+        """Guess that names keep their arrays which the body bound to what they held anyhow.
+
+        Then other handles on those arrays see what the body writes. Each is guessed so once.
+        """
+        kept = False
+        for c, begun, end in zip(self.carried, self.begun, self.ended, strict=True):
+            leaves = leaves_of(c.guess)
+            if len(leaves) != len(begun):  # some may be unset
+                continue
+            keeps = {}
+            starts, ends = parts_of(c.guess, c.start), parts_of(c.guess, end)
+            for k, (g, b, start, ended) in enumerate(zip(leaves, begun, starts, ends, strict=True)):
+                if b is None or not isinstance(ended, Tracer) or b.cell is not ended.cell or (
+                        b.steps != ended.steps) or (c, k) in self.demoted:
+                    continue
+                if isinstance(g, Number) and isinstance(start, Tracer) and start.dims == b.dims:
+                    keeps[k] = Fixed(start)
+            if keeps:
+                self.demoted.update((c, k) for k in keeps)
+                numbers = itertools.count()
+                c.guess = map_content(lambda g, keeps=keeps, numbers=numbers:
+                                      keeps.get(next(numbers), g), c.guess)
+                kept = True
+        return kept
+
+    # --- starting -------------------------------------------------------------------------------
+
+    def _starts(self) -> list[Any]:
+        """Return what the carried values are before the loop."""
+        starts: list[Any] = []
+        for c in self.carried:
+            if isinstance(c.guess, CellGuess):
+                starts.append(c.start)
+            elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
+                content = c.guess.content if c.start is UNSET else c.start
+                unset = c.start is UNSET
+                map_content(lambda g, x, unset=unset: starts.append(
+                    blank(g) if unset else yielded(g, x)), c.guess.content, content)
+                starts.append(atom_of(not unset))
+            elif c.guess is not UNSET:
+                map_content(lambda g, x: starts.append(yielded(g, x)), c.guess, c.start)
+        return [s for s in starts if s is not None]
+
+
+def _is_log(place: Place) -> bool:
+    """Return whether a place is one that reading a list in a Log changes, too."""
+    return isinstance(place, CellPlace) and place.cell.value.is_log
+
+
+def _changed_and_bound(name: str, x: Any) -> Refusal:
+    kind = type(x).__name__
+    return refuse(f"{name!r} is bound to one {kind} after another in this loop, and what it holds "
+                  "is changed as well",
+                  f"Do one of both, or copy it before it is changed: {name} = {kind}({name})")
+
+
+def _name_of(c: _Carried) -> str:
+    """Return the user's name for what a loop carries, if it is one number or array."""
+    if isinstance(c.place, NamePlace) and isinstance(c.guess, Number):
+        return c.place.name
+    return ""
+
+
+# --- afterwards ---------------------------------------------------------------------------------
+
+
+def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
+    """Emit the loop and give every place what it leaves."""
+    trace = current()
+    if tracer.condition is None:
+        results = list(emit("for_", done.starts, params, done.regions))
+        trips = of_dim(maximum(params["hi"] - params["lo"], 0, trace.builder.known))
+    else:
+        count, *results = emit("while_", done.starts, params, done.regions)
+        trips = of_dim(count.dim)
+    values = iter(results)
+    for c in tracer.carried:
+        if isinstance(c.place, CellPlace):
+            trace.record(c.place, c.place.depth)
+            c.place.set(next(values))
+            continue
+        if c.place.depth is not None:
+            trace.record(c.place, c.place.depth)
+        c.place.set(content_of(c.guess, values))
+    _link_containers(tracer)
+    bound = _bound(tracer)
+    settle_aliases(tracer, bound, trips)
+    arrays = [x for b in bound for x in (b.start, b.now)]
+    tracer.lists.finish()
+    for g in tracer.growing:
+        known_container(g.container, "list.append()")
+        g.container[:] = g.finished()
+    stored = tracer.stored_lists()
+    for p in stored:
+        p.relate(arrays if p.stored else [], stored)
+
+
+def _bound(tracer: _LoopTracer) -> list[Bound]:
+    """Return the arrays that the loop binds to names anew, and to items of what they hold."""
+    found = []
+    for c, begun, end in zip(tracer.carried, tracer.begun, tracer.ended, strict=True):
+        leaves = zip(parts_of(c.guess, c.guess), parts_of(c.guess, c.start), begun,
+                     parts_of(c.guess, end), parts_of(c.guess, c.place.get()), strict=True)
+        for g, start, began, *ends in leaves:
+            ended, now = map(array_of, ends)
+            if isinstance(g, Number) and g.is_array and now is not None:
+                name = getattr(c.place, "name", "an array")
+                found.append(Bound(name, array_of(start), began, ended, now))
+    return found
+
+
+def _link_containers(tracer: _LoopTracer) -> None:
+    """Note which lists and dicts that names hold after the loop may be one, or others'."""
+    carried = tracer.carried
+    new = [made_for(c.guess, c.place.get()) for c in carried]
+    if not any(new):
+        return
+    turns = Turns([getattr(c.place, "name", "this") for c in carried],
+                  [with_joined(containers(c.start)) for c in carried],
+                  {k: place for k, (place, _) in tracer.stand_ins.items()}, tracer.held)
+    changed = {id(c.place.container) for c in carried if isinstance(c.place, ItemPlace)}
+    turns.link(new, changed, lambda: surely_runs(tracer))

@@ -1,0 +1,1 @@
+"""State that captured code reads from outside: read again, guarded or refused."""

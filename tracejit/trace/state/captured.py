@@ -1,0 +1,596 @@
+"""State that a function reads from outside: floats and arrays become inputs, all else is guarded.
+
+At every call of the compiled function the inputs are read along their paths (`paths.py`), and each
+guard is compared, so that captured state is never stale.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import functools
+import sys
+from abc import ABCMeta
+from array import array
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Container
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from tracejit.exact import is_unchanging
+from tracejit.ir.core import Value
+from tracejit.trace.containers.runs import Run
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
+from tracejit.trace.ground.own_numpy import is_replaced
+from tracejit.trace.ground.public_names import public_name
+from tracejit.trace.ground.strangers import remedy_for
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.state.guards import (
+    ABSENT,
+    Content,
+    Different,
+    Guarded,
+    Same,
+    Shape,
+    guards_of_function,
+)
+from tracejit.trace.state.methods import NativeCalls, may_be_called
+from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of, class_entry
+from tracejit.trace.state.policy import asks_again, is_opaque
+from tracejit.trace.values.eager import Recorded, State
+from tracejit.trace.values.tracer import TracedOperand, Tracer
+
+__all__ = ["Captures", "FixedCaptures"]
+
+
+_CONSTANTS = {"pi", "e", "tau", "inf", "nan", "euler_gamma", "newaxis", "__version__"}
+
+
+_DATA = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
+_CODE = (FunctionType, BuiltinFunctionType, type, np.ufunc)
+
+
+_PLAIN = {bool, int, float, complex, str, bytes, type(None)}
+
+
+def is_number(x: Any) -> bool:
+    """Return whether something is a number that is read at every call, and nothing besides."""
+    return type(x) in (float, complex) or (
+        isinstance(x, np.inexact) and type(x).__module__ == "numpy")
+
+
+def _is_of_a_library(x: type | FunctionType) -> bool:
+    """Return whether a class or function is a library's, and no wrapper of something else."""
+    if isinstance(x, type):
+        return not is_followed(x)
+    wraps = x.__closure__ and home_of(x).startswith("tracejit.")
+    return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
+
+
+def _is_copyable(x: Any) -> bool:
+    """Whether something made by captured code is no more than what it holds."""
+    return isinstance(x, (set, deque, dict, list, bytearray, array, np.ndarray)) or (
+        attributes_of(x) is not None)
+
+
+def _copy_of_set(x: Any) -> Any:
+    """Return a copy of a set that goes through the items in the same order."""
+    copy = x.copy() if isinstance(x, set) else x
+    return copy if [*copy] == [*x] else x
+
+
+_CONTAINERS = (list, tuple, dict, OrderedDict, defaultdict, deque, set, frozenset, MappingProxyType)
+"""The containers of which the items are captured one by one."""
+_KEYED = (dict, set, frozenset, MappingProxyType)
+_MUTABLE = (list, dict, set, deque)
+_VIEWS: dict[type, Callable[[Any], Any]] = {
+    type({}.keys()): lambda x: x.keys(), type({}.values()): lambda x: x.values(),
+    type({}.items()): lambda x: x.items(), type(OrderedDict().keys()): lambda x: x.keys(),
+    type(OrderedDict().values()): lambda x: x.values(),
+    type(OrderedDict().items()): lambda x: x.items(),
+}
+"""Views of dicts, and how one is taken of a captured dict."""
+
+
+def _is_users(module: ModuleType, name: str, content: Any) -> bool:
+    """Whether a program has put something of its own in the place of a library's function."""
+    return is_replaced(module, name, content) or (
+        isinstance(content, FunctionType) and not is_fixed(home_of(content)))
+
+
+class Captures:
+    """What one capture reads from outside."""
+
+    def __init__(self, make_input: Callable[[Any, Any, str], tuple[Value, Tracer]]) -> None:
+        self.make_input = make_input
+        self.leaves: list[Leaf] = []
+        self.guards: list[Guarded] = []
+        self.contents: dict[tuple[Any, ...], Any] = {}
+        self.paths: dict[int, tuple[Any, Path]] = {}
+        self.containers: dict[int, Any] = {}
+        self.native = NativeCalls(self)
+        self.copies: dict[int, Path] = {}
+        """Where the containers are that captured code has copies of, by the ids of these."""
+        self.arrays: dict[int, tuple[Any, Tracer]] = {}
+        self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
+        """Variables and tape values with what stands for them, their paths and their inputs."""
+        self.frozen: set[int] = set()
+        self.missing: set[tuple[Any, ...]] = set()
+        """The keys of the paths that are guarded to lead to nothing."""
+        self.namespaces: dict[int, tuple[Any, Path | None]] = {}
+        """Modules' dicts that captured code has hold of, by their ids."""
+        self.functions: dict[int, Path] = {}
+        self.made: dict[int, tuple[Any, Any, Path]] = {}
+        """By the ids of containers that can change: these, their copies and where they are."""
+        self.given: dict[int, tuple[Any, int]] = {}
+        """The containers of the arguments, by their ids, each with the number of the first that is
+        the same object in the call."""
+        self.passed: dict[int, Any] = {}
+        """The lists and dicts of the arguments that the caller would see change, by their ids."""
+
+    def name(self, fn: FunctionType, name: str) -> Any:
+        """Return what a function's outer name stands for; `NameError` if nothing."""
+        code = fn.__code__
+        if name in code.co_freevars:
+            cell = (fn.__closure__ or ())[code.co_freevars.index(name)]
+            return self.read(Path(cell, name))
+        if name in fn.__globals__:
+            return self.read(Path(fn.__globals__, name))
+        self.absent(Path(fn.__globals__, name))
+        if name in vars(builtins):
+            return self.read(Path(vars(builtins), name))
+        self.absent(Path(vars(builtins), name))
+        raise NameError(f"name {name!r} is not defined")
+
+    def absent(self, path: Path) -> None:
+        """Guard that nothing is at a path."""
+        if path.key not in self.missing:
+            self.missing.add(path.key)
+            self.guards.append(Guarded(path, ABSENT))
+
+    def guard(self, path: Path, content: Any) -> None:
+        """Guard what is at a path, of which nothing is captured."""
+        if path.key not in self.contents:
+            self.guards.append(Guarded(path, content))
+
+    def read(self, path: Path) -> Any:
+        """Return the content at a path, as an input or under a guard."""
+        if path.key not in self.contents:
+            try:
+                content = path.read()
+            except ValueError:  # an empty cell
+                self.absent(path)
+                raise NameError(f"cannot access free variable {path.name!r} where it is not "
+                                "associated with a value in enclosing scope") from None
+            self.contents[path.key] = self._enter(path, content)
+        return self.contents[path.key]
+
+    def _enter(self, path: Path, content: Any) -> Any:
+        if isinstance(content, (TracedOperand, Run)):
+            return content
+        if isinstance(content, Recorded):
+            if isinstance(content, State):  # another one may be assigned to elsewhere
+                self.guards.append(Guarded(path, content))
+            return self.recorded_value(content, path)
+        if isinstance(content, np.ndarray) and content.dtype.kind in "biufc":
+            return self._array(path, content)
+        if is_number(content):
+            value, tracer = self.make_input(content, path, path.name)
+            self.leaves.append(Leaf(path, content, value))
+            return tracer
+        if type(content) in _CONTAINERS or (
+                isinstance(content, tuple) and hasattr(content, "_fields")):
+            return self._container(path, content)
+        if type(content) in _VIEWS:
+            return _VIEWS[type(content)](self.read(path.step("attr", "mapping")))
+        remedy = remedy_for(content)
+        if remedy is not None:
+            raise refuse(f"{path} is a {public_name(type(content))}, which is no array of NumPy's",
+                         f"{remedy} as an argument, or give that array a name outside")
+        if type(content) is functools.partial:
+            return self._partial(path)
+        self.guards.append(Guarded(path, content))
+        if type(content) is BuiltinFunctionType and type(content.__self__) in _CONTAINERS:
+            return getattr(self.read(path.step("attr", "__self__")), content.__name__)
+        if type(content) not in _PLAIN and not (
+                isinstance(content, (type, FunctionType)) and _is_of_a_library(content)):
+            self.paths[id(content)] = (content, path)
+            self.own_bound(content, path)
+        return content
+
+    def code(self, fn: FunctionType) -> None:
+        """Guard the code and the default values of a function that is captured."""
+        if id(fn) in self.functions:
+            return
+        found = guards_of_function(fn)
+        self.guards += found
+        self.functions[id(fn)] = Path(found[0].path.root, fn.__name__)
+
+    def defaults(self, fn: FunctionType) -> tuple[Any, Any]:
+        """Return a function's default values; lists, dicts and objects as captured state."""
+        path = self.functions[id(fn)]
+
+        def captured(x: Any, kind: str, key: Any) -> Any:
+            if isinstance(x, (*_DATA, *_CODE)):
+                return x
+            return self.read(path.step("attr", kind).step("item", key))
+
+        plain = tuple(captured(x, "__defaults__", k) for k, x in enumerate(fn.__defaults__ or ()))
+        named = {k: captured(x, "__kwdefaults__", k) for k, x in (fn.__kwdefaults__ or {}).items()}
+        return plain or None, named or None
+
+    def static(self, x: Any) -> Any:
+        """Return what captured code gets for an argument that is no data, or for what is called.
+
+        What is read of it later is captured state.
+        """
+        path = Path({"self": x}, "self")
+        if type(x) in _CONTAINERS or isinstance(x, functools.partial) or (
+                isinstance(x, BuiltinFunctionType) and type(x.__self__) in _CONTAINERS):
+            return self.read(path)
+        self.own_bound(x, path)
+        return x
+
+    def own_bound(self, content: Any, path: Path) -> None:
+        """Note the objects that calls of something reach without a name: a method's, a partial's.
+
+        What is read of them is captured state like what globals hold.
+        """
+        if isinstance(content, MethodType):
+            self.own_bound(content.__func__, path.step("attr", "__func__"))
+            self.own(content.__self__, path.step("attr", "__self__"))
+        elif isinstance(content, functools.partial):
+            self.own_bound(content.func, path.step("attr", "func"))
+            for k, x in enumerate(content.args):
+                self.own_bound(x, path.step("attr", "args").step("item", k))
+            for name, x in content.keywords.items():
+                self.own_bound(x, path.step("attr", "keywords").step("item", name))
+        elif "__wrapped__" in getattr(content, "__dict__", ()):
+            self.own_bound(content.__wrapped__, path.step("attr", "__wrapped__"))
+        elif type(content) not in _PLAIN and not isinstance(content, _CODE[1:]):
+            self.own(content, path)
+
+    def _array(self, path: Path, content: np.ndarray) -> Tracer:
+        if id(content) not in self.arrays:
+            value, tracer = self.make_input(content, path, path.name)
+            self.leaves.append(Leaf(path, content, value))
+            tracer.cell.constant = "writing to an array from outside of the captured function"
+            self.arrays[id(content)] = (content, tracer)
+        else:  # one array under two names: one storage, as long as both names hold it
+            first = next(leaf.path for leaf in self.leaves if leaf.content is content)
+            self.guards.append(Guarded(path, Same(first)))
+        return self.arrays[id(content)][1]
+
+    def recorded_value(self, x: Any, path: Path | None = None) -> Any:
+        """Return what stands for a variable or tape value: an input that is read at every call."""
+        if id(x) not in self.recorded:
+            path = path or Path(Holder(x), getattr(x, "name", "value"))
+            inner = path.step("attr", "_data")
+            value, tracer = self.make_input(x._data, inner, path.name)
+            self.leaves.append(Leaf(inner, x._data, value))
+            self.stand_in(x, tracer, path, value)
+        return self.recorded[id(x)][1]
+
+    def stand_in(self, x: Any, tracer: Any, path: Path, value: Value | None) -> None:
+        """Let a tracer stand for a variable or tape value."""
+        if isinstance(x, State) and isinstance(tracer, Tracer):
+            tracer = ABOVE.StateTracer(tracer, x)
+            tracer.cell.depth = 0  # it was there before the loop in which it is first read
+        else:
+            tracer.cell.constant = "writing to a tape value"
+        self.recorded[id(x)] = (x, tracer, path, value)
+
+    def assigned(self) -> list[tuple[Path, Value]]:
+        """Return the variables that were assigned to, by their paths, with their new values."""
+        return [(path, tracer.cell.value) for x, tracer, path, value in self.recorded.values()
+                if isinstance(x, State) and value is not None and tracer.cell.value is not value]
+
+    def names_of(self, places: Container[object]) -> list[str]:
+        """Return the names of the variables whose cells are among some places."""
+        return [repr(x.name) for x, tracer, _, _ in self.recorded.values()
+                if isinstance(x, State) and tracer.cell in places]
+
+    def _container(self, path: Path, content: Any) -> Any:
+        """Return a copy of a container, one for all paths that lead to it."""
+        _, made, first = self.made.get(id(content), (None, None, path))
+        if made is None:
+            made = self._new_container(path, content)
+            if isinstance(content, _MUTABLE):
+                self.made[id(content)] = (content, made, path)
+        else:
+            self.guards.append(Guarded(path, Same(first)))
+        return made
+
+    def are_one_object(self, a: Any, b: Any) -> bool:
+        """Return whether two containers are one in Python, which then is a guard."""
+        first, other = self.copies.get(id(a)), self.copies.get(id(b))
+        if first is not None and other is not None:
+            one = first.read() is other.read()
+            self.guards.append(Guarded(other, Same(first) if one else Different(first)))
+            return one
+        if id(a) in self.given and id(b) in self.given:
+            return self.given[id(a)][1] == self.given[id(b)][1]
+        if (id(a) in self.given and other is not None) or (id(b) in self.given and first):
+            raise refuse("`is` between an argument and a container from outside",
+                         "Compare what they hold, or pass a flag")
+        return False
+
+    def _new_container(self, path: Path, content: Any) -> Any:
+        self.guards.append(Guarded(path, Shape.of(content)))
+        for k, key in enumerate(content if isinstance(content, _KEYED) else ()):
+            if not is_unchanging(key):
+                self.own(key, path.step("key", k))
+        made: Any
+        if isinstance(content, (set, frozenset)):
+            made = _copy_of_set(content)
+        elif isinstance(content, MappingProxyType):
+            made = MappingProxyType({k: self.read(path.step("item", k)) for k in content})
+        elif isinstance(content, dict):
+            if any(map(may_be_called, content)) and len({*content}) < len(content):
+                raise refuse(f"{path} has two keys that are equal now", "Do not change its keys")
+            made = content.copy()  # of its kind
+            made.update({k: self.read(path.step("item", k)) for k in content})
+        else:
+            items = [self.read(path.step("item", k)) for k in range(len(content))]
+            made = deque(items, content.maxlen) if isinstance(content, deque) else (
+                type(content)(*items) if hasattr(content, "_fields") else type(content)(items))
+        self.containers[id(made)] = made
+        self.copies[id(made)] = path
+        return made
+
+    def is_given_twice(self, x: Any) -> bool:
+        """Return whether a container is in the arguments more than once."""
+        _, number = self.given.get(id(x), (None, None))
+        return sum(k == number for _, k in self.given.values()) > 1
+
+    def _partial(self, path: Path) -> Any:
+        """Return a partial of the captured function and arguments."""
+        self.guards.append(Guarded(path.step("type", None), functools.partial))
+        fn = self.read(path.step("attr", "func"))
+        args = self.read(path.step("attr", "args"))
+        keywords = self.read(path.step("attr", "keywords"))
+        return functools.partial(fn, *args, **keywords)
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """Return an attribute of an object that came from outside; `AttributeError` if none."""
+        try:
+            content = getattr(owner, name)
+        except AttributeError:
+            self._no_attribute(owner, name)
+            raise
+        path = self.path_of(owner)
+        if isinstance(owner, ModuleType):
+            if name == "__dict__":
+                return self.namespace(content)
+            if is_fixed(owner.__name__) and (
+                    name in _CONSTANTS or callable(content) or is_number(content)
+                    or isinstance(content, ModuleType)) and not _is_users(owner, name, content):
+                if name in vars(owner):  # a program may put something else in its place
+                    path = Path(vars(owner), name)
+                    self.guard(path, content)
+                    self.contents[path.key] = content
+                return content
+            if name in vars(owner):
+                return self.read(Path(vars(owner), name))
+            path = path or Path(Holder(owner), owner.__name__)  # its `__getattr__` gives it
+        if path is None:
+            return self._of_class(owner, name, content)
+        return self.read(path.step("attr", name))
+
+    def _no_attribute(self, owner: Any, name: str) -> None:
+        """Guard that something from outside, or its class, has no attribute of a name."""
+        path = self.path_of(owner)
+        if path is not None:
+            if not isinstance(owner, ModuleType) or not is_fixed(owner.__name__):
+                self.absent(path.step("attr", name))
+        else:
+            self.entry(owner, name)
+
+    def shows_no_own(self, owner: Any, name: str) -> None:
+        """Guard that an object has nothing of a name, which would hide what its class gives."""
+        path = self.path_of(owner)
+        if path is not None:
+            self.absent(path.step("own", name))
+
+    def _of_class(self, owner: Any, name: str, content: Any) -> Any:
+        """Return an attribute of an object that was made here: its class is from outside."""
+        entry = self.entry(owner, name)
+        if isinstance(owner, super) or name in getattr(owner, "__dict__", ()):
+            return content
+        if entry is None or not is_followed(type(owner)) or isinstance(content, TracedOperand):
+            return content
+        if isinstance(content, MethodType) or hasattr(type(entry), "__get__"):
+            return content
+        return self.read(self.path_of_class(type(owner)).step("attr", name))
+
+    def namespace(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Return a module's dict, whose items are captured state one by one."""
+        self.namespaces[id(names)] = (names, None)
+        return names
+
+    def item(self, names: dict[str, Any], key: Any) -> Any:
+        """Return an item of a module's dict; `KeyError` if there is none."""
+        path = Path(names, key)
+        if key not in names:
+            self.absent(path)
+            raise KeyError(key)
+        return self.read(path)
+
+    def asked(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what a call gives that only looks at something, which every call asks again.
+
+        `NotImplemented` for other functions, and where arguments are computed.
+        """
+        found = asks_again(fn)
+        if found is None or not all(map(is_unchanging, (*args, *kwargs.values()))):
+            return NotImplemented
+        owner, name = found
+        path = self.path_of(owner) or Path(Holder(owner), getattr(owner, "__name__", "it"))
+        path = path.step("call", (name, args, tuple(kwargs.items())))
+        try:
+            return self.read(path)
+        except LookupError:
+            self.absent(path)
+            raise
+
+    def precision(self) -> None:
+        """Guard the context in which decimals are computed."""
+        import decimal
+
+        path = Path(Holder(decimal), "decimal").step("call", ("getcontext", (), ()))
+        self.read(path.step("call", ("__repr__", (), ())))
+
+    def dispatched(self, fn: Any, kind: type) -> Any:
+        """Return the function that a `singledispatch` function has for a type."""
+        path = self.path_of(fn) or Path(Holder(fn), fn.__name__)
+        return self.read(path.step("call", ("dispatch", (kind,), ())))
+
+    # --- classes --------------------------------------------------------------------------------
+
+    def path_of(self, x: Any) -> Path | None:
+        """Return how something from outside is read; None for what was made here."""
+        found = self.paths.get(id(x))
+        if found is not None:
+            return found[1]
+        return self.path_of_class(x) if isinstance(x, type) and is_followed(x) else None
+
+    def path_of_class(self, cls: type) -> Path:
+        """Return how a class is read."""
+        found = self.paths.get(id(cls))
+        return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
+
+    def class_of(self, x: Any) -> type:
+        """Return the class of an object, which it must have at every call."""
+        cls = type(x)
+        found = self.paths.get(id(x))
+        if found is not None and is_followed(cls):
+            path = found[1].step("type", None)
+            if path.key not in self.contents:
+                self.contents[path.key] = cls
+                self.guards.append(Guarded(path, cls))
+            self.paths.setdefault(id(cls), (cls, path))
+        return cls
+
+    def entry(self, x: Any, name: str) -> Any:
+        """Return what the class of an object or its bases have under a name; None if nothing.
+
+        That they do is guarded.
+        """
+        if isinstance(x, super):
+            kinds: Any = x
+            return self.entry_of(kinds.__self_class__, name, kinds.__thisclass__)
+        return self.entry_of(self.class_of(x), name)
+
+    def entry_of(self, cls: type, name: str, *behind: type) -> Any:
+        """Return what a class or its bases, or those behind one of them, have under a name."""
+        try:
+            found = class_entry(cls, name, *behind)
+        except AttributeError:
+            found = None
+        if is_followed(cls):
+            path = self.path_of_class(cls).step(
+                *(("super", (*behind, name)) if behind else ("entry", name)))
+            if found is None:
+                self.absent(path)
+            elif path.key not in self.contents:
+                self.contents[path.key] = found
+                self.guards.append(Guarded(path, found))
+        return found
+
+    def is_kind(self, cls: type, kind: type) -> bool:
+        """Guard which classes a class comes from, or what an abstract class says of it.
+
+        Returns whether that is all that decides if it is of a kind.
+        """
+        if is_followed(cls):
+            self.guard(self.path_of_class(cls).step("attr", "__mro__"), cls.__mro__)
+        by = type(kind)
+        if not is_followed(cls) or by is type:
+            return True
+        if by is ABCMeta:
+            path = self.path_of_class(kind).step("call", ("__subclasscheck__", (cls,), ()))
+            self.guard(path, issubclass(cls, kind))
+        return by is ABCMeta or not is_followed(by)
+
+    def own(self, owner: Any, path: Path) -> None:
+        """Note that an object, an argument say, is to be read along a path."""
+        self.paths[id(owner)] = (owner, path)
+
+    def module(self, name: str) -> Any:
+        """Return an imported module, which must be the same one at every call."""
+        return self.read(Path(sys.modules, name))
+
+    def constant(self, array: np.ndarray) -> Tracer:
+        """Return an array from outside as an input that holds on to it."""
+        if id(array) in self.arrays:
+            return self.arrays[id(array)][1]
+        return self._array(Path(Holder(array), "constant"), array)
+
+    def known_inputs(self) -> dict[Value, Leaf]:
+        """Return the captured arrays and numbers by the inputs that stand for them.
+
+        Variables and tape values are none of these: other calls differentiate by them.
+        """
+        recorded = {value for _, _, _, value in self.recorded.values()}
+        return {leaf.value: leaf for leaf in self.leaves if leaf.value not in recorded}
+
+    def freeze(self, x: Any) -> list[type]:
+        """Guard all that something from outside holds: code that no guard sees reads it.
+
+        Returns the types of things in it into which no guard sees.
+        """
+        if id(x) in self.paths and id(x) not in self.frozen and not is_unchanging(x):
+            self.frozen.add(id(x))
+            content = Content(x)
+            self.guards.append(Guarded(self.paths[id(x)][1], content))
+            return [kind for kind in content.opaque if is_opaque(kind)]
+        return []
+
+    def as_result(self, x: Any) -> tuple[Any, Any]:
+        """Return an object that is a part of the result, and how a call comes by it.
+
+        It is itself, or read along the path returned, or copied by the function returned.
+        """
+        path = self.copies.get(id(x))
+        if path is not None:
+            return x, path
+        made_here = id(x) not in self.paths and not is_unchanging(x) and not isinstance(x, _CODE)
+        return x, copy.deepcopy if made_here and _is_copyable(x) else None
+
+    def is_from_outside(self, x: Any) -> bool:
+        """Return whether a container or object was there before the capture."""
+        return id(x) in self.containers or id(x) in self.paths
+
+    def refuse_change(self, x: Any) -> None:
+        """Refuse to change a container or object that came from outside."""
+        if self.is_from_outside(x):
+            raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
+                         "Return the new value instead, or work on a copy made inside")
+        if self.is_given_twice(x):
+            raise refuse(f"changing a {type(x).__name__} that is an argument twice",
+                         "Pass a copy, or return the new value instead")
+        if id(x) in self.passed:
+            raise refuse(f"changing a {type(x).__name__} of the arguments, which jit gives back in "
+                         "arrays only", "Return the new value instead, or work on a copy")
+
+
+class FixedCaptures(Captures):
+    """What a registered gradient reads from outside, after the capture: guarded, no input."""
+
+    def __init__(self, guards: list[Guarded]) -> None:
+        super().__init__(_no_input)
+        self.guards = guards
+
+    def _enter(self, path: Path, content: Any) -> Any:
+        if is_number(content):
+            self.guards.append(Guarded(path, content))
+            return content
+        return super()._enter(path, content)
+
+
+def _no_input(content: Any, path: Path, name: str) -> Any:
+    raise refuse(f"a gradient function reads the array {name!r} from outside",
+                 "Make it an input of the op")

@@ -1,0 +1,292 @@
+"""What Python code that is not captured changes: looked at before and after it runs.
+
+Items of lists, dicts and deques and attributes of objects that it changes are places, like those
+that captured code assigns to: loops carry them and branches merge them. Where there is no place, a
+list that grows or an iterator that moves on, a loop runs its iterations one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from tracejit.errors import TracejitError
+from tracejit.trace.containers.container_aliases import is_joined, refuse_joined_change
+from tracejit.trace.containers.places import AttributePlace, ItemPlace, MaybeUnset
+from tracejit.trace.ground.context import current, refuse, refuse_outside
+from tracejit.trace.ground.dependencies import note_unseen
+from tracejit.trace.ground.restarts import Grows, NotRepeatable, Unroll
+from tracejit.trace.state.methods import items_of, may_be_called
+from tracejit.trace.state.paths import attributes_of
+from tracejit.trace.values.tracer import TracedOperand
+
+__all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
+           "known_container", "note_all_new", "note_made", "note_new", "read_deeply",
+           "read_unseen", "unseen"]
+
+_SEQUENCES = (list, deque, bytearray, array)
+CONTAINERS = (*_SEQUENCES, dict, set)
+"""Python's types of what can change its items; operators of theirs make new ones."""
+_CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, TracedOperand)
+
+
+def note_made(x: Any) -> Any:
+    """Note that a container, object or iterator was made here: the regions around may change it."""
+    frames = current().frames
+    if frames:
+        frames[-1].created[id(x)] = x
+    return x
+
+
+def note_new(x: Any, others: Iterable[Any]) -> Any:
+    """Note that Python made a container of others, if it is one and none of them."""
+    if type(x) in CONTAINERS and not any(x is y for y in others):
+        note_made(x)
+    return x
+
+
+def note_all_new(x: Any, others: Iterable[Any]) -> None:
+    """Note that Python made a container of others, and all containers in it."""
+    frames = current().frames
+    if not frames or id(x) in frames[-1].created:
+        return
+    note_new(x, others)
+    for item in x.values() if isinstance(x, dict) else x if isinstance(x, _NESTS) else ():
+        note_all_new(item, others)
+
+
+_NESTS = (list, deque, tuple)
+
+
+def known_container(x: Any, what: str | None = None, by_data: bool = False) -> int:
+    """Return in how many regions a container was made; refuse `what` changes one from outside.
+
+    A list that grows in a loop of the graph has no size: the loop or branch carries its storage
+    (`Grows`), or can only be unrolled.
+
+    by_data -- whether a region inside, where data decides, changes how many items it has
+    """
+    frames = current().frames
+    for frame in reversed(frames):
+        if id(x) in frame.created:
+            if by_data and id(x) in frame.growing:
+                raise Grows(frame, x, f"{what} needs its iterations one by one", by_data=True)
+            return frame.depth
+        if frame.kind == "probe":
+            if isinstance(x, (list, deque, bytearray, dict, set)):
+                frame.contents.setdefault(id(x), (x, x.copy()))
+            elif what is not None:
+                raise NotRepeatable
+        elif frame.kind == "loop" and what is not None:
+            why = f"{what} needs its iterations one by one"
+            by_data = by_data or frame.by_data
+            raise Grows(frame, x, why, by_data) if type(x) is list and (
+                by_data or frame.grows) else Unroll(why)
+        elif frame.kind == "if" and what is not None:
+            refusal = refuse(f"{what} in a branch on data", "Use arrays, or assign to a name")
+            if type(x) is list and (by_data or _is_on_data(x)):
+                raise Grows(frame, x, f"{what} in a branch", by_data=True, refusal=refusal)
+            if any(f.kind == "loop" for f in frames):  # of which each iteration may know the branch
+                raise Unroll(f"{what} in a branch needs its iterations one by one", refusal)
+            raise refusal
+        elif frame.kind == "map" and what is not None:
+            raise refuse(f"{what} in a function that vmap, map or scan calls for all elements at "
+                         "once", "Return what each element gives")
+    return 0
+
+
+def _is_on_data(x: Any) -> bool:
+    """Return whether data decides on one of the branches around, but not around a container."""
+    for frame in reversed(current().frames):
+        if id(x) in frame.created or frame.kind not in ("loop", "if"):
+            return False
+        if frame.by_data:
+            return True
+    return False
+
+
+# --- iterators ----------------------------------------------------------------------------------
+
+
+def is_iterator(x: Any) -> bool:
+    """Return whether reading an item of something moves it on."""
+    return hasattr(type(x), "__next__")
+
+
+def advance(x: Any) -> None:
+    """Refuse to read an iterator that was made outside of the region, which would move it on."""
+    if _is_from_around(x):
+        current().captured.refuse_change(x)
+        known_container(x, "reading an iterator")
+
+
+# --- calls --------------------------------------------------------------------------------------
+
+
+def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+                 what: str, *owners: Any) -> Any:
+    """Call what is not captured, and note what it changes of its arguments and its owners.
+
+    what -- how messages call it: "list.append()"
+    """
+    for x in (*owners, *args, *kwargs.values()):
+        read_unseen(x)
+    watched = []
+    for x in {id(x): x for x in (*owners, *args, *kwargs.values()) if _is_from_around(x)}.values():
+        if is_iterator(x):
+            advance(x)
+            continue
+        parts = _parts(x)
+        if parts is not None:
+            watched.append((x, parts))
+    result = _call_outside(fn, args, kwargs, owners)
+    for x, before in watched:
+        after = _parts(x)
+        assert after is not None
+        if before.keys() != after.keys() or not all(_is_same(after[k], y)
+                                                    for k, y in before.items()):
+            _note(x, before, after, what)
+    return result
+
+
+_OURS = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
+"""What errors of foreign code say that met what stands for arrays and numbers in a capture."""
+
+
+_AS_OPS = "Write it with NumPy, or make it an op with tracejit.register_op"
+
+
+def _met_traced(fn: Any, made: int) -> bool:
+    """Return whether a function of SciPy's met traced values in what it called back."""
+    top = (getattr(fn, "__module__", None) or "").partition(".")[0]
+    return top == "scipy" and len(current().builder.scope.eqns) > made
+
+
+def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
+                  owners: tuple[Any, ...]) -> Any:
+    """Call what is not captured; refuse it by its name where it does not take traced values."""
+    trace = current()
+    trace.outside.append((fn, (*owners, *args, *kwargs.values())))
+    made = len(trace.builder.scope.eqns)
+    try:
+        return fn(*args, **kwargs)
+    except (TypeError, ValueError, AttributeError) as e:
+        if isinstance(e, TracejitError) or not (_OURS.search(str(e)) or _met_traced(fn, made)):
+            raise
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+    except Exception as e:  # an error of a module's own, as struct has one
+        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not any(
+                isinstance(y, TracedOperand) for x in args
+                for y in (x if isinstance(x, (list, tuple)) else [x])):
+            raise
+        raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
+    finally:
+        trace.outside.pop()
+
+
+def read_unseen(x: Any) -> None:
+    """Note that code which is not captured reads something: what it holds must stay as it is.
+
+    Refuses where data decides what that is.
+    """
+    if isinstance(x, _CODE):
+        return
+    captured = current().captured
+    for kind in captured.freeze(x):
+        unseen(f"reading a {kind.__qualname__}")
+    for method in captured.native.may_call(x):
+        unseen(method.__qualname__)
+    parts = x if isinstance(x, dict) else _attributes(x) or {}
+    for key, content in parts.items():
+        if isinstance(content, MaybeUnset):
+            raise refuse(f"whether a {type(x).__name__} has {key!r} depends on data, and something "
+                         "asks for all that it has", "Set it before, or in both branches")
+
+
+def read_deeply(x: Any) -> None:
+    """Note the same of all objects in a container whose methods may be called, as by `==`."""
+    for item in items_of(x):
+        if not isinstance(item, _CODE) and may_be_called(item):
+            read_unseen(item)
+
+
+def unseen(what: str) -> None:
+    """Note that something is read that no guard sees: the program holds for one call."""
+    current().note_unseen(what)
+    note_unseen(what)
+
+
+def before_change(x: Any, key: Any) -> None:
+    """Note that an item or attribute is about to change."""
+    trace = current()
+    trace.captured.refuse_change(x)
+    refuse_joined_change(x)
+    depth = known_container(x)
+    place: Any = (ItemPlace if isinstance(x, CONTAINERS) else AttributePlace)(x, key, depth)
+    trace.record(place, depth)
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    return x is y or (type(x) is type(y) is float and x == y)  # an array's are made at each reading
+
+
+def _is_from_around(x: Any) -> bool:
+    """Whether a change of something concerns more than the region that is being captured."""
+    if isinstance(x, TracedOperand):
+        return False
+    trace = current()
+    if is_joined(x) or id(x) in trace.captured.passed or trace.captured.is_given_twice(x):
+        return True
+    if trace.frames:
+        return id(x) not in trace.frames[-1].created
+    return bool(trace.captured.is_from_outside(x))
+
+
+def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> None:
+    """Carry out a change again, as captured code would."""
+    _put(x, after, before)
+    if before.keys() - after.keys() or (
+            isinstance(x, (*_SEQUENCES, set)) and before.keys() != after.keys()):
+        current().captured.refuse_change(x)
+        refuse_joined_change(x)
+        known_container(x, what)
+    else:
+        for key, content in after.items():
+            if key not in before or not _is_same(before[key], content):
+                before_change(x, key)
+    _put(x, before, after)
+
+
+def _parts(x: Any) -> dict[Any, Any] | None:
+    """Return what is at each place of something that can change; None for anything else."""
+    if isinstance(x, _SEQUENCES):
+        return dict(enumerate(x))
+    if isinstance(x, dict):
+        return dict(x)
+    if isinstance(x, set):
+        return dict.fromkeys(x)
+    return _attributes(x)
+
+
+def _attributes(x: Any) -> dict[str, Any] | None:
+    return None if isinstance(x, _CODE) else attributes_of(x)
+
+
+def _put(x: Any, old: dict[Any, Any], new: dict[Any, Any]) -> None:
+    """Replace what is at the places of something."""
+    if isinstance(x, _SEQUENCES):
+        while x:
+            x.pop()
+        x.extend(new.values())
+    elif isinstance(x, (dict, set)):
+        x.clear()
+        x.update(new)
+    else:
+        for name in old.keys() - new.keys():
+            object.__delattr__(x, name)
+        for name, content in new.items():
+            object.__setattr__(x, name, content)

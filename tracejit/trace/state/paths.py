@@ -1,0 +1,204 @@
+"""Where captured state is: paths to it, along which it is read again at every call.
+
+A *path* says how to get at a piece of state again: a global or closure cell, then attributes and
+items. It is light to import: calls of compiled code need no more.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from tracejit.exact import token
+from tracejit.trace.ground.modules import home_of_class
+
+__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
+           "attributes_of",
+           "class_entry", "is_users_type", "own_names"]
+
+READING_FAILS = (LookupError, AttributeError, ValueError)
+"""What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
+
+
+class Holder:
+    """A root for an array that belongs to no name: a constant made outside of the capture."""
+
+    content: Any
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+
+class FunctionRoot(Holder):
+    """A root for the code and defaults of a function that a capture goes through."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How to read a piece of state: from a root, along steps.
+
+    A step is ("attr", name), ("item", key), ("type", None) for the class of an object, ("entry",
+    name) for what a class or its bases have under a name, ("own", name) for an object's own
+    attribute, ("key", k) for the k-th key of a dict or item of a set, ("super", (class, name)) for
+    what those behind a class have, or ("call", (name, arguments, keywords)) for what a method gives
+    that only reads.
+    """
+
+    root: Any
+    name: str
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def step(self, kind: str, key: Any) -> Path:
+        """Return the path one step further."""
+        return Path(self.root, self.name, (*self.steps, (kind, key)))
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Return what makes two paths the same."""
+        return (id(self.root), self.name, token(self.steps))
+
+    def read(self) -> Any:
+        """Return what is there now; one of `READING_FAILS` if nothing is."""
+        if isinstance(self.root, CellType):
+            content = self.root.cell_contents
+        elif isinstance(self.root, Holder):
+            content = self.root.content
+        else:
+            content = self.root[self.name]
+        for kind, key in self.steps:
+            if kind == "attr":
+                content = getattr(content, key)
+            elif kind == "item":
+                content = content[key]
+            else:
+                content = _STEPS[kind](content, key)
+        return content
+
+    def __str__(self) -> str:
+        text = self.name
+        for kind, key in self.steps:
+            text = _TEXTS[kind](text, key)
+        return text
+
+
+def class_entry(cls: type, name: str, *behind: type) -> Any:
+    """Return what a class or its bases have under a name, as it is; `AttributeError` if nothing.
+
+    behind -- the class behind which to begin, as `super` does
+    """
+    order = cls.__mro__
+    for base in order[order.index(behind[0]) + 1:] if behind else order:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    raise AttributeError(name)
+
+
+def _call(x: Any, key: Any) -> Any:
+    name, args, kwargs = key
+    return getattr(x, name)(*args, **dict(kwargs))
+
+
+_STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "type": lambda x, _: type(x), "entry": class_entry, "call": _call,
+    "super": lambda cls, key: class_entry(cls, key[1], key[0]),
+    "own": lambda x, name: own_names(x)[name],
+    "key": lambda x, k: next(itertools.islice(x, k, None)),
+}
+_TEXTS: dict[str, Callable[[str, Any], str]] = {
+    "attr": lambda text, key: f"{text}.{key}", "item": lambda text, key: f"{text}[{key!r}]",
+    "type": lambda text, _: f"type({text})", "entry": lambda text, key: f"{text}.{key}",
+    "own": lambda text, name: f"vars({text})[{name!r}]",
+    "key": lambda text, k: f"list({text})[{k}]",
+    "super": lambda text, key: f"super({key[0].__name__}, {text}).{key[1]}",
+    "call": lambda text, key: (f"{text}{'' if key[0] == '__call__' else f'.{key[0]}'}"
+                               f"({', '.join(map(repr, key[1]))})"),
+}
+
+
+@dataclass(eq=False, slots=True)
+class Leaf:
+    """A float or array that is read at every call; within a capture, with the input for it."""
+
+    path: Path
+    content: Any
+    value: Any = None
+    kind: Any = field(init=False)
+    """Its type, and an array's dtype and rank: the object may have others later."""
+
+    def __post_init__(self) -> None:
+        self.kind = _kind(self.content)
+
+    def read(self) -> Any:
+        """Return what is there now; `LookupError` where it is of another kind, or not there."""
+        content = self.path.read()
+        if _kind(content) != self.kind:
+            raise LookupError
+        return content
+
+
+def _kind(x: Any) -> Any:
+    return (np.ndarray, x.dtype, x.ndim) if type(x) is np.ndarray else type(x)
+
+
+# --- what objects hold --------------------------------------------------------------------------
+
+_PLAIN_HOLDERS = {"collections", "types"}
+
+
+def is_users_type(cls: type) -> bool:
+    """Whether a class is no library's: a logger, a lock or a data frame is what it is."""
+    home = home_of_class(cls)
+    top = home.partition(".")[0]
+    if top in _PLAIN_HOLDERS:
+        return True
+    file = getattr(sys.modules.get(home), "__file__", None) or ""
+    return top == "__main__" or not (
+        top in sys.stdlib_module_names or "site-packages" in file or "dist-packages" in file
+        or top == "tracejit")
+
+
+def attributes_of(x: Any) -> dict[str, Any] | None:
+    """Return the attributes of an object of a user's class; None for what has none."""
+    return all_attributes_of(x) if is_users_type(type(x)) else None
+
+
+def all_attributes_of(x: Any) -> dict[str, Any] | None:
+    """Return the attributes of an object; None for what has none."""
+    found: dict[str, Any] = {}
+    slots = list(_slots(type(x)))
+    for name in slots:
+        try:
+            found[name] = object.__getattribute__(x, name)
+        except AttributeError:
+            pass
+    own = own_names(x)
+    found.update(own)
+    return found if slots or type(x).__dictoffset__ else None
+
+
+def own_names(x: Any) -> dict[str, Any]:
+    """Return the dict of an object's attributes, past a `__getattribute__` of its class."""
+    try:
+        own = object.__getattribute__(x, "__dict__")
+    except AttributeError:
+        return {}
+    return own if isinstance(own, dict) else {}
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for base in cls.__mro__:
+        names = base.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in ("__dict__", "__weakref__"):
+                private = name.startswith("__") and not name.endswith("__")
+                yield f"_{base.__name__.lstrip('_')}{name}" if private else name

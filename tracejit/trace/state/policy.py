@@ -1,0 +1,129 @@
+"""What calls that are not captured may read: one table of functions, by which state stays right.
+
+A function that is not captured runs while its caller is captured, and its result becomes part of
+the program. It reads nothing but its arguments; or it only looks at something, and is asked again
+at every call; or it gives another value at every call, and is refused; or nobody knows, and the
+program is captured anew at every call. `docs/state.md` is the page on this.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import os
+import sys
+import weakref
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracejit.trace.ground.modules import home_of, home_of_class, is_standard
+
+__all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_opaque",
+           "module_of", "reads_nothing"]
+
+PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operator", "itertools",
+        "collections", "math", "cmath", "dataclasses", "typing", "enum", "abc", "copy", "copyreg",
+        "types", "numbers", "string", "re", "builtins", "warnings", "contextlib", "statistics",
+        "fractions", "decimal", "bisect", "heapq", "array", "struct", "textwrap", "inspect",
+        "datetime", "calendar", "uuid", "json", "base64", "binascii", "hashlib", "zlib",
+        "unicodedata", "keyword", "colorsys", "ast", "reprlib", "pprint", "difflib", "ipaddress",
+        "posixpath", "ntpath", "genericpath", "logging", "sre"}
+"""Modules whose functions read nothing but their arguments, save those below."""
+
+READS = {
+    "builtins": {"open", "input", "eval", "exec", "compile", "__import__", "breakpoint", "dir"},
+    "numpy": {"load", "loadtxt", "genfromtxt", "fromfile", "memmap", "DataSource", "fromregex",
+              "show_config", "getbufsize", "show_runtime"},
+    "scipy": {"loadmat", "mmread", "load_npz", "imread", "read"},
+    "functools": {"cache_info"},
+    "warnings": {"catch_warnings"},
+    "inspect": {"currentframe", "stack", "trace", "getsource", "getsourcelines", "getsourcefile",
+                "getframeinfo", "getouterframes"},
+    "uuid": {"getnode"},
+    "posixpath": {"expanduser", "expandvars", "realpath", "abspath", "relpath", "ismount",
+                  "samefile", "exists", "lexists", "isfile", "isdir", "islink", "getsize",
+                  "getmtime", "getatime", "getctime"},
+    "genericpath": {"exists", "isfile", "isdir", "getsize", "getmtime", "getatime", "getctime",
+                    "samefile"},
+    "logging": {"getLevelName", "isEnabledFor", "getEffectiveLevel", "hasHandlers"},
+    "json": {"load"}, "hashlib": {"file_digest"},
+}
+"""By module, the functions and methods in it that may read the world."""
+
+ANOTHER_VALUE = {"random", "time", "secrets", "numpy.random"}
+"""Modules whose functions give another value at every call."""
+CLOCKS = {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("uuid", "uuid1"),
+          ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times")}
+"""The same in other modules, by module and name."""
+
+SAFE = {"logging", "threading", "_thread", "numba", "llvmlite", "tracejit"}
+"""Modules whose objects hold nothing that comes into a result."""
+
+AGAIN = (os.getenv, os.getcwd, os.cpu_count, os.path.exists, os.path.isfile, os.path.isdir,
+         os.path.getsize, os.path.getmtime, sys.getrecursionlimit, np.geterr,
+         np.get_printoptions)
+"""Functions that only look at something, quickly: they are asked again at every call."""
+LOOKS_AT: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (contextvars.ContextVar, ("get",)),
+    (type(os.environ), ("get", "__getitem__", "__contains__")),
+    (weakref.ref, ("__call__",)),
+    (functools._lru_cache_wrapper, ("__call__",)),
+)
+"""The same for methods, by the type of the object."""
+
+
+def module_of(fn: Any) -> str:
+    """Return the module of a function, a method or a callable object."""
+    if isinstance(fn, FunctionType):
+        return home_of(fn)
+    owner = getattr(fn, "__self__", None)
+    module = getattr(fn, "__module__", None)
+    if "__wrapped__" in getattr(fn, "__dict__", ()):
+        return type(fn).__module__  # it has taken over the names of what it wraps
+    if not isinstance(module, str) or (module == "builtins" and isinstance(owner, type)):
+        module = (owner if isinstance(owner, type) else type(owner)).__module__
+    return module or ""
+
+
+def _is_in(module: str, modules: Any) -> bool:
+    parts = module.split(".")
+    return any(".".join(parts[:k]) in modules for k in range(1, len(parts) + 1))
+
+
+def gives_another_value(fn: Any) -> bool:
+    """Return whether a function gives another value at every call."""
+    module, name = module_of(fn), getattr(fn, "__name__", "")
+    if _is_in(module, ANOTHER_VALUE - {"numpy.random"}):
+        return is_standard(module.partition(".")[0])
+    return _is_in(module, {"numpy.random"}) or (module.partition(".")[0], name) in CLOCKS
+
+
+def reads_nothing(fn: Any) -> bool:
+    """Return whether a function is known to read nothing but its arguments."""
+    module, name = module_of(fn).lstrip("_"), getattr(fn, "__name__", "")
+    top = module.partition(".")[0]
+    return top in PURE and name not in READS.get(top, ())
+
+
+def differs_elsewhere(fn: Any) -> bool:
+    """Return whether a function may give something else in another process for equal arguments."""
+    return fn is id or fn is hash
+
+
+def is_opaque(kind: type) -> bool:
+    """Return whether objects of a type may change what they do, and nothing sees it."""
+    return not _is_in(home_of_class(kind), SAFE)
+
+
+def asks_again(fn: Any) -> tuple[Any, str] | None:
+    """Return the object and the name of its method, if a call may be made again at every call."""
+    if any(fn is f for f in AGAIN):
+        return fn, "__call__"
+    owner = getattr(fn, "__self__", fn)
+    name = "__call__" if owner is fn else fn.__name__
+    for kind, names in LOOKS_AT:
+        if isinstance(owner, kind) and name in names:
+            return owner, name
+    return None

@@ -1,0 +1,207 @@
+"""Syntax-tree pass 1: turn `return`, `break` and `continue` into flags and nesting.
+
+After it, every statement list runs to its end: what follows a conditional jump stands in the other
+branch, and loops have no `else` and name the flags that end them (`stop_flags`). So a branch on
+traced data can hold a `return` as well as any other statement.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tracejit.trace.syntax.syntax import assign, constant, hook, load, negation, place, thunk
+
+__all__ = ["RETURNED", "VALUE", "lower_jumps", "stop_flags"]
+
+RETURNED, VALUE = "_tj_returned", "_tj_value"
+
+JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+LOOPS = (ast.For, ast.While)
+Stmts = list[ast.stmt]
+
+
+def lower_jumps(body: Stmts) -> Stmts:
+    """Return a function's body without jumps; it ends by returning the value that was set."""
+    body = _with_plain_tests(body)
+    inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
+    if not any(map(_is_lowered, inner)):
+        return body  # at most a return at the very end
+    always = _always_jumps(body)
+    lowered = [place(assign(RETURNED, constant(False)), body[0]), *_JumpLowerer().block(body)]
+    result = hook("returned", thunk(load(VALUE)), constant(always))
+    return [*lowered, place(ast.Return(result), body[-1])]
+
+
+def _with_plain_tests(stmts: Sequence[ast.stmt]) -> Stmts:
+    """Return statements in which no test of a `while` binds names: the body does it first.
+
+    `while (y := f(x)) > 0: ...` is `while True:` with `if not (y := f(x)) > 0: break`.
+    """
+    result: Stmts = []
+    for s in stmts:
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            result.append(s)
+            continue
+        for part in _parts(s):
+            part[:] = _with_plain_tests(part)
+        if not isinstance(s, ast.While) or not any(
+                isinstance(n, ast.NamedExpr) for n in ast.walk(s.test)):
+            result.append(s)
+            continue
+        leave: Stmts = [ast.Break()]
+        after: Stmts = []
+        if s.orelse:
+            ended = f"{RETURNED}_{s.lineno}_{s.col_offset}"
+            result.append(place(assign(ended, constant(False)), s))
+            leave.insert(0, assign(ended, constant(True)))
+            after = [place(ast.If(load(ended), s.orelse, []), s.orelse[0])]
+        test = ast.UnaryOp(ast.Not(), s.test)
+        s.body = [place(ast.If(test, leave, []), s.test), *s.body]
+        s.test, s.orelse = place(constant(True), s), []
+        result += [s, *after]
+    return result
+
+
+def stop_flags(loop: ast.stmt) -> tuple[str, ...]:
+    """Return the flags that end a lowered loop."""
+    flags: tuple[str, ...] = getattr(loop, "tj_stop", ())
+    return flags
+
+
+def _jumps(s: ast.stmt) -> set[str]:
+    """Return the kinds of jumps that leave a statement."""
+    if isinstance(s, JUMPS):
+        return {type(s).__name__.lower()}
+    if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return set()
+    found = {j for part in _parts(s) for t in part for j in _jumps(t)}
+    if isinstance(s, LOOPS):
+        body = {j for t in s.body for j in _jumps(t)}
+        orelse = {j for t in s.orelse for j in _jumps(t)}
+        found = (body - {"break", "continue"}) | orelse
+    return found
+
+
+def _is_lowered(s: ast.stmt) -> bool:
+    """Whether a statement is or holds a jump, also one that stays inside it, or a loop's `else`."""
+    if isinstance(s, (ast.Return, ast.Break, ast.Continue)) or (isinstance(s, LOOPS) and s.orelse):
+        return True
+    if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    return any(_is_lowered(t) for part in _parts(s) for t in part)
+
+
+def _parts(s: ast.stmt) -> list[Stmts]:
+    """Return the statement lists inside a compound statement."""
+    parts = [getattr(s, name) for name in ("body", "orelse", "finalbody") if hasattr(s, name)]
+    parts += [h.body for h in getattr(s, "handlers", ())]
+    parts += [c.body for c in getattr(s, "cases", ())]
+    return parts
+
+
+def _always_jumps(stmts: Sequence[ast.stmt]) -> bool:
+    """Whether control never reaches the end of a statement list."""
+    for s in stmts:
+        if isinstance(s, JUMPS):
+            return True
+        if isinstance(s, ast.If) and s.orelse and _always_jumps(s.body) and _always_jumps(s.orelse):
+            return True
+        if isinstance(s, ast.With) and _always_jumps(s.body):
+            return True
+        if isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and (
+                s.test.value is True and not any("break" in _jumps(t) for t in s.body)):
+            return True
+    return False
+
+
+class _JumpLowerer:
+    """Lowers statement lists; `loops` names the break and continue flags of the open loops."""
+
+    def __init__(self) -> None:
+        self.loops: list[tuple[str, str]] = []
+        self.count = 0
+
+    def block(self, stmts: Sequence[ast.stmt]) -> Stmts:
+        result: Stmts = []
+        for k, s in enumerate(stmts):
+            rest = stmts[k + 1:]
+            if isinstance(s, JUMPS):
+                return result + self._jump(s)
+            jumps = _jumps(s)
+            if isinstance(s, ast.If) and jumps and rest:
+                if _always_jumps(s.body):
+                    return [*result, _new_if(s, self.block(s.body), self.block([*s.orelse, *rest]))]
+                if s.orelse and _always_jumps(s.orelse):
+                    return [*result, _new_if(s, self.block([*s.body, *rest]), self.block(s.orelse))]
+            result += self._statement(s)
+            flags = self._flags(jumps)
+            if flags and rest:
+                test = negation(flags)
+                return [*result, place(ast.If(test, self.block(rest), []), rest[0])]
+        return result
+
+    def _flags(self, jumps: set[str]) -> list[str]:
+        """Return the flags that jumps out of a statement set."""
+        flags = [RETURNED] if "return" in jumps else []
+        if self.loops:
+            broken, continued = self.loops[-1]
+            flags += [broken] if "break" in jumps else []
+            flags += [continued] if "continue" in jumps else []
+        return flags
+
+    def _jump(self, s: ast.stmt) -> Stmts:
+        if isinstance(s, ast.Raise):
+            return [s]
+        if isinstance(s, ast.Return):
+            value = s.value if s.value is not None else constant(None)
+            return [place(assign(VALUE, value), s), place(assign(RETURNED, constant(True)), s)]
+        broken, continued = self.loops[-1]
+        flag = broken if isinstance(s, ast.Break) else continued
+        return [place(assign(flag, constant(True)), s)]
+
+    def _statement(self, s: ast.stmt) -> Stmts:
+        if isinstance(s, ast.If):
+            return [_new_if(s, self.block(s.body), self.block(s.orelse))]
+        if isinstance(s, LOOPS):
+            return self._loop(s)
+        if isinstance(s, ast.Try) and s.orelse:
+            flags = self._flags({j for t in s.body for j in _jumps(t)})
+            if flags:  # `else` is not for what jumps
+                s.orelse = [place(ast.If(negation(flags), s.orelse, []), s.orelse[0])]
+        if isinstance(s, (ast.With, ast.Try, ast.Match)):
+            for name in ("body", "orelse", "finalbody"):
+                if hasattr(s, name):
+                    setattr(s, name, self.block(getattr(s, name)))
+            for inner in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
+                inner.body = self.block(inner.body)
+        return [s]
+
+    def _loop(self, s: ast.For | ast.While) -> Stmts:
+        self.count += 1
+        broken, continued = f"_tj_broken{self.count}", f"_tj_continued{self.count}"
+        jumps = {j for t in s.body for j in _jumps(t)}
+        self.loops.append((broken, continued))
+        body = self.block(s.body)
+        self.loops.pop()
+        before: Stmts = []
+        if "continue" in jumps:
+            body = [place(assign(continued, constant(False)), s), *body]
+            before.append(place(assign(continued, constant(False)), s))
+        stop = []
+        if "break" in jumps:
+            before.append(place(assign(broken, constant(False)), s))
+            stop.append(broken)
+        if "return" in jumps:
+            stop.append(RETURNED)
+        orelse = self.block(s.orelse)
+        s.body, s.orelse = body, []
+        s.tj_stop = tuple(stop)  # type: ignore[union-attr]
+        after: Stmts = []
+        if orelse:
+            after = orelse if not stop else [place(ast.If(negation(stop), orelse, []), orelse[0])]
+        return [*before, s, *after]
+
+
+def _new_if(s: ast.If, body: Stmts, orelse: Stmts) -> ast.If:
+    return ast.copy_location(ast.If(s.test, body or [place(ast.Pass(), s)], orelse), s)

@@ -1,0 +1,645 @@
+"""Syntax-tree pass 3: make control flow, calls and reads of outer names go through hooks.
+
+    if test:                         def then():
+        s = s + x[i]                     nonlocal s
+    ...                      =>          s = s + _tj.getitem(x, i)
+                                     _tj.if_(test, then, otherwise, ("s",))
+
+The result is compiled under the user's file name with the user's line numbers, so tracebacks and
+debuggers show the user's code. The names that a branch changes are cells of the nested functions,
+through which the hooks save, restore and merge them.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.ir.cells import line_name
+from tracejit.trace.ground.source import FunctionSource, find_source, register_code
+from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
+from tracejit.trace.syntax.jumps import VALUE, lower_jumps, stop_flags
+from tracejit.trace.syntax.liveness import (
+    SCOPES,
+    Changes,
+    analyse,
+    local_names,
+    own_nodes,
+    stored_names,
+)
+from tracejit.trace.syntax.syntax import HOOKS, constant, hook, load, place, thunk
+
+__all__ = ["rewrite_function"]
+
+Stmts = list[ast.stmt]
+
+_CODES: dict[tuple[str, CodeType], CodeType | None] = {}
+"""What has been rewritten, by file and code: codes are equal where functions of two files are."""
+
+
+def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
+    """Return the function with its control flow going through `hooks`.
+
+    None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured.
+    """
+    code = fn.__code__
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        where = line_name(code.co_filename, code.co_firstlineno)
+        raise Refusal(f"{where}: async code cannot be captured. "
+                      "Call the compiled function from async code instead")
+    with SYNTAX_TREES:
+        key = (code.co_filename, code)
+        if key not in _CODES:
+            source = find_source(fn)
+            _CODES[key] = None if source is None else _compile(source, fn)
+        new = _CODES[key]
+    if new is None:
+        return None
+    cells = dict(zip(code.co_freevars, fn.__closure__ or (), strict=True))
+    cells[HOOKS] = _cell(hooks)
+    rewritten = FunctionType(new, fn.__globals__, fn.__name__, fn.__defaults__,
+                             tuple(cells[name] for name in new.co_freevars))
+    rewritten.__kwdefaults__ = fn.__kwdefaults__
+    rewritten.__qualname__, rewritten.__module__ = fn.__qualname__, fn.__module__
+    return rewritten
+
+
+def _cell(content: Any) -> Any:
+    def inner() -> Any:
+        return content
+
+    assert inner.__closure__ is not None
+    return inner.__closure__[0]
+
+
+def _compile(source: FunctionSource, fn: FunctionType) -> CodeType:
+    assert source.tree is not None
+    tree = copy.deepcopy(source.tree)
+    if isinstance(tree, ast.Lambda):
+        body: Stmts = [place(ast.Return(tree.body), tree.body)]
+        tree = place(ast.FunctionDef("_lambda", tree.args, body, []), tree)
+    tree.decorator_list, tree.returns = [], None
+    _strip(tree.args)
+    free = fn.__code__.co_freevars
+    rewriter = _Rewriter(source.file, fn)
+    rewriter.function(tree)
+    names = [ast.arg(HOOKS), *(ast.arg(name) for name in free)]
+    params = ast.arguments([], names, None, [], [], None, [])
+    factory = ast.FunctionDef("_tj_factory", params, [tree, ast.Return(load(tree.name))], [])
+    module = ast.fix_missing_locations(ast.Module([place(factory, tree)], []))
+    compiled = compile(module, source.file, "exec", future_flags(fn.__code__), dont_inherit=True)
+    factory_code = next(c for c in compiled.co_consts if isinstance(c, CodeType))
+    code = next(c for c in factory_code.co_consts if isinstance(c, CodeType)
+                and c.co_name == tree.name).replace(
+                    co_name=fn.__name__, co_qualname=fn.__qualname__)
+    _register(code, source)
+    return code
+
+
+def _strip(args: ast.arguments) -> None:
+    """Take default values and annotations out; the function object brings its defaults along."""
+    args.defaults = [constant(None) for _ in args.defaults]
+    args.kw_defaults = [None if d is None else constant(None) for d in args.kw_defaults]
+    for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if a is not None:
+            a.annotation = None
+
+
+def _register(code: CodeType, source: FunctionSource) -> None:
+    register_code(code, source)
+    for c in code.co_consts:
+        if isinstance(c, CodeType):
+            _register(c, source)
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Transforms one function and those nested in it."""
+
+    def __init__(self, file: str, fn: FunctionType) -> None:
+        self.file = file
+        self.free = fn.__code__.co_freevars
+        self.scopes: list[set[str]] = []
+        self.class_names: set[str] = set()
+        """What the class statement binds whose body is rewritten: no function in it sees these."""
+        self.assignable: set[str] = set()
+        self.unsure: set[str] = set()
+        self.changes: dict[ast.stmt, Changes] = {}
+        self.before: Stmts = []
+        self.count = 0
+
+    # --- functions ------------------------------------------------------------------------------
+
+    def function(self, node: ast.FunctionDef) -> None:
+        """Rewrite a function's body in place."""
+        self._refuse_syntax(node)
+        self._refuse_outer_names(node)
+        local = local_names(node)
+        body = lower_jumps(node.body)
+        declared = {name for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)
+                    for name in n.names}
+        local |= stored_names(body) - declared
+        outer = self.changes, self.unsure, self.assignable
+        self.assignable = local | declared
+        self.changes = analyse(body, self.assignable, declared)
+        bound_by_tests = {n for names in _walrus_targets(body) for n in names}
+        self.unsure = bound_by_tests.union(declared, *(c.stored for c in self.changes.values()))
+        self.scopes.append(local)
+        new = self.block(body)
+        shared = {n for c in self.changes.values() for n in c.stored}
+        shared |= bound_by_tests
+        params = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        unbound = sorted(shared - params - declared)
+        if unbound:
+            targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n in unbound]
+            unreachable = ast.If(constant(False), [ast.Assign(targets, constant(None))], [])
+            new = [place(unreachable, node), *new]
+        owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
+                         for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+        for name, names in (("rebinds", declared), ("owns", owned)):
+            if names:
+                cells = thunk(ast.Tuple([load(n) for n in sorted(names)], ast.Load()))
+                new = [place(ast.Expr(hook(name, cells)), node), *new]
+        self.scopes.pop()
+        self.changes, self.unsure, self.assignable = outer
+        node.body = new
+
+    def _refuse_outer_names(self, node: ast.FunctionDef) -> None:
+        declarations = [n for n in own_nodes(node.body) if isinstance(n, ast.Nonlocal)]
+        for n in declarations:
+            for name in n.names:
+                if not any(name in scope for scope in self.scopes):
+                    where = line_name(self.file, n.lineno)
+                    raise Refusal(f"{where}: binding {name!r} by `nonlocal` in a function that "
+                                  "was made outside of the captured one. Return the new value "
+                                  "and assign it outside")
+
+    def _refuse_syntax(self, node: ast.FunctionDef) -> None:
+        for n in own_nodes(node.body):
+            for kinds, what, remedy in _REFUSED:
+                if isinstance(n, kinds):
+                    where = line_name(self.file, n.lineno)
+                    raise Refusal(f"{where}: {what} cannot be captured. {remedy}")
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.decorator_list = [self.visit(d) for d in node.decorator_list]
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        outer, self.class_names = self.class_names, set()
+        self.function(node)
+        self.class_names = outer
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        self.scopes.append(local_names(node))
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - self.scopes[-1], set()
+        node.body = self.visit(node.body)
+        self.unsure, self.class_names = outer
+        self.scopes.pop()
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        node.decorator_list = [self.visit(n) for n in node.decorator_list]
+        node.bases = [self.visit(n) for n in node.bases]
+        node.keywords = [self.visit(n) for n in node.keywords]
+        outer, self.class_names = self.class_names, stored_names(node.body)
+        for n in node.body:
+            self._in_class(n)
+        self.class_names = outer
+        return node
+
+    def _in_class(self, s: ast.stmt) -> None:
+        """Rewrite a statement of a class's body, whose names are no cells: it runs in Python."""
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            self.visit(s)
+            return
+        for field, part in ast.iter_fields(s):
+            if isinstance(part, ast.expr) and field != "target" and not isinstance(s, ast.Delete):
+                new = self.visit(part)
+                new = place(hook("iterate", new), part) if field == "iter" else new
+                setattr(s, field, place(hook("truth", new), part) if field == "test" else new)
+            for inner in part if isinstance(part, list) else ():
+                for n in getattr(inner, "body", ()) if not isinstance(inner, ast.stmt) else [inner]:
+                    self._in_class(n)
+
+    def _import(self, s: ast.Import) -> Stmts:
+        """Import by hooks, so that the modules are captured state."""
+        result: Stmts = []
+        for alias in s.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            call = hook("import_", constant(alias.name), constant(alias.asname is None))
+            result.append(ast.Assign([ast.Name(name, ast.Store())], call))
+        return result
+
+    def _importfrom(self, s: ast.ImportFrom) -> Stmts:
+        return [ast.Assign([ast.Name(alias.asname or alias.name, ast.Store())],
+                           hook("import_from", constant(s.module or ""), constant(s.level),
+                                constant(alias.name))) for alias in s.names]
+
+    # --- statements -----------------------------------------------------------------------------
+
+    def block(self, stmts: Sequence[ast.stmt]) -> Stmts:
+        """Rewrite a statement list."""
+        result: Stmts = []
+        for s in stmts:
+            outer, self.before = self.before, []
+            new = self.statement(s)
+            result += [*self.before, *new]
+            self.before = outer
+        return result
+
+    def statement(self, s: ast.stmt) -> Stmts:
+        """Rewrite one statement."""
+        handler = getattr(self, f"_{type(s).__name__.lower()}", None)
+        if handler is None:
+            new = self.visit(s)
+            return new if isinstance(new, list) else [new]
+        new = handler(s)
+        if s in self.changes and (dead := self.changes[s].dead):
+            forget = hook("forgets", thunk(ast.Tuple([load(n) for n in dead], ast.Load())))
+            new = [*new, ast.Expr(forget)]
+        return [place(n, s) for n in (new if isinstance(new, list) else [new])]
+
+    def _region(self, name: str, body: Stmts, like: ast.stmt,
+                params: Sequence[str] = ()) -> ast.stmt:
+        """Return a nested function that holds a branch or a loop's body."""
+        stored = sorted(stored_names(body) & self.assignable)
+        nonlocal_: Stmts = [ast.Nonlocal(stored)] if stored else []
+        args = ast.arguments([], [ast.arg(p) for p in params], None, [], [], None, [])
+        inner = self.block(body) or [ast.Pass()]
+        return place(ast.FunctionDef(name, args, nonlocal_ + inner, []), like)
+
+    def _fresh(self, stem: str) -> str:
+        self.count += 1
+        return f"_tj_{stem}{self.count}"
+
+    def _names(self, s: ast.stmt) -> ast.expr:
+        changes = self.changes[s]
+        return ast.Tuple([constant(n) for n in changes.carried], ast.Load())
+
+    def _if(self, s: ast.If) -> Stmts:
+        test = self.visit(s.test)
+        then, other = self._fresh("then"), self._fresh("else")
+        call = hook("if_", test, load(then), load(other), self._names(s))
+        return [self._region(then, s.body, s), self._region(other, s.orelse, s), ast.Expr(call)]
+
+    def _while(self, s: ast.While) -> Stmts:
+        cond, body = self._fresh("while"), self._fresh("body")
+        flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
+        test = ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test
+        head = self._region(cond, [place(ast.Return(place(test, s.test)), s.test)], s)
+        call = hook("while_", load(cond), load(body), self._changes(s))
+        return [head, self._region(body, s.body, s), ast.Expr(call)]
+
+    def _for(self, s: ast.For) -> Stmts:
+        iterable = self.visit(s.iter)
+        body, item = self._fresh("body"), self._fresh("item")
+        bind = place(ast.Assign([s.target], load(item)), s.target)
+        stop: ast.expr = constant(None)
+        if stop_flags(s):
+            flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
+            test = ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]
+            stop = thunk(self.visit(place(test, s)))
+        call = hook("for_", iterable, load(body), self._changes(s), stop)
+        return [self._region(body, [bind, *s.body], s, [item]), ast.Expr(call)]
+
+    def _changes(self, s: ast.stmt) -> ast.expr:
+        """Return the names (carried, rebound, written, stop flags) of a loop as a constant."""
+        c = self.changes[s]
+        groups = (c.carried, c.rebound, c.written, stop_flags(s))
+        return ast.Tuple([ast.Tuple([constant(n) for n in names], ast.Load()) for names in groups],
+                         ast.Load())
+
+    def _with(self, s: ast.With) -> ast.stmt:
+        items = [ast.withitem(hook("managed", self.visit(item.context_expr)), item.optional_vars)
+                 for item in s.items]
+        return ast.With(items, self.block(s.body))
+
+    def _try(self, s: ast.Try) -> ast.stmt:
+        body = self.block(s.body)
+        if s.handlers:
+            body = [ast.With([ast.withitem(hook("in_try"))], body)]
+        for h in s.handlers:
+            h.type = h.type and self.visit(h.type)
+            h.body = [place(ast.Expr(hook("caught")), h), *self.block(h.body)]
+        return ast.Try(body, s.handlers, self.block(s.orelse), self.block(s.finalbody))
+
+    def _match(self, s: ast.Match) -> ast.stmt:
+        for case in s.cases:
+            self._guard_pattern(case.pattern)
+            case.guard = case.guard and self.visit(case.guard)
+            case.body = self.block(case.body)
+        return ast.Match(hook("matched", self.visit(s.subject)), s.cases)
+
+    def _guard_pattern(self, pattern: ast.pattern) -> None:
+        """Read the names of a pattern before the `match`, which reads them by itself."""
+        for n in ast.walk(pattern):
+            read = n.value if isinstance(n, ast.MatchValue) else (
+                n.cls if isinstance(n, ast.MatchClass) else None)
+            if read is not None and not isinstance(read, ast.Constant):
+                self.before.append(place(ast.Expr(hook("matched", self.visit(
+                    copy.deepcopy(read)))), read))
+
+    def _assert(self, s: ast.Assert) -> ast.stmt:
+        message = thunk(self.visit(s.msg)) if s.msg is not None else constant(None)
+        return ast.Expr(hook("assert_", self.visit(s.test), message))
+
+    def _raise(self, s: ast.Raise) -> ast.stmt:
+        if s.exc is None:
+            return s
+        return ast.Expr(hook("raise_", thunk(self.visit(s.exc)),
+                             *([self.visit(s.cause)] if s.cause else [])))
+
+    def _assign(self, s: ast.Assign) -> Stmts:
+        value = self.visit(s.value)
+        if len(s.targets) == 1:
+            return self._bind(s.targets[0], value)
+        name = self._fresh("value")
+        result: Stmts = [ast.Assign([ast.Name(name, ast.Store())], value)]
+        for target in s.targets:
+            result += self._bind(target, load(name))
+        return result
+
+    def _bind(self, target: ast.expr, value: ast.expr) -> Stmts:
+        """Return the statements that assign a value to a target."""
+        if isinstance(target, ast.Name):
+            return [ast.Assign([target], value)]
+        if isinstance(target, ast.Subscript):
+            return [ast.Expr(hook("setitem", value, self.visit(target.value),
+                                  self._key(target.slice)))]
+        if isinstance(target, ast.Attribute):
+            owner = self.visit(target.value)
+            return [ast.Expr(hook("setattr", value, owner, constant(target.attr)))]
+        assert isinstance(target, (ast.Tuple, ast.List))
+        starred = any(isinstance(t, ast.Starred) for t in target.elts)
+        count = constant(None if starred else len(target.elts))
+        if all(isinstance(t, (ast.Name, ast.Starred)) for t in target.elts):
+            return [ast.Assign([ast.Tuple(target.elts, ast.Store())],
+                               hook("unpack", value, count))]
+        temporaries: list[ast.expr] = []
+        after: Stmts = []
+        for t in target.elts:  # bound from left to right: an index may be among what is bound
+            name = self._fresh("part")
+            part: ast.expr = ast.Name(name, ast.Store())
+            temporaries.append(ast.Starred(part, ast.Store()) if isinstance(t, ast.Starred)
+                               else part)
+            after += self._bind(t.value if isinstance(t, ast.Starred) else t, load(name))
+        unpack = ast.Assign([ast.Tuple(temporaries, ast.Store())], hook("unpack", value, count))
+        return [unpack, *after]
+
+    def _delete(self, s: ast.Delete) -> Stmts:
+        result: Stmts = []
+        for t in s.targets:
+            if isinstance(t, ast.Subscript):
+                result.append(ast.Expr(hook("delitem", self.visit(t.value), self._key(t.slice))))
+            elif isinstance(t, ast.Attribute):
+                result.append(ast.Expr(hook("delattr", self.visit(t.value), constant(t.attr))))
+            else:
+                result.append(ast.Delete([t]))
+        return result
+
+    def _annassign(self, s: ast.AnnAssign) -> Stmts:
+        if s.value is None:
+            return [ast.Pass()]
+        return self._bind(s.target, self.visit(s.value))
+
+    def _augassign(self, s: ast.AugAssign) -> Stmts:
+        name = constant(type(s.op).__name__)
+        value = self.visit(s.value)
+        target = s.target
+        if isinstance(target, ast.Name):
+            read = self.visit(ast.copy_location(load(target.id), target))
+            return [ast.Assign([target], hook("augment", name, read, value))]
+        if isinstance(target, ast.Subscript):
+            item = hook("item", self.visit(target.value), self._key(target.slice))
+            return [ast.Expr(hook("augment_item", name, item, value))]
+        assert isinstance(target, ast.Attribute)
+        attribute = hook("attribute", self.visit(target.value), constant(target.attr))
+        return [ast.Expr(hook("augment_attr", name, attribute, value))]
+
+    # --- expressions ----------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if not isinstance(node.ctx, ast.Load) or node.id == HOOKS or node.id.startswith("_tj_"):
+            if node.id in self.unsure and isinstance(node.ctx, ast.Load) and node.id != VALUE:
+                return place(hook("read", node), node)
+            return node
+        if node.id in self.class_names:
+            names = ast.Call(load("locals"), [], [])
+            return place(hook("class_name", constant(node.id), names), node)
+        if any(node.id in scope for scope in self.scopes):
+            if node.id in self.unsure:
+                return place(hook("read", node), node)
+            return node
+        return place(hook("outer", constant(node.id)), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        node.value = self.visit(node.value)
+        if isinstance(node.ctx, ast.Load):
+            return place(hook("getattr", node.value, constant(node.attr)), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            return place(hook("getitem", self.visit(node.value), self._key(node.slice)), node)
+        return self.generic_visit(node)
+
+    def _key(self, key: ast.expr) -> ast.expr:
+        """Return a subscript as an expression that makes its slices."""
+        if isinstance(key, ast.Slice):
+            parts = [constant(None) if p is None else self.visit(p)
+                     for p in (key.lower, key.upper, key.step)]
+            return place(hook("slice", *parts), key)
+        if isinstance(key, ast.Tuple):
+            return place(ast.Tuple([self._key(k) for k in key.elts], ast.Load()), key)
+        visited: ast.expr = self.visit(key)
+        return visited
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Name) and not self._is_bound(node.func.id):
+            if node.func.id == "super":  # it looks at the frame
+                node.args = [self.visit(a) for a in node.args]
+                return node
+            if node.func.id in ("globals", "locals", "vars", "dir") and not node.args:
+                return place(hook(node.func.id, *([] if node.func.id == "globals" else [
+                    ast.Call(load("locals"), [], [])])), node)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and (
+                node.func.value.id == HOOKS):
+            return self._own_call(node)
+        args = [self._comprehension(a, "generated") if isinstance(a, ast.GeneratorExp)
+                else self.visit(a) for a in node.args]
+        keywords = [self.visit(k) for k in node.keywords]
+        call = hook("call", self.visit(node.func), *args)
+        call.keywords = keywords
+        return place(call, node)
+
+    def _is_bound(self, name: str) -> bool:
+        return name in self.free or any(name in scope for scope in self.scopes)
+
+    def _own_call(self, node: ast.Call) -> ast.Call:
+        """Leave the hooks that an earlier pass put in."""
+        node.args = [a if isinstance(a, ast.Lambda) else self.visit(a) for a in node.args]
+        return node
+
+    def _deferred(self, node: ast.expr) -> ast.expr:
+        """Return a function of no arguments that evaluates an expression later, if at all."""
+        targets = {n.id for w in ast.walk(node) if isinstance(w, ast.NamedExpr)
+                   for n in [w.target]}
+        if self.class_names & {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}:
+            where = line_name(self.file, node.lineno)
+            raise Refusal(f"{where}: a choice in the body of a class that reads the class's own "
+                          "names cannot be captured. Make it in a method, or before the class")
+        body = self.visit(node)
+        if not targets:
+            return place(thunk(body), node)
+        name = self._fresh("later")
+        define = ast.FunctionDef(name, ast.arguments([], [], None, [], [], None, []),
+                                 [ast.Nonlocal(sorted(targets)), ast.Return(body)], [])
+        self.before.append(place(define, node))
+        names = ast.Tuple([constant(n) for n in sorted(targets)], ast.Load())
+        return place(hook("binding", load(name), names), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        first, *rest = node.values
+        return place(hook(name, self.visit(first), *map(self._deferred, rest)), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+            return node
+        name = constant(type(node.op).__name__)
+        return place(hook("binary", name, self.visit(node.left), self.visit(node.right)), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return place(hook("not_", self.visit(node.operand)), node)
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return place(hook("unary", constant(type(node.op).__name__), self.visit(node.operand)),
+                     node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        return place(hook("choose", self.visit(node.test), self._deferred(node.body),
+                          self._deferred(node.orelse)), node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        operators = [constant(type(op).__name__) for op in node.ops]
+        first, *rest = node.comparators
+        return place(hook("compare", ast.Tuple(list(operators), ast.Load()), self.visit(node.left),
+                          self.visit(first), *map(self._deferred, rest)), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        return self._comprehension(node, "list_of")
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, name: str) -> Any:
+        """`[f(a) for a in items]` becomes a hook when it is that simple, else stays as it is."""
+        (generator, *more) = node.generators
+        names = _names_of_target(generator.target)
+        if more or generator.is_async or names is None or (
+                _walrus_targets([node])) or any(map(_makes_closures, [node.elt, *generator.ifs])):
+            return self._plain_comprehension(node)
+        iterable = self.visit(generator.iter)
+        tests = generator.ifs
+        if len(tests) > 1:
+            tests = [place(ast.BoolOp(ast.And(), tests), node)]
+        parts = [node.elt, *tests]
+        self.scopes.append(set(names))
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure.difference(names), set()
+        functions = [place(_function_of(names, self.visit(part)), node) for part in parts]
+        self.unsure, self.class_names = outer
+        self.scopes.pop()
+        if isinstance(generator.target, ast.Tuple):
+            functions = [place(_of_items(f, len(names)), node) for f in functions]
+        return place(hook(name, iterable, *functions), node)
+
+    def _plain_comprehension(self, node: Any) -> Any:
+        targets = {n.id for g in node.generators for n in ast.walk(g.target)
+                   if isinstance(n, ast.Name)}
+        first = self.visit(node.generators[0].iter)  # its names are those around it
+        self.scopes.append(targets)
+        outer = self.unsure, self.class_names
+        self.unsure, self.class_names = self.unsure - targets, set()
+        for k, g in enumerate(node.generators):
+            g.iter = place(hook("iterate", self.visit(g.iter) if k else first), g.iter)
+            g.ifs = [place(hook("truth", self.visit(test)), test) for test in g.ifs]
+        for field in ("elt", "key", "value"):
+            if hasattr(node, field):
+                setattr(node, field, self.visit(getattr(node, field)))
+        self.unsure, self.class_names = outer
+        self.scopes.pop()
+        return place(hook("made", node), node)
+
+    visit_SetComp = visit_DictComp = _plain_comprehension
+    visit_GeneratorExp = _plain_comprehension  # lazy, but where it is the argument of a call
+
+    def visit_Starred(self, node: ast.Starred) -> Any:
+        if isinstance(node.ctx, ast.Load):
+            node.value = place(hook("iterate", self.visit(node.value)), node.value)
+        return node
+
+    def visit_List(self, node: ast.List) -> Any:
+        self.generic_visit(node)
+        return place(hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        return place(hook("keyed", node, constant(sum(key is not None for key in node.keys))), node)
+
+    def visit_Set(self, node: ast.Set) -> Any:
+        self.generic_visit(node)
+        return place(hook("keyed", node, constant(len(node.elts))), node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        return place(hook("text", *map(self._text_part, node.values)), node)
+
+    def _text_part(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
+        return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
+                     part)
+
+
+def _of_items(function: Any, count: int) -> Any:
+    """Return a function of one item as one that is called with the things in it."""
+    parts = hook("unpack", load("_tj_item"), constant(count))
+    return _function_of(["_tj_item"], ast.Call(function, [ast.Starred(parts, ast.Load())], []))
+
+
+def _names_of_target(target: ast.expr) -> list[str] | None:
+    """Return the name that a comprehension binds, or those in a tuple; None for more than that."""
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [t.id for t in targets if isinstance(t, ast.Name)]
+    return names if len(set(names)) == len(targets) else None
+
+
+def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
+    args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    return ast.Lambda(args, body)
+
+
+def _makes_closures(element: ast.expr) -> bool:
+    """Return whether functions or generators are made that share the names of a comprehension."""
+    consumed = {id(a) for n in ast.walk(element) if isinstance(n, ast.Call) for a in n.args}
+    return any(isinstance(n, ast.Lambda) or (isinstance(n, ast.GeneratorExp)
+                                             and id(n) not in consumed)
+               for n in ast.walk(element))
+
+
+def _walrus_targets(body: Sequence[ast.AST]) -> list[set[str]]:
+    return [{n.target.id} for s in body for n in ast.walk(s) if isinstance(n, ast.NamedExpr)]
+
+
+_REFUSED: tuple[tuple[Any, str, str], ...] = (
+    ((ast.Yield, ast.YieldFrom), "a generator", "Fill an array in a loop and return it."),
+    ((ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef), "async code",
+     "Call the compiled function from async code instead."),
+    ((ast.Global,), "assigning to a global", "Return the new value and assign it outside."),
+)

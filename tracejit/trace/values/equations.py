@@ -1,0 +1,498 @@
+"""From operands as users write them to equations: dtypes, broadcasting, ufuncs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
+from tracejit.ir.dims import Dim, Expr, clamps, dim_values
+from tracejit.ir.dtypes import DTYPES
+from tracejit.ir.optable import find_op
+from tracejit.trace.ground.context import current, refuse, refuse_outside
+from tracejit.trace.ground.dispatch import FUNCTIONS, UFUNCS, Changing, loop_dtypes
+from tracejit.trace.ground.layouts import joined, lay_out
+from tracejit.trace.ground.operators import OF_UFUNC
+from tracejit.trace.ground.public_names import public_name
+from tracejit.trace.ground.restarts import NeedLeast, NeedStatic
+from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.values.eager import Recorded
+from tracejit.trace.values.identities import named
+from tracejit.trace.values.mixed import Mixed, combined, settled
+from tracejit.trace.values.tracer import (
+    SymInt,
+    TracedOperand,
+    Tracer,
+    bare_atom,
+    describe,
+    tracer_of,
+)
+
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS",
+           "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
+           "atom_of", "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value",
+           "is_one", "is_weak", "lift", "of_scalars", "require_fits",
+           "require_same_kind", "same_dim", "to_dims"]
+
+SUPPORTED = frozenset(DTYPES.values())
+
+
+def emit(op: Op | str, inputs: Sequence[Atom], params: Params | None = None,
+         regions: Sequence[Block] = ()) -> tuple[Value, ...]:
+    """Append an equation to the present capture and return its results."""
+    op = find_op(op) if isinstance(op, str) else op
+    return current().builder.emit(op, inputs, params, regions)
+
+
+def emit_value(op: Op | str, inputs: Sequence[Atom], params: Params | None = None) -> Value:
+    """Append an equation with one result and return it."""
+    (value,) = emit(op, inputs, params)
+    return value
+
+
+def apply(op: Op | str, *operands: Any, **params: Any) -> Tracer:
+    """Append an equation on tracers and numbers and return its one result as a tracer."""
+    return tracer_of(emit_value(op, [atom_of(x) for x in operands], params))
+
+
+# --- operands -----------------------------------------------------------------------------------
+
+
+def lift(x: Any) -> Any:
+    """Return an operand as a tracer, a symbolic int or a number; refuse what is none of them."""
+    if isinstance(x, (TracedOperand, bool, int, float, complex)):
+        return x
+    if isinstance(x, np.generic):
+        return x
+    if isinstance(x, np.ndarray):
+        if x.dtype not in SUPPORTED:
+            raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
+                         "Use a float, complex, integer or bool dtype")
+        captured = current().captured
+        return x[()] if captured is None and not x.ndim else captured.constant(x)
+    if isinstance(x, (list, tuple)):
+        return ABOVE.array_of(x)
+    if isinstance(x, range) or getattr(x, "what", "") == "a range":
+        return FUNCTIONS[np.array](x)
+    if isinstance(x, Recorded):
+        return current().captured.recorded_value(x)
+    if hasattr(type(x), "as_result"):  # x[mask], or what a clock said
+        return x.as_result()
+    raise refuse(f"a {public_name(type(x))} cannot be an operand of a captured operation",
+                 "Use arrays, numbers, or lists of them")
+
+
+def dtype_of(x: Any) -> np.dtype:
+    """Return the dtype that an operand has on its own."""
+    if isinstance(x, (Tracer, SymInt, np.generic, np.ndarray)):
+        return x.dtype
+    return np.dtype(type(x))
+
+
+def is_weak(x: Any) -> bool:
+    """Return whether an operand is a Python number, which does not promote NumPy dtypes."""
+    if isinstance(x, Tracer):
+        return x.weak
+    return isinstance(x, (SymInt, int, float, complex)) and not isinstance(x, np.generic)
+
+
+_PYTHON_TYPES = {"i": int, "f": float, "c": complex}
+
+
+def promotion_key(x: Any) -> Any:
+    """Return a dtype, or the Python type of a weak operand."""
+    dtype = dtype_of(x)
+    return _PYTHON_TYPES.get(dtype.kind, dtype) if is_weak(x) else dtype
+
+
+def dims_of(x: Any) -> tuple[Dim, ...]:
+    """Return an operand's shape."""
+    return x.dims if isinstance(x, Tracer) else ()
+
+
+def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
+    """Return an operand as the operand of an equation, cast to `dtype` if one is given."""
+    if isinstance(x, Tracer):
+        value = x.value
+        if dtype is not None and x.dtype != dtype:
+            value = emit_value("cast", [value], {"dtype": dtype})
+        return value
+    if isinstance(x, SymInt):
+        bare = bare_atom(x.dim)
+        if bare is None or bare.is_size:  # a size may yet turn out equal to others' sum, say
+            bare = emit_value("size", [], {"of": x.dim})
+        value = bare
+        if dtype is not None and dtype != np.int64:
+            _require_in_range(x, value, dtype)
+            value = emit_value("cast", [value], {"dtype": dtype})
+        return value
+    try:
+        return Literal(x, dtype or dtype_of(x))
+    except OverflowError as error:  # NumPy's own, of an int that does not fit
+        raise OverflowError(str(error)) from None
+
+
+def _require_in_range(n: SymInt, value: Atom, dtype: np.dtype) -> None:
+    """Raise NumPy's error where a Python int does not fit into an integer dtype."""
+    if dtype.kind not in "iu":
+        return
+    info = np.iinfo(dtype)
+    bounds = [n >= int(info.min)]
+    if info.max < 1 << 63:
+        bounds.append(n <= int(info.max))
+    for inside in bounds:
+        if inside is not True:
+            emit("check", [atom_of(inside), value], {
+                "error": "OverflowError",
+                "message": f"Python integer {{0:.0f}} out of bounds for {dtype.name}"})
+
+
+def cast(x: Any, dtype: np.dtype | type) -> Tracer:
+    """Return an operand with a dtype, as a handle of its own."""
+    dtype = np.dtype(dtype)
+    x = lift(x)
+    if isinstance(x, Mixed) and dtype in (np.float64, np.complex128):
+        x = settled(x)
+    if dtype not in SUPPORTED:
+        raise refuse(f"dtype {dtype} cannot be captured", "Use float32, float64, complex64, "
+                     "complex128, an integer dtype or bool")
+    a = atom_of(x, dtype)
+    if isinstance(a, Literal):
+        a = emit_value("full", [a], {"shape": ()})
+    return tracer_of(a)
+
+
+def as_strong(x: Any) -> Any:
+    """Return a Python int as an int64, which wraps where it is cast; others as they are."""
+    if isinstance(x, SymInt):
+        return tracer_of(emit_value("full", [atom_of(x)], {"shape": ()}))
+    return np.int64(x) if isinstance(x, int) and not isinstance(x, bool) else x
+
+
+def to_dims(shape: Any) -> tuple[Dim, ...]:
+    """Return a shape argument as dims."""
+    if not isinstance(shape, (tuple, list)):
+        shape = (shape,)
+    return tuple(to_dim(n) for n in shape)
+
+
+def to_dim(n: Any) -> Dim:
+    """Return an integer operand as a dim."""
+    if isinstance(n, SymInt):
+        return current().canonical(n.dim)
+    if isinstance(n, Tracer):
+        if n.dtype.kind not in "iu" or n.dims:
+            raise TypeError(f"a {describe(n)} cannot be used as an integer")
+        value = atom_of(n, np.dtype(np.int64))
+        assert isinstance(value, Value)
+        return value.dim
+    return operator.index(n)
+
+
+# --- shapes -------------------------------------------------------------------------------------
+
+
+def same_dim(a: Dim, b: Dim,
+             message: str = "operands have different sizes {0:.0f} and {1:.0f}") -> bool:
+    """Return whether two dims are equal, assuming it of sizes where the present call allows.
+
+    message -- of the `ValueError` at run time, where only data can tell
+    """
+    trace = current()
+    a, b = trace.canonical(a), trace.canonical(b)
+    if a == b:
+        return True
+    if isinstance(a, int) and isinstance(b, int):
+        return False
+    if trace.unify(a, b):
+        return True
+    known = trace.is_known(a) and trace.is_known(b)
+    if known and trace.number(a) != trace.number(b):
+        return False
+    left, right = (atom_of(as_operand(d)) for d in (a, b))
+    equal = emit_value("equal", [left, right])
+    emit("check", [equal, left, right], {"error": "ValueError", "message": message})
+    return True
+
+
+def as_operand(d: Dim) -> Any:
+    """Return a dim as an operand."""
+    return SymInt(d) if isinstance(d, Expr) else d
+
+
+def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """Return the shape that shapes broadcast to, or raise NumPy's `ValueError`."""
+    trace = current()
+    rank = max((len(s) for s in shapes), default=0)
+    result: list[Dim] = []
+    for axis in range(rank):
+        dims = [s[axis - rank + len(s)] for s in shapes if len(s) >= rank - axis]
+        chosen: Dim = 1
+        for d in dims:
+            d = trace.canonical(d)
+            if d == 1 or d == chosen:
+                continue
+            if chosen == 1:
+                chosen = d
+            elif not same_dim(chosen, d):
+                _stretch(chosen, d, shapes)
+        result.append(trace.canonical(chosen))
+    return tuple(result)
+
+
+def is_one(d: Dim) -> bool:
+    """Return whether a size, of which another one is wanted, is a 1 that broadcasts.
+
+    One that is 1 in this call alone ends the attempt: the capture begins again with it fixed.
+    """
+    trace, why = current(), "a size of 1 broadcasts here"
+    if isinstance(d, Expr) and trace.is_known(d) and trace.number(d) == 1:
+        site = trace.builder.find_site()
+        for v, least in clamps(d):
+            low, _ = trace.builder.known.get(v, (None, None))
+            if v.is_size and isinstance(low, int) and low < least <= trace.actual[v]:
+                raise NeedLeast(v, least, site, why)  # x[:, 0:1] has min(m, 1) columns
+        raise NeedStatic(next(dim_values(d)), site, why)
+    return d == 1
+
+
+def _stretch(a: Dim, b: Dim, shapes: Sequence[tuple[Dim, ...]]) -> None:
+    """Two known sizes differ: one of them is 1 in this call, or NumPy would refuse too."""
+    trace = current()
+    for d in (a, b):
+        is_one(d)
+    known = all(trace.is_known(d) for s in shapes for d in s)
+    texts = " ".join(str(tuple(trace.number(d) if known else d for d in s)) for s in shapes)
+    raise ValueError(f"operands could not be broadcast together with shapes {texts}")
+
+
+def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
+    """Return an operand whose dims are written as in `shape`, or 1, axis by axis."""
+    dims = dims_of(x)
+    if not dims:
+        return x
+    canonical = current().canonical
+    shape = tuple(map(canonical, shape))
+    fitted = tuple(d if d == 1 else s
+                   for d, s in zip(dims, shape[len(shape) - len(dims):], strict=True))
+    return x if fitted == x.aval.shape else apply("reshape", x, shape=fitted)
+
+
+# --- ufuncs -------------------------------------------------------------------------------------
+
+
+def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
+    """Return `ufunc(*operands)`, computed in the dtypes in which NumPy would."""
+    operands = tuple(lift(x) for x in operands)
+    if any(isinstance(x, Mixed) for x in operands):
+        return combined(apply_ufunc, ufunc, operands)
+    op = UFUNCS.get(ufunc)
+    if op is None and ufunc not in COMPOSITES:
+        raise refuse_outside(
+            f"{public_name(ufunc)} cannot be captured",
+            "docs/coverage.md lists what can; tracejit.register_op makes new ops")
+    if ufunc in MIXED:
+        result = MIXED[ufunc](*operands)
+        if result is not NotImplemented:
+            return result
+    try:
+        dtypes = loop_dtypes(ufunc, tuple(promotion_key(x) for x in operands))
+    except TypeError:
+        kinds = " and ".join(describe(x) for x in operands)
+        raise TypeError(f"np.{ufunc.__name__} is not defined for {kinds}") from None
+    for t in dtypes:
+        if t not in SUPPORTED:
+            raise refuse(f"np.{ufunc.__name__} of {describe(operands[0])} is computed in {t}",
+                         "Convert the operand with .astype(np.float64) first")
+    if ufunc in COMPOSITES:
+        result = _composed(ufunc, operands, dtypes)
+        if result is not NotImplemented:
+            return named(result if isinstance(result, tuple) else _laid_out(
+                ufunc, result, operands), operands)
+    assert op is not None
+    shape = broadcast_dims([dims_of(x) for x in operands])
+    op = VARIANTS.get((op.name, dtypes[0].kind), op)
+    atoms = [atom_of(fit(x, shape), t) for x, t in zip(operands, dtypes, strict=False)]
+    return named(_laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands))
+
+
+def _laid_out(ufunc: Any, result: Tracer, operands: Sequence[Any]) -> Tracer:
+    """Note how the result of a ufunc that users call lies; a function's own have no names."""
+    if current().composing:
+        return result
+    if ufunc is np.matmul and len(result.dims) == 2:
+        lay_out(result, "C")
+    return result if ufunc.signature else joined(result, operands)
+
+
+def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
+    """Return what a ufunc written with others gives, in the dtypes of the ufunc's own loop."""
+    given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
+    result = COMPOSITES[ufunc](*given)
+    if result is NotImplemented:
+        return result
+    parts = result if isinstance(result, tuple) else (result,)
+    typed = [cast(x, t) for x, t in zip(parts, dtypes[len(operands):], strict=True)]
+    return tuple(typed) if isinstance(result, tuple) else typed[0]
+
+
+def _strong(x: Any, dtype: np.dtype) -> Any:
+    """Return an operand of a composed ufunc: nothing in it is an operator on Python's numbers."""
+    if not isinstance(x, (Tracer, SymInt)):
+        if isinstance(x, int) and dtype == np.bool_ and not -1 << 63 <= x < 1 << 63:
+            raise OverflowError("Python int too large to convert to C long")
+        return dtype.type(x) if isinstance(x, (bool, int, float, complex)) else x
+    if x.dtype != dtype:
+        return cast(x, dtype)
+    return as_strong(x) if isinstance(x, SymInt) else tracer_of(x.value) if x.weak else x
+
+
+VARIANTS: dict[tuple[str, str], Op] = {}
+"""The op that takes another's place for truth values or complex numbers, by name and dtype kind."""
+
+MIXED: dict[Any, Callable[..., Any]] = {}
+"""What ufuncs do of operands that no one dtype holds; `NotImplemented` where one does."""
+
+COMPOSITES: dict[Any, Callable[..., Any]] = {}
+"""Ufuncs that are written with others; `NotImplemented` sends a call back to the ufunc's own op."""
+
+
+@above
+def apply_operator(ufunc: Any, *operands: Any) -> Any:
+    """Return the result of a Python operator: as its ufunc, but Python numbers stay weak."""
+    if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
+            isinstance(x, Tracer) for x in operands):
+        return NotImplemented
+    others = [x for x in operands if _is_no_operand(ufunc, operands, x)]
+    if others:  # a class of the user's may have operators of its own, which Python asks
+        of_array = any(isinstance(x, Tracer) and x.is_array for x in operands)
+        known = all(isinstance(x, TracedOperand) or type(x) in _OF_PYTHON or (
+            of_array and isinstance(x, str)) for x in others)
+        return _as_python(ufunc, operands) if known else NotImplemented
+    if any(isinstance(x, Mixed) for x in operands):
+        return combined(apply_operator, ufunc, tuple(lift(x) for x in operands))
+    if ufunc is np.power and isinstance(operands[0], Tracer) and operands[0].is_array and (
+            operands[0].dtype == np.bool_ and type(operands[1]) is int and operands[1] == 2):
+        ufunc, operands = np.square, operands[:1]  # as NumPy's operator does, and np.power does not
+    weak = all(is_weak(x) for x in operands)
+    if weak and ufunc in _ARITHMETIC and all(dtype_of(x).kind == "b" for x in operands):
+        operands = tuple(cast(x, np.int64) for x in operands)  # True + True is 2 in Python
+    if weak and ufunc in EXACT_INTS and {dtype_of(x).kind for x in operands} == {"b", "i"}:
+        return EXACT_INTS[ufunc](*(x if dtype_of(x).kind == "i" else _as_int(x) for x in operands))
+    result = PYTHON[ufunc](*operands) if weak and ufunc in PYTHON else NotImplemented
+    if isinstance(result, (int, float)):
+        return result
+    if result is NotImplemented:
+        result = of_scalars(ufunc, *operands)
+    if weak and result.dtype.kind in "bifc":
+        result.weak = True
+        if result.dtype == np.int64:
+            return SymInt(result.value.dim)
+    return result
+
+
+OF_SCALARS: dict[Any, Callable[..., Any]] = {}
+"""What operators do of scalars, where it is not the ufunc; `NotImplemented` where it is."""
+
+
+def of_scalars(ufunc: Any, *operands: Any) -> Any:
+    """Return what an operator, whose operands may be scalars, makes of them."""
+    if ufunc in OF_SCALARS:
+        result = OF_SCALARS[ufunc](*operands)
+        if result is not NotImplemented:
+            return result
+    return apply_ufunc(ufunc, *operands)
+
+
+def _is_no_operand(ufunc: Any, operands: Sequence[Any], x: Any) -> bool:
+    """Return whether an operator that is given numbers cannot take this beside them."""
+    if isinstance(x, TracedOperand):
+        return ufunc is np.matmul and not (isinstance(x, Tracer) and x.is_array)
+    return x is None or isinstance(x, (str, dict, set)) or (isinstance(x, (list, tuple)) and any(
+        isinstance(y, TracedOperand) and is_weak(y) for y in operands))
+
+
+_OF_EXTREMES = {np.maximum: operator.gt, np.minimum: operator.lt}
+"""The comparisons that `max` and `min` make, the new one first."""
+_OF_PYTHON = {type(None), str, dict, set, list, tuple}
+
+
+def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
+    """Raise what Python raises where an operand is no number, or leave the operator to Python.
+
+    Python itself is asked, with ones of the same types. To compare an array with such a thing
+    gives an array of its shape.
+    """
+    examples = [_one_like(x) if isinstance(x, TracedOperand) else x for x in operands]
+    if ufunc in _OF_EXTREMES:
+        found = _OF_EXTREMES[ufunc](*reversed(examples))
+    else:
+        found = OF_UFUNC[ufunc].plain(*examples)
+    if not isinstance(found, np.ndarray):
+        return NotImplemented
+    array, = (x for x in operands if isinstance(x, Tracer))
+    return FUNCTIONS[np.full_like](array, bool(found.all()), dtype=np.bool_)
+
+
+def _one_like(x: TracedOperand) -> Any:
+    if isinstance(x, Tracer) and x.is_array:
+        return np.ones((1,) * len(x.dims), x.dtype)
+    one = dtype_of(x).type(1)
+    return one.item() if is_weak(x) else one
+
+
+_ARITHMETIC = {np.add, np.subtract, np.multiply, np.floor_divide, np.remainder, np.power,
+               np.negative, np.absolute, np.invert, np.left_shift, np.right_shift}
+"""The operators that take Python's bools for ints."""
+
+
+EXACT_INTS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul}
+"""The operators of which a result that leaves 64 bits is noticed."""
+
+
+def _as_int(x: Any) -> Any:
+    """Return a truth value as the int that it is in Python's arithmetic."""
+    return int(x) if isinstance(x, bool) else SymInt(cast(x, np.int64).value.dim)
+
+
+PYTHON: dict[Any, Callable[..., Any]] = {}
+"""What operators do of Python's own numbers besides; `NotImplemented` goes on as the ufunc."""
+
+
+@above
+def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
+    """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
+    if isinstance(target, Changing):
+        return apply_operator(ufunc, target.read_value(), other)
+    if not target.is_array:
+        return apply_operator(ufunc, target, other)
+    result = apply_ufunc(ufunc, target, other)
+    require_fits(ufunc, result, target)
+    target[...] = result
+    return target
+
+
+def require_fits(ufunc: Any, result: Tracer, target: Tracer) -> None:
+    """Raise NumPy's error where `op=` gives what cannot be written to the array in its place."""
+    require_same_kind(ufunc, result, target)
+    product = ufunc is np.matmul  # which makes its own shape: nothing is broadcast to the target
+    if result.ndim > target.ndim or (product and not (
+            result.ndim == target.ndim and all(map(same_dim, result.dims, target.dims)))):
+        raise ValueError(f"non-broadcastable output operand with shape {target.shape} doesn't "
+                         f"match the broadcast shape {result.shape}")
+
+
+def require_same_kind(ufunc: Any, result: Tracer, target: Tracer) -> None:
+    """Raise NumPy's error where a result cannot be cast to the array that it is written to."""
+    if not np.can_cast(result.dtype, target.dtype, casting="same_kind"):
+        raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to "
+                        f"{target.dtype!r} with casting rule 'same_kind'")
+
+
+REDUCTIONS: dict[Any, Callable[..., Any]] = {}
+"""From a ufunc to what captures its `reduce`; `ACCUMULATIONS` likewise."""
+ACCUMULATIONS: dict[Any, Callable[..., Any]] = {}

@@ -1,0 +1,400 @@
+"""Python's own numbers: where an operator or a conversion raises, compiled code raises too.
+
+NumPy's scalars and arrays follow NumPy, which warns and goes on; a float, int or complex of Python
+(a weak operand) raises `ZeroDivisionError`, `OverflowError` or `ValueError` at the user's line.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim, Expr, IntegerCall, atom
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.operators import OF_UFUNC
+from tracejit.trace.ground.upward import above
+from tracejit.trace.values.equations import (
+    PYTHON,
+    apply_ufunc,
+    as_strong,
+    atom_of,
+    cast,
+    dtype_of,
+    emit,
+    of_scalars,
+)
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, of_dim, tracer_of
+
+__all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "last_before_error", "python_int",
+           "require", "require_divisor", "rounded", "strong"]
+
+LIMIT = 2.0 ** 63
+"""What no int64 reaches."""
+
+TOO_LARGE = "the int does not fit into 64 bits: make it a float, if it need not be exact"
+
+
+def require(holds: Any, error: type[Exception], message: str) -> None:
+    """Raise an error at the user's line where a condition does not hold, at run time if need be."""
+    if isinstance(holds, (bool, np.bool_)):
+        if not holds:
+            raise error(message)
+        return
+    text = message.replace("{", "{{").replace("}", "}}")
+    emit("check", [atom_of(holds)], {"error": error.__name__, "message": text})
+
+
+def strong(x: Any) -> Any:
+    """Return a number as one that follows NumPy: what is made of it raises nothing."""
+    if isinstance(x, Tracer):
+        return tracer_of(x.value) if x.weak else x
+    if isinstance(x, SymInt):
+        return as_strong(x)
+    return dtype_of(x).type(x)
+
+
+def _kind(*operands: Any) -> str:
+    return max((dtype_of(x).kind for x in operands), key="bifc".index)
+
+
+def _nonzero(x: Any) -> Any:
+    return x != 0 if isinstance(x, SymInt) or not isinstance(x, TracedOperand) else strong(x) != 0
+
+
+def either(a: Any, b: Any) -> Any:
+    """Return `a or b`, decided now where one of them is known."""
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, (bool, np.bool_)):
+            return True if x else y
+    return np.logical_or(a, b)
+
+
+# --- division ------------------------------------------------------------------------------------
+
+_ONE = {"b": (1, 0), "i": (1, 0), "f": (1.0, 0.0), "c": (1j, 0j)}
+
+
+def _zero_division(op: Callable[[Any, Any], Any], kind: str) -> str:
+    """Return what this Python says of a division by zero."""
+    try:
+        op(*_ONE[kind])
+    except (ZeroDivisionError, TypeError) as e:
+        return str(e)
+    raise AssertionError
+
+
+DIVISIONS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.true_divide: operator.truediv, np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod}
+
+
+@above
+def require_divisor(ufunc: Any, x: Any, y: Any) -> Any:
+    """Require that the divisor of two Python numbers is not zero; the ufunc does the rest."""
+    kinds = _kind(x, y)
+    if kinds == "c" and ufunc is not np.true_divide:
+        sign = "//" if ufunc is np.floor_divide else "%"
+        raise TypeError(f"unsupported operand type(s) for {sign}: '{type_name(x)}' and "
+                        f"'{type_name(y)}'")
+    require(_nonzero(y), ZeroDivisionError, _zero_division(DIVISIONS[ufunc], kinds))
+    return NotImplemented
+
+
+# --- powers --------------------------------------------------------------------------------------
+
+ZERO_TO_NEGATIVE = "0.0 cannot be raised to a negative power"
+OUT_OF_RANGE = "(34, 'Numerical result out of range')"
+COMPLEX_RESULT = ("a negative float to a power that is no whole number is complex in Python: "
+                  "make the base complex, or use np.power, which gives NaN")
+
+
+def _power(x: Any, y: Any) -> Any:
+    kind = _kind(x, y)
+    if kind == "c":
+        return _complex_power(x, y)
+    if kind in "bi":
+        if isinstance(y, int) and y < 0:
+            if isinstance(x, TracedOperand):
+                return _power(cast(x, np.float64), float(y))
+            return float(x) ** y
+        return _int_power(x, y)
+    x, y = (v if not isinstance(v, (int, SymInt, Tracer)) or dtype_of(v).kind == "f"
+            else cast(v, np.float64) for v in (x, y))
+    base, exponent = strong(x), strong(y)
+    if isinstance(y, TracedOperand) or y < 0:
+        require(either(base != 0, np.logical_not(exponent < 0)),
+                ZeroDivisionError, ZERO_TO_NEGATIVE)
+    if isinstance(y, TracedOperand) or (math.isfinite(y) and not float(y).is_integer()):
+        whole = np.floor(exponent) == exponent
+        require(either(either(base >= 0, base != base), either(base == -np.inf, either(
+            whole, exponent != exponent))), ValueError, COMPLEX_RESULT)
+    result = of_scalars(np.power, base, exponent)
+    if isinstance(y, TracedOperand):
+        finite = np.absolute(result) != np.inf
+        require(either(finite, either(np.absolute(base) == np.inf,
+                                      np.absolute(exponent) == np.inf)),
+                OverflowError, OUT_OF_RANGE)
+    elif not (math.isnan(y) or math.isinf(y) or 0.0 <= y <= 1.0):
+        size = np.absolute(base)
+        inside = (np.logical_not(size > _largest_power(float(y))) if y > 0.0
+                  else np.logical_not(size < _least_power(float(y))))
+        require(either(inside, either(size == np.inf, size == 0.0)), OverflowError, OUT_OF_RANGE)
+    return result
+
+
+def last_before_error(function: Callable[[float], Any], good: float, bad: float) -> float:
+    """Return the last float on the way from a good one to a bad one of which no error is raised."""
+    while True:
+        middle = good + (bad - good) / 2.0 if math.isfinite(bad - good) else good / 2.0 + bad / 2.0
+        if middle in (good, bad):
+            return good
+        try:
+            function(middle)
+            good = middle
+        except OverflowError:
+            bad = middle
+
+
+@functools.lru_cache(maxsize=256)
+def _largest_power(exponent: float) -> float:
+    """Return the largest float whose power does not overflow."""
+    return last_before_error(lambda x: x ** exponent, 1.0, sys.float_info.max)
+
+
+@functools.lru_cache(maxsize=256)
+def _least_power(exponent: float) -> float:
+    """Return the least positive float whose power does not overflow."""
+    try:
+        5e-324 ** exponent
+    except OverflowError:
+        return last_before_error(lambda x: x ** exponent, 1.0, 5e-324)
+    return 0.0
+
+
+def _complex_power(x: Any, y: Any) -> Any:
+    base, exponent = strong(x), strong(y)
+    fine = np.logical_and(np.imag(exponent) == 0, np.logical_not(np.real(exponent) < 0))
+    require(either(base != 0, fine), ZeroDivisionError,
+            "0.0 to a negative or complex power")
+    result = apply_ufunc(np.power, base, exponent)
+    infinite = np.logical_not(np.logical_and(np.isfinite(base), np.isfinite(exponent)))
+    require(either(np.isfinite(result), infinite), OverflowError, "complex exponentiation")
+    return result
+
+
+def _int_power(x: Any, y: Any) -> Any:
+    x, y = (cast(v, np.int64) if dtype_of(v).kind == "b" else v for v in (x, y))
+    require(y >= 0, ValueError, "an int to the power of a negative int is a float in Python, and "
+            "which it is depends on data: make one of them a float")
+    result = apply_ufunc(np.power, strong(x), strong(y))
+    approximate = apply_ufunc(np.power, cast(x, np.float64), cast(y, np.float64))
+    _require_near(approximate, result)
+    return result
+
+
+# --- ints ----------------------------------------------------------------------------------------
+
+
+def _shift_left(x: Any, y: Any) -> Any:
+    _shift_right(x, y)
+    result = apply_ufunc(np.left_shift, strong(x), strong(y))
+    back = apply_ufunc(np.right_shift, result, strong(y))
+    fits = np.logical_and(back == strong(x), strong(y) < 64)
+    require(either(strong(x) == 0, fits), OverflowError, TOO_LARGE)
+    return result
+
+
+def _shift_right(x: Any, y: Any) -> Any:
+    require(y >= 0, ValueError, "negative shift count")
+    return NotImplemented
+
+
+def _require_near(approximate: Any, wrapped: Any) -> None:
+    """Require that an int64 is the number that it was computed as: bits lost change it by 2**64."""
+    distance = np.absolute(approximate - cast(wrapped, np.float64))
+    require(distance < 2.0 ** 62, OverflowError, TOO_LARGE)
+
+
+LARGEST_SIZE = 1.5e9
+"""An axis has at most so many elements: products of two sizes are not checked."""
+
+SMALL = 1 << 30
+"""An int argument that is smaller is taken to be so at every call, under a guard."""
+
+SLOW = 2.0 ** 32
+"""What adds as little to a number from data does not get it out of 64 bits in the time there is."""
+
+
+@above
+def fitted(d: Dim) -> Any:
+    """Return a dim as a Python int, with a check at run time where it may leave 64 bits."""
+    d = current().canonical(d)
+    if isinstance(d, int) or _magnitude(d, None) < LIMIT or _counts(d):
+        return of_dim(d)
+    small: set[Value] = set()
+    if _magnitude(d, small) < LIMIT:
+        for v in small:
+            for beyond in (v.dim - SMALL, -SMALL - v.dim):
+                current().decide(beyond, "<", "an int is taken to be small")
+        return of_dim(d)
+    terms = [functools.reduce(operator.mul, (cast(SymInt(atom(a)), np.float64) for a in monomial),
+                              np.float64(c)) for monomial, c in d.terms]
+    _require_near(functools.reduce(operator.add, terms, np.float64(d.const)), as_strong(SymInt(d)))
+    return of_dim(d)
+
+
+def _counts(d: Expr) -> bool:
+    """Whether a dim is a number from data and something small: what counts does not get far."""
+    wide = [(m, c) for m, c in d.terms if _term_magnitude(m, c, None) >= LIMIT / 2]
+    rest = sum(_term_magnitude(m, c, None) for m, c in d.terms if (m, c) not in wide)
+    if len(wide) != 1 or rest + abs(d.const) > SLOW:
+        return False
+    (monomial, c), = wide
+    return len(monomial) == 1 and abs(c) == 1 and not any(
+        isinstance(a, Value) and a in current().actual for a in monomial)
+
+
+def _magnitude(d: Dim, small: set[Value] | None) -> float:
+    """Return what a dim is at most, its sign left out; `LIMIT` where that is not known.
+
+    small -- where int arguments are noted that are taken to be small
+    """
+    if isinstance(d, int):
+        return float(abs(d))
+    return sum(_term_magnitude(m, c, small) for m, c in d.terms) + abs(d.const)
+
+
+def _term_magnitude(monomial: tuple[Any, ...], c: int, small: set[Value] | None) -> float:
+    return math.prod(_atom_magnitude(a, small) for a in monomial) * abs(c)
+
+
+def _atom_magnitude(a: Any, small: set[Value] | None) -> float:
+    if isinstance(a, IntegerCall):
+        left, right = (_magnitude(x, small) for x in a.args)
+        return {"mod": right, "floordiv": left}.get(a.fn, max(left, right))
+    if a.is_size:
+        return LARGEST_SIZE
+    trace = current()
+    low, high = trace.builder.known.get(a, (None, None))
+    if low is not None and high is not None:
+        return max(_magnitude(low, small), _magnitude(high, small))
+    if small is not None and abs(trace.actual.get(a, SMALL)) < SMALL:
+        small.add(a)
+        return float(SMALL)
+    return LIMIT
+
+
+def python_int(x: Any) -> Any:
+    """Return `int(x)` of a traced number."""
+    if isinstance(x, SymInt):
+        return x
+    kind = dtype_of(x).kind
+    if kind == "c" and x.weak:
+        raise TypeError("int() argument must be a string, a bytes-like object or a real number, "
+                        "not 'complex'")
+    if kind in "fc":
+        number = np.real(strong(x))
+        require(number == number, ValueError, "cannot convert float NaN to integer")
+        require(np.logical_and(number >= -LIMIT, number < LIMIT), OverflowError,
+                "the float is too large for an int of 64 bits, or infinite")
+    elif dtype_of(x) == np.uint64:
+        require(strong(x) < np.uint64(1 << 63), OverflowError, TOO_LARGE)
+    whole = cast(np.real(strong(x)) if kind == "c" else strong(x), np.int64)
+    return SymInt(whole.value.dim)
+
+
+# --- decimals -------------------------------------------------------------------------------------
+
+
+def _lost(x: Any, scale: float, rounded_product: Any) -> Any:
+    """Return what a product lost by rounding, exactly: T. J. Dekker, Numerische Mathematik 18."""
+    splitter = np.float64(134217729.0)
+    high = splitter * x - (splitter * x - x)
+    low = x - high
+    top = float(splitter * scale - (splitter * scale - scale))
+    rest = scale - top
+    return ((high * top - rounded_product) + high * rest + low * top) + low * rest
+
+
+def rounded(x: Any, digits: Any) -> Any:
+    """Return `round(x, digits)` of a float: the float that is next to the nearest decimal."""
+    if not isinstance(digits, int) or abs(digits) > 22:
+        raise refuse("round() to a number of digits that is traced, or more than 22",
+                     "Use a constant number of digits")
+    x, scale = strong(x), np.float64(10.0 ** abs(digits))
+    scaled = x * scale if digits > 0 else x / scale
+    if digits > 0:
+        error = _lost(x, float(scale), scaled)
+    else:
+        product = scaled * scale
+        error = (x - product) - _lost(scaled, float(scale), product)
+    whole = np.rint(scaled)
+    part = scaled - whole
+    whole = np.where((part == 0.5) & (error > 0.0), whole + 1.0, whole)
+    whole = np.where((part == -0.5) & (error < 0.0), whole - 1.0, whole)
+    result = whole / scale if digits > 0 else whole * scale
+    result = np.copysign(np.where(np.absolute(scaled) < 2.0 ** 53, result, x), x)
+    result.weak = True
+    return result
+
+
+# --- ints beside floats --------------------------------------------------------------------------
+
+EXACT = 2.0 ** 53
+"""Ints up to it are floats."""
+
+
+def type_name(x: Any) -> str:
+    """Return the name of the Python type of a Python number."""
+    return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[dtype_of_any(x).kind]
+
+
+def _comparing(ufunc: Any, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def compare(x: Any, y: Any) -> Any:
+        """Compare an int with a float exactly, as Python does, also where no float is the int."""
+        kinds = dtype_of_any(x).kind, dtype_of_any(y).kind
+        if "c" in kinds and plain not in (operator.eq, operator.ne):
+            raise TypeError(f"'{OF_UFUNC[ufunc].sign}' not supported between instances of "
+                            f"'{type_name(x)}' and '{type_name(y)}'")
+        if sorted(kinds) != ["f", "i"]:
+            return NotImplemented
+        n = x if kinds[0] == "i" else y
+        if _magnitude(n.dim if isinstance(n, SymInt) else n, None) <= EXACT:
+            return NotImplemented
+        if isinstance(n, int) and not -1 << 63 <= n < 1 << 63:
+            n = float(n)  # no float near it is any other int's
+            return apply_ufunc(ufunc, *((n, strong(y)) if kinds[0] == "i" else (strong(x), n)))
+        number = strong(y if kinds[0] == "i" else x)
+        near, high = cast(n, np.float64), number >= LIMIT
+        whole = cast(  # what is not below 2**63 is settled apart
+            np.where(np.absolute(number) <= LIMIT, number, 0.0), np.int64)
+        ties = np.logical_and(near == number, np.logical_not(high))
+        order = (as_strong(n), whole) if kinds[0] == "i" else (whole, as_strong(n))
+        rough = (near, number) if kinds[0] == "i" else (number, near)
+        beyond = (0.0, 1.0) if kinds[0] == "i" else (1.0, 0.0)
+        result = np.where(ties, apply_ufunc(ufunc, *order), apply_ufunc(ufunc, *rough))
+        return np.where(high, plain(*beyond), result)
+
+    return compare
+
+
+def dtype_of_any(x: Any) -> np.dtype:
+    """Return the dtype of a number; of a Python int of any size, that of ints."""
+    return np.dtype(np.int64) if isinstance(x, int) and not isinstance(x, bool) else dtype_of(x)
+
+
+PYTHON.update({
+    **{ufunc: functools.partial(require_divisor, ufunc) for ufunc in DIVISIONS},
+    np.power: _power, np.left_shift: _shift_left, np.right_shift: _shift_right,
+    **{ufunc: _comparing(ufunc, plain) for ufunc, plain in (
+        (np.equal, operator.eq), (np.not_equal, operator.ne), (np.less, operator.lt),
+        (np.less_equal, operator.le), (np.greater, operator.gt),
+        (np.greater_equal, operator.ge))},
+})

@@ -1,0 +1,137 @@
+"""Text in which ints are written that are only known at run time.
+
+It can be printed as it is. Whoever looks at its letters, a dict that has it as a key say, needs
+the ints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tracejit.ir.core import Site
+from tracejit.trace.ground.context import current, is_tracing
+from tracejit.trace.ground.source import find_site
+from tracejit.trace.values.tracer import SymInt, Tracer, text_number
+
+__all__ = ["OpenText", "formatted", "settle", "write", "written"]
+
+
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
+
+
+class OpenText(str):
+    """Text with the ints that are written in it."""
+
+    numbers: tuple[SymInt | Tracer, ...]
+    site: Site | None
+
+    def as_result(self) -> str:
+        """Return what a function gives that returns the text."""
+        self.settle()
+        return str.__str__(self)
+
+    def settle(self) -> None:
+        """Ask for the numbers that are written in the text, as its letters are looked at.
+
+        A number of data is refused; an int of the call becomes known.
+        """
+        for n in self.numbers:
+            text_number(n, self.site)
+
+    def _within_text(self) -> None:
+        """Have the numbers noted by a text that holds this one."""
+        if not is_tracing():
+            return
+        unread = current().unread
+        if unread is None:
+            self.settle()
+        else:
+            unread.extend(self.numbers)
+
+    def __str__(self) -> str:
+        self._within_text()
+        return str.__str__(self)
+
+    def __repr__(self) -> str:
+        self._within_text()
+        return str.__repr__(self)
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self.settle()
+        self._within_text()
+        return str.__format__(self, spec)
+
+    def __add__(self, other: str) -> str:
+        return written(str.__add__(self, other), self, other)
+
+    def __radd__(self, other: str) -> str:
+        return written(str.__add__(other, self), self, other)
+
+
+def _looking(name: str) -> Callable[..., Any]:
+    plain = getattr(str, name)
+
+    def method(self: OpenText, *args: Any, **kwargs: Any) -> Any:
+        self.settle()
+        return plain(self, *args, **kwargs)
+
+    return method
+
+
+for _name in ("__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__len__",
+              "__getitem__", "__contains__", "__iter__", "__mod__", "__mul__", "__rmul__",
+              *(name for name in dir(str) if not name.startswith("_"))):
+    setattr(OpenText, _name, _looking(_name))
+
+
+def written(text: str, *sources: Any) -> str:
+    """Return a text that was made of some texts, which may hold ints that are not known yet."""
+    return _open(text, [n for x in sources if isinstance(x, OpenText) for n in x.numbers])
+
+
+def write(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return the text that a function makes, with the numbers that it shows."""
+    trace = current()
+    before, trace.unread = trace.unread, []
+    try:
+        text = make(*args, **kwargs)
+        numbers = trace.unread
+    finally:
+        trace.unread = before
+    if not isinstance(text, str):
+        return text
+    if isinstance(text, OpenText):
+        numbers = [*numbers, *text.numbers]
+    return _open(text, numbers)
+
+
+def settle(x: Any) -> None:
+    """Ask for the numbers in a text that goes to a function which looks at its letters."""
+    if isinstance(x, OpenText):
+        x.settle()
+    elif isinstance(x, (list, tuple)):
+        for item in x:
+            settle(item)
+    elif isinstance(x, dict):
+        for item in x.values():
+            settle(item)
+
+
+def _open(text: str, numbers: Iterable[SymInt | Tracer]) -> str:
+    numbers = tuple(numbers)
+    if not numbers or current().shown is not None:  # messages show the ints at run time
+        return text
+    result = OpenText(text)
+    result.numbers, result.site = numbers, find_site()
+    return result
+
+
+def formatted(value: Any, conversion: int, spec: str) -> str:
+    """Return what `{value!conversion:spec}` in an f-string is."""
+    settle(spec)
+    if conversion > 0:
+        value = write(_CONVERSIONS[chr(conversion)], value)
+    text: str = write(format, value, spec)
+    return text
