@@ -8,9 +8,10 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 COUNT  ?= 5000
 
 # Tests that take under a minute together on two cores: of every stage some, few that compile much.
-FAST := $(addprefix tests/, test_aliases.py test_check_grads.py test_containers.py test_costs.py \
-    test_cublas.py test_dtypes.py test_golden.py test_house.py test_ir.py test_messages.py \
-    test_packaging.py test_symbolic.py test_transforms.py test_zero_d.py \
+FAST := $(addprefix tests/, capture/test_aliases.py autodiff/test_check_grads.py \
+    capture/test_containers.py inspection/test_costs.py devices/test_cublas.py ops/test_dtypes.py \
+    codegen/test_golden.py house/test_house.py ir/test_ir.py runtime/test_messages.py \
+    house/test_packaging.py ir/test_symbolic.py autodiff/test_transforms.py capture/test_zero_d.py \
     gauntlet/test_given_texts.py gauntlet/test_refusal_messages.py gauntlet/test_texts_of_numbers.py)
 
 .PHONY: help demo fast test test-full check fuzz bench golden docs notebooks
@@ -44,25 +45,25 @@ test-full: $(VENV)/dev.stamp
 check: $(VENV)/dev.stamp
 	$(PY) -m ruff check
 	$(PY) -m mypy --strict tracejit
-	$(PY) -m pytest -q tests/test_packaging.py tests/test_house.py
+	$(PY) -m pytest -q tests/house/test_packaging.py tests/house/test_house.py
 
 fuzz: $(VENV)/dev.stamp
 	$(PY) tests/fuzz.py --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 bench: $(VENV)/bench.stamp $(VENV)/dev.stamp
 	$(PY) -m benchmarks
-	$(PY) -m pytest -q -p no:randomly tests/test_docs.py tests/test_notebooks.py \
+	$(PY) -m pytest -q -p no:randomly tests/house/test_docs.py tests/house/test_notebooks.py \
 	    -k 'figures or how_fast' --golden
 
 golden: $(VENV)/dev.stamp
-	$(PY) -m pytest -q -p no:randomly tests/test_golden.py tests/test_docs.py --golden
+	$(PY) -m pytest -q -p no:randomly tests/codegen/test_golden.py tests/house/test_docs.py --golden
 
 docs: $(VENV)/docs.stamp
 	$(PY) -m sphinx -W --keep-going -n -q -c docs . build/site
 	@echo 'build/site/docs/index.html'
 
 notebooks: $(VENV)/dev.stamp
-	$(PY) -m pytest -q -p no:randomly tests/test_notebooks.py --golden
+	$(PY) -m pytest -q -p no:randomly tests/house/test_notebooks.py --golden
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \

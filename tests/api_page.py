@@ -25,8 +25,8 @@ from tracejit.runtime.stages import Compiled, Lowered, Traced
 HEAD = """\
 # API reference
 
-Written by `python -m pytest tests/test_docs.py --golden` from the docstrings, whose examples run as
-tests. Names without a module are those of `tracejit`.
+Written by `python -m pytest tests/house/test_docs.py --golden` from the docstrings, whose
+examples run as tests. Names without a module are those of `tracejit`.
 """
 
 SECTIONS = {

@@ -22,8 +22,8 @@ PACKAGE = Path(tracejit.__file__).parent
 PAGE = """\
 # What is captured
 
-Written by `python -m pytest tests/test_docs.py --golden` from the tables that the capture itself
-reads; a test fails when it is no longer true.
+Written by `python -m pytest tests/house/test_docs.py --golden` from the tables that the capture
+itself reads; a test fails when it is no longer true.
 
 A call outside of these lists is refused with the user's line, unless none of its arguments is
 traced: then it is simply made. User functions, methods and classes written in Python, `@njit`

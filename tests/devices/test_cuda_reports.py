@@ -20,7 +20,7 @@ import tracejit
 from tracejit import __main__ as command_line
 from tracejit.codegen.cuda import assembler
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
                                 reason="numba-cuda is not installed")

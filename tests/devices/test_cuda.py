@@ -19,7 +19,7 @@ from cuda_laws import LAWS, TEAMS, kepler, softmax
 
 import tracejit
 
-CHILD = Path(__file__).parent / "cuda_child.py"
+CHILD = Path(__file__).parents[1] / "cuda_child.py"
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
                                 reason="numba-cuda is not installed")

@@ -22,7 +22,7 @@ import pytest
 import tracejit
 from tracejit.configuration import SettingChanges, Settings
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "tests" / "typed_program.py"
 STUB = ast.parse((ROOT / "tracejit" / "__init__.pyi").read_text(encoding="utf-8"))
 WRONG = [k for k, line in enumerate(PROGRAM.read_text(encoding="utf-8").splitlines(), 1)

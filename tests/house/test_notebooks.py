@@ -24,7 +24,7 @@ from nbmake.nb_run import NotebookRun
 
 import tracejit
 
-FOLDER = Path(__file__).parents[1] / "notebooks"
+FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.py"))
 METADATA = {
     "jupytext": {"formats": "ipynb,py:percent"},

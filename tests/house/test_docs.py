@@ -26,7 +26,7 @@ from api_page import api_page
 from coverage_page import PACKAGE, coverage_page
 from refusals_page import messages, refusals, refusals_in, with_others
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.M | re.S)
 Expect = Callable[[Path, str], None]

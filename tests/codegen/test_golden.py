@@ -19,7 +19,7 @@ import pytest
 import tracejit
 from tracejit.runtime.stages import Traced
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parents[1] / "golden"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if "." not in path.stem)
 
 
@@ -78,7 +78,7 @@ def test_source_does_not_depend_on_the_hash_seed() -> None:
     code = "import test_golden as t; print(*map(t.emitted, t.NAMES))"
     found = set()
     for seed in ("0", "1", "4711"):
-        path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
+        path = os.pathsep.join(sys.path)
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
         done = subprocess.run([sys.executable, "-c", code], env=env, text=True, check=True,
                               capture_output=True)

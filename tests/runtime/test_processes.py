@@ -19,7 +19,7 @@ import pytest
 
 import tracejit
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 X = np.array([0.3, 0.5, 0.9])
 
 

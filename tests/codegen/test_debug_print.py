@@ -305,7 +305,7 @@ def test_a_stored_program_prints_in_another_process(tmp_path: Path) -> None:
     for _ in range(2):
         done = subprocess.run(
             [sys.executable, "program.py"], capture_output=True, text=True, check=True,
-            cwd=tmp_path, env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[1]),
+            cwd=tmp_path, env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[2]),
                                "TRACEJIT_CACHE_DIR": str(tmp_path / "cache")})
         *lines, captured = done.stdout.splitlines()
         assert lines == ["0: 1.50 [1.5 0. ]", "1: 2.25 [2.25 1.  ]"]

@@ -19,14 +19,14 @@ import pytest
 
 import tracejit
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PYPROJECT["tool"]["setuptools"]
 
 # What each part of tracejit may import, besides itself, in the order in which data flows.
 BASE = {"errors", "configuration", "display", "exact", "tree"}
 LAYERS = {
-    **{part: set[str]() for part in BASE},
+    **{part: set[str]() for part in sorted(BASE)},
     "tree": {"exact"},
     "ir": BASE,
     "trace": BASE | {"ir"},

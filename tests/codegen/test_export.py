@@ -461,7 +461,7 @@ def test_what_verify_mode_compiled_is_exported_without_its_checks(tmp_path: Path
 @needs_c
 def test_the_guides_program_prints_what_the_guide_says(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expect_text: Any) -> None:
-    path = Path(__file__).parents[1] / "docs" / "export.md"
+    path = Path(__file__).parents[2] / "docs" / "export.md"
     page = path.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```([^\n]*)\n(.*?)^```$", page, re.M | re.S)

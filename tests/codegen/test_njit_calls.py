@@ -472,7 +472,7 @@ h = tracejit.grad(lambda x: np.sum({0}))
 
 def test_a_callers_own_cache_is_never_stale(tmp_path: Path) -> None:
     (tmp_path / "caller.py").write_text(CALLER)
-    root = str(Path(__file__).parents[1])
+    root = str(Path(__file__).parents[2])
 
     def run(body: str) -> tuple[str, str]:
         (tmp_path / "model.py").write_text(textwrap.dedent(MODEL.format(body)))

@@ -317,7 +317,7 @@ with tracejit.config(debug_nans=False):
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True,
-        env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[1]), "TRACEJIT_CACHE": "0",
+        env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[2]), "TRACEJIT_CACHE": "0",
              "TRACEJIT_DEBUG_NANS": "1"})
     assert done.stdout.split() == ["raised", "inf"]
 

@@ -27,7 +27,7 @@ import tracejit
 from tracejit.runtime import making
 from tracejit.store import environment, store
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 X = np.array([0.3, 0.5, 0.9])
 
 

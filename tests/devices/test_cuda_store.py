@@ -31,7 +31,7 @@ from tracejit.runtime.interpreted import Interpreted
 from tracejit.store import environment, store
 from tracejit.store.digests import digest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SCALE = np.array([1.0, 2.0, 3.0])
 RATE = 0.5
 

@@ -98,7 +98,7 @@ def test_each_level_of_debug_logs_more(debug: int, caplog: pytest.LogCaptureFixt
 def _run(script: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, script.name], capture_output=True, text=True, check=False,
-        cwd=script.parent, env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[1]),
+        cwd=script.parent, env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[2]),
                                 "TRACEJIT_CACHE": "0", "HOME": str(script.parent)})
 
 
