@@ -20,7 +20,8 @@ __all__ = ["cond", "fori_loop", "map", "scan", "while_loop"]
 T = TypeVar("T")
 
 
-def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *operands: Any) -> T:
+def cond(pred: object, true_fun: Callable[..., T], false_fun: Callable[..., T],
+         *operands: object) -> T:
     """Return `true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
 
     pred     -- a bool, or a number of shape () of which the truth is taken
@@ -39,7 +40,7 @@ def cond(pred: Any, true_fun: Callable[..., T], false_fun: Callable[..., T], *op
     return result
 
 
-def while_loop(cond_fun: Callable[[T], Any], body_fun: Callable[[T], Any], init_val: T) -> T:
+def while_loop(cond_fun: Callable[[T], object], body_fun: Callable[[T], Any], init_val: T) -> T:
     """Return what `body_fun` makes of a value, again and again while `cond_fun` of it holds.
 
     cond_fun -- a function of the value that returns a bool, or a number of shape ()
@@ -76,7 +77,7 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[int, T], Any], init_va
     return val
 
 
-def scan(f: Callable[[T, Any], Any], init: T, xs: Any = None, length: int | None = None,
+def scan(f: Callable[[T, Any], Any], init: T, xs: object = None, length: int | None = None,
          reverse: bool = False) -> tuple[T, Any]:
     """Run `carry, y = f(carry, x)` over the first axis of arrays; return the carry and stacked ys.
 
@@ -106,7 +107,7 @@ def scan(f: Callable[[T, Any], Any], init: T, xs: Any = None, length: int | None
     return carry, unflatten(structure, iter(buffers))
 
 
-def _length(xs: Any, length: int | None) -> Any:
+def _length(xs: object, length: int | None) -> Any:
     """Return the number of iterations."""
     leaves, structure = flatten(xs)
     if not leaves:
@@ -122,7 +123,7 @@ def _length(xs: Any, length: int | None) -> Any:
     return common_size(leaves, [0] * len(leaves), leaf_names(structure, "xs"), "scan")
 
 
-def _run_scan(f: Callable[[Any, Any], Any], init: Any, xs: Any, size: int,
+def _run_scan(f: Callable[[Any, Any], Any], init: object, xs: object, size: int,
               reverse: bool) -> tuple[Any, Any]:
     """Scan without a capture, in Python."""
     leaves, structure = flatten(xs)
@@ -134,7 +135,7 @@ def _run_scan(f: Callable[[Any, Any], Any], init: Any, xs: Any, size: int,
     return carry, _stacked(found[::-1] if reverse else found)
 
 
-def _stacked(results: list[Any]) -> Any:
+def _stacked(results: list[object]) -> Any:
     """Return nests of numbers and arrays, one per element, as one nest of arrays."""
     if not results:
         raise ValueError("without elements there is no result whose type could be known; call it "
@@ -143,7 +144,7 @@ def _stacked(results: list[Any]) -> Any:
     return unflatten(flatten(results[0])[1], iter([np.stack(column) for column in columns]))
 
 
-def map(f: Callable[[Any], Any], xs: Any) -> Any:
+def map(f: Callable[[Any], object], xs: object) -> Any:
     """Return `f(x)` for every x along the first axis of arrays, stacked.
 
     f  -- a function of one item: an array's row, an element, or a nest of them

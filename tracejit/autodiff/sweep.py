@@ -43,7 +43,7 @@ class Sweep:
         (log,) = self.builder.emit(find_op("log_new"), [], {"dtype": dtype})
         return log
 
-    def apply(self, op: Op, *operands: Any, **params: Any) -> Any:
+    def apply(self, op: Op | str, *operands: object, **params: object) -> Any:
         """Return the one result of an op."""
         return apply(op, *operands, **params)
 

@@ -11,7 +11,7 @@ extremum has the whole derivative.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import Aval, is_differentiable
-from tracejit.ops.cotangents import Where, dense, narrow, unbroadcast
+from tracejit.ops.cotangents import Cotangent, Primal, Tangent, Where, dense, narrow, unbroadcast
 from tracejit.ops.kinds import RESULTS, broadcast_shapes, elementwise, only, structural
+from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.ground.dispatch import UFUNCS
 from tracejit.trace.values.equations import VARIANTS, apply
 
@@ -53,12 +54,12 @@ elementwise("fmod", np.fmod, "fmod({0}, {1})", lambda z, x, y: (1, -np.trunc(x /
             integer="irem({0}, {1})", cost=8.0, kinds="if", domain=(1.0, 3.0))
 
 
-def _power_partials(z: Any, x: Any, y: Any) -> tuple[Any, Any]:
+def _power_partials(z: Primal, x: Primal, y: Primal) -> tuple[Any, Any]:
     lowered = np.power(x, choose(y == 0, 1.0, y - 1))
     return y * lowered, z * choose(x > 0, np.log(choose(x > 0, x, 1.0)), 0.0)
 
 
-def _pow(x: Any, y: Any) -> Any:
+def _pow(x: np.ndarray | np.generic, y: np.ndarray | np.generic) -> Any:
     """Return powers by C's `pow`: by one exponent for all, NumPy's ufunc takes roots, squares."""
     x, y = np.broadcast_arrays(x, y)
     if x.size == 1:  # whose strides NumPy takes for those of one operand for all
@@ -108,19 +109,19 @@ elementwise("logaddexp", np.logaddexp,
             lambda z, x, y: (_exp_difference(x, z), _exp_difference(y, z)), cost=24.0)
 
 
-def _exp_difference(x: Any, z: Any) -> Any:
+def _exp_difference(x: Primal, z: Primal) -> Any:
     """exp(x - z) as the share of x in z = logaddexp(x, y); two equal infinities share evenly."""
     return np.exp(choose(x == z, 0.0, x) - choose(x == z, 0.0, z))
 
 
-def _arctan2_partials(x: Any, y: Any) -> tuple[Any, Any]:
+def _arctan2_partials(x: Primal, y: Primal) -> tuple[Any, Any]:
     """(y, -x) / (x**2 + y**2), and 0 of the origin."""
     squares = x * x + y * y
     squares = choose((x == 0) & (y == 0), 1.0, squares)
     return y / squares, -x / squares
 
 
-def _arccosh_partial(x: Any) -> Any:
+def _arccosh_partial(x: Primal) -> Any:
     """Two roots for complex numbers: the root of the product has another branch where Re x < 0."""
     root = np.sqrt(x - 1.0) * np.sqrt(x + 1.0) if x.dtype.kind == "c" else np.sqrt(x * x - 1.0)
     return 1.0 / root
@@ -182,8 +183,8 @@ elementwise("right_shift", np.right_shift, "ishr({0}, {1})", exact=True, kinds="
 # --- complex numbers; cotangents as in TensorFlow: dL/dx + i dL/dy --------------------------------
 
 
-def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: Any, jvp: Any,
-                cost: float = 1.0) -> None:
+def _complex_op(name: str, reference: Callable[..., Any], expression: str, result: str,
+                vjp: Callable[..., object], jvp: Callable[..., object], cost: float = 1.0) -> None:
     """Enter an op that is linear over the reals only.
 
     vjp, jvp -- (z, x, ct) -> ct and (z, x, x_dot) -> z_dot
@@ -192,11 +193,11 @@ def _complex_op(name: str, reference: Any, expression: str, result: str, vjp: An
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
         return only(avals[0].with_dtype(RESULTS[result](avals[0].dtype)))
 
-    def backward(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    def backward(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         z, x = sweep.operand(eqn.output), sweep.operand(eqn.inputs[0])
         return [vjp(z, x, dense(cts[0]))]
 
-    def forward(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    def forward(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
         return [jvp(sweep.operand(eqn.output), sweep.operand(eqn.inputs[0]), tangents[0])]
 
     structural(name, reference, infer, Pointwise(expression), backward, forward, cost=cost,
@@ -219,7 +220,7 @@ def _complex_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(Aval(dtype, broadcast_shapes([a.shape for a in avals])))
 
 
-def _complex_reference(x: Any, y: Any) -> Any:
+def _complex_reference(x: np.ndarray | np.generic, y: np.ndarray | np.generic) -> Any:
     """Join parts as they are: x + 1j * y would make a NaN of an infinite one."""
     z = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)),
                  np.result_type(x, y, np.complex64))
@@ -227,13 +228,13 @@ def _complex_reference(x: Any, y: Any) -> Any:
     return z[()]
 
 
-def _complex_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _complex_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     ct = dense(cts[0])
     return [unbroadcast(part(ct), a.aval) if sweep.wants(a) else None
             for part, a in zip((np.real, np.imag), eqn.inputs, strict=True)]
 
 
-def _complex_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _complex_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     return [apply("complex", *(sweep.zeros(a.aval) if t is None else t
                                for a, t in zip(eqn.inputs, tangents, strict=True)))]
 
@@ -250,14 +251,14 @@ def _select_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block
     return only(Aval(avals[1].dtype, broadcast_shapes([a.shape for a in avals])))
 
 
-def _select_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _select_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     ct = cts[0]
     condition = sweep.operand(eqn.inputs[0])
     return [None, *(unbroadcast(narrow(ct, condition, side), a.aval) if sweep.wants(a) else None
                     for a, side in zip(eqn.inputs[1:], (True, False), strict=True))]
 
 
-def _select_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _select_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     x_dot, y_dot = (sweep.zeros(a.aval) if t is None else t
                     for a, t in zip(eqn.inputs[1:], tangents[1:], strict=True))
     return [np.where(sweep.operand(eqn.inputs[0]), x_dot, y_dot)]
@@ -274,13 +275,13 @@ def _cast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
     return only(Aval(params["dtype"], avals[0].shape))
 
 
-def _cast_reference(x: Any, dtype: np.dtype) -> Any:
+def _cast_reference(x: np.ndarray | np.generic, dtype: np.dtype) -> Any:
     if dtype.kind not in "cb" and np.asarray(x).dtype.kind == "c":
         x = np.real(x)
     return np.asarray(x).astype(dtype)
 
 
-def _cast_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _cast_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     source = eqn.inputs[0].aval.dtype
     if not (is_differentiable(source) and is_differentiable(eqn.params["dtype"])):
         return [None]
@@ -290,7 +291,7 @@ def _cast_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return [ct if ct.dtype == source else apply("cast", ct, dtype=source)]
 
 
-def _cast_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _cast_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     if not is_differentiable(eqn.params["dtype"]):
         return [None]
     return [apply("cast", tangents[0], dtype=eqn.params["dtype"])]

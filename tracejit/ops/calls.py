@@ -13,7 +13,9 @@ from tracejit.ir.lowering import Inline
 from tracejit.ir.optable import OPS
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block, copy_dim
+from tracejit.ops.cotangents import Cotangent
 from tracejit.ops.kinds import only, structural
+from tracejit.ops.modes import ReverseMode
 from tracejit.trace.ground.context import bare_size, current
 from tracejit.trace.ground.dependencies import note_rule
 from tracejit.trace.ground.source import describe_line
@@ -47,7 +49,7 @@ class Operation:
     type: str
     name: str
 
-    def __init__(self, eqn: Eqn, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    def __init__(self, eqn: Eqn, inputs: tuple[object, ...], outputs: tuple[object, ...]) -> None:
         self.inputs, self.outputs = inputs, outputs
         self.type = eqn.op.name
         self.name = f"{eqn.op.name}:{describe_line(eqn.site)}"
@@ -61,7 +63,7 @@ class Operation:
         return self._attributes[name]
 
 
-def _check_name(op_type: Any, what: str) -> None:
+def _check_name(op_type: object, what: str) -> None:
     if not isinstance(op_type, str):
         raise TypeError(f"{what} takes the name of an op type as a string, not {op_type!r}")
     marked = op_type in OPS and (OPS[op_type].marked or OPS[op_type].vjp is not None)
@@ -141,7 +143,7 @@ def find_gradient(op: Op) -> Callable[..., Any] | None:
     return op.vjp
 
 
-def _registered_rule(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _registered_rule(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     inputs = tuple(map(sweep.operand, eqn.inputs))
     operation = Operation(eqn, inputs, tuple(map(sweep.operand, eqn.outputs)))
     grads = [sweep.dense(ct, v.aval) for ct, v in zip(cts, eqn.outputs, strict=True)]
@@ -155,7 +157,7 @@ def _registered_rule(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
             for k, (g, a) in enumerate(zip(results, eqn.inputs, strict=True))]
 
 
-def _checked_gradient(eqn: Eqn, k: int, g: Any, aval: Aval) -> Any:
+def _checked_gradient(eqn: Eqn, k: int, g: object, aval: Aval) -> Any:
     if g is None:
         return None
     g = lift(g)
@@ -166,7 +168,7 @@ def _checked_gradient(eqn: Eqn, k: int, g: Any, aval: Aval) -> Any:
     return tracer
 
 
-def _full(g: Any, aval: Aval) -> Value:
+def _full(g: object, aval: Aval) -> Value:
     dtype = aval.dtype if isinstance(g, (int, float, complex)) else None
     (value,) = emit("full", [atom_of(g, dtype)], {"shape": ()})
     return value
@@ -185,7 +187,7 @@ def stop_gradient(x: T) -> T:
     return stopped
 
 
-def _stopped(x: Any) -> Any:
+def _stopped(x: object) -> Any:
     if isinstance(x, Tracer):
         result: Tracer = named(apply("stop_gradient", x))
         result.weak = x.weak
@@ -204,7 +206,7 @@ def _stopped(x: Any) -> Any:
 # --- a result with a gradient of its own --------------------------------------------------------
 
 
-def inline_region(region: Block, operands: Sequence[Any]) -> list[Any]:
+def inline_region(region: Block, operands: Sequence[object]) -> list[Any]:
     """Emit a region's equations with these operands as its inputs; return its outputs."""
     builder = current().builder
     env: dict[Value, Any] = dict(zip(region.inputs, operands, strict=True))
@@ -214,7 +216,8 @@ def inline_region(region: Block, operands: Sequence[Any]) -> list[Any]:
     return list(block.outputs)
 
 
-def inline_graph(graph: Graph, operands: Sequence[Any], numbers: Mapping[Value, int]) -> list[Any]:
+def inline_graph(graph: Graph, operands: Sequence[object],
+                 numbers: Mapping[Value, int]) -> list[Any]:
     """Emit a program's equations on these operands, whose sizes its own become; return its outputs.
 
     numbers -- what its sizes are where the shapes of the operands do not tell
@@ -243,7 +246,7 @@ def _with_gradient_infer(avals: Sequence[Aval], params: Params, regions: Sequenc
     return only(*avals[:params["count"]])
 
 
-def _with_gradient_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _with_gradient_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     count = eqn.params["count"]
     operands = [atom_of(sweep.dense(ct, v.aval)) for ct, v in zip(cts, eqn.outputs, strict=True)]
     results = inline_region(eqn.regions[0], operands)

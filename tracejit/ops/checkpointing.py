@@ -16,14 +16,16 @@ from tracejit.ir.types import Aval, is_differentiable
 from tracejit.ir.walk import copy_block, free_values, without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.ops.control import branches_jvp
+from tracejit.ops.cotangents import Cotangent
 from tracejit.ops.kinds import same_type, structural, yielded_types
+from tracejit.ops.modes import ReverseMode
 from tracejit.trace.values.equations import atom_of
 from tracejit.trace.values.tracer import tracer_of
 
 __all__: list[str] = []
 
 
-def _checkpointed_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _checkpointed_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     (body,) = eqn.regions
     free = sweep.active_free(body)
     copies: dict[Value, Any] = {

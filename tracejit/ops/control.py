@@ -14,7 +14,7 @@ cotangents of those are carried through the backward region as accumulators.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -24,9 +24,10 @@ from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params, Value
 from tracejit.ir.dims import maximum
 from tracejit.ir.lowering import Region
-from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import Unread
+from tracejit.ir.types import Aval, Type
+from tracejit.ops.cotangents import Cotangent, Tangent, Unread
 from tracejit.ops.kinds import only, structural
+from tracejit.ops.modes import ForwardMode, ReverseMode
 
 __all__ = ["branches_jvp", "leave_out_untouched"]
 
@@ -34,7 +35,7 @@ __all__ = ["branches_jvp", "leave_out_untouched"]
 # --- shape rules and meaning --------------------------------------------------------------------
 
 
-def _if_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _if_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     then, other = regions
     if len(then.outputs) != len(other.outputs):
         raise IRError("the branches yield different numbers of values")
@@ -44,16 +45,16 @@ def _if_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) ->
     return tuple(a.aval for a in then.outputs)
 
 
-def _same_rank(a: Any, b: Any) -> bool:
+def _same_rank(a: object, b: object) -> bool:
     return isinstance(a, Aval) and isinstance(b, Aval) and a.dtype == b.dtype and a.ndim == b.ndim
 
 
-def _if_reference(condition: Any, regions: Any) -> Any:
+def _if_reference(condition: object, regions: Sequence[Callable[..., Any]]) -> Any:
     return regions[0 if condition else 1]()
 
 
 def _loop_infer(trips: int) -> Any:
-    def infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+    def infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
         body = regions[-1]
         for a, v, out in zip(avals, body.inputs[1:], body.outputs, strict=True):
             if not v.aval == a == out.aval:
@@ -64,14 +65,15 @@ def _loop_infer(trips: int) -> Any:
     return infer
 
 
-def _for_reference(*carries: Any, lo: int, hi: int, reversed: bool, regions: Any,
-                   snapshots: int = 0) -> Any:
+def _for_reference(*carries: object, lo: int, hi: int, reversed: bool,
+                   regions: Sequence[Callable[..., Any]], snapshots: int = 0) -> Any:
     for i in range(hi - 1, lo - 1, -1) if reversed else range(lo, hi):
         carries = regions[0](np.int64(i), *carries)
     return tuple(carries)
 
 
-def _while_reference(*carries: Any, regions: Any, snapshots: int = 0) -> Any:
+def _while_reference(*carries: object, regions: Sequence[Callable[..., Any]],
+                     snapshots: int = 0) -> Any:
     trips = 0
     while regions[0](np.int64(trips), *carries)[0]:
         carries = regions[1](np.int64(trips), *carries)
@@ -79,11 +81,11 @@ def _while_reference(*carries: Any, regions: Any, snapshots: int = 0) -> Any:
     return (np.int64(trips), *carries)
 
 
-def _map_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _map_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     return only(*(a.aval.with_shape((params["size"], *a.aval.shape)) for a in regions[0].outputs))
 
 
-def _map_reference(size: int, regions: Any) -> Any:
+def _map_reference(size: int, regions: Sequence[Callable[..., Any]]) -> Any:
     results = [regions[0](np.int64(i)) for i in range(size)]
     return tuple(np.stack(column) for column in zip(*results, strict=True)) if results else ()
 
@@ -91,18 +93,18 @@ def _map_reference(size: int, regions: Any) -> Any:
 # --- reverse ------------------------------------------------------------------------------------
 
 
-def _for_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _for_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     params = {"lo": eqn.params["lo"], "hi": eqn.params["hi"],
               "reversed": not eqn.params["reversed"]}
     return _loop_vjp(sweep, eqn, cts, params)
 
 
-def _while_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _while_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     params = {"lo": 0, "hi": eqn.outputs[0].dim, "reversed": True}
     return _loop_vjp(sweep, eqn, cts[1:], params)
 
 
-def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[Any]:
+def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], params: Params) -> list[Any]:
     """Carry cotangents of the carried values, and of what the body reads from outside, backwards.
 
     Which carried values have a cotangent is a fixed point: one may get its own only through what
@@ -144,8 +146,8 @@ def _loop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any], params: Params) -> list[
     return [by_place.get(k) for k in range(len(carried))]
 
 
-def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[Any],
-                         inner: Any) -> tuple[Block, list[Value]]:
+def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[object],
+                         inner: ReverseMode) -> tuple[Block, list[Value]]:
     """Drop the accumulators, a region's last inputs, to which it adds nothing.
 
     What they belong to stays unconnected: a cotangent of zeros would be multiplied further on, and
@@ -160,7 +162,7 @@ def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[A
     return Block(inputs, region.eqns, outputs), list(compress(free, touched))
 
 
-def _if_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     free = list(dict.fromkeys(v for r in eqn.regions for v in sweep.active_free(r)))
     before = [sweep.take(v) for v in free]
     touched = [False] * len(free)
@@ -185,7 +187,7 @@ def _if_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return [None]
 
 
-def _map_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _map_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     """The elements are independent: each adds what it has to the cotangents of what it reads."""
     (body,) = eqn.regions
     free = sweep.active_free(body)
@@ -212,7 +214,7 @@ def _map_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
 # --- forward ------------------------------------------------------------------------------------
 
 
-def _loop_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     """Carry tangents beside the carried values; which have one is a fixed point, as in reverse."""
     trips = len(eqn.outputs) - len(eqn.inputs)
     carried = eqn.regions[-1].inputs[1:]
@@ -241,7 +243,7 @@ def _loop_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     return [None] * trips + [by_place.get(k) for k in range(len(carried))]
 
 
-def branches_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def branches_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     has = [False] * len(eqn.outputs)
     regions: list[Block] = []
     for last in (False, True):  # find out which results have tangents, then build

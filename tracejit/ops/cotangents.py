@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
 from tracejit.trace.values.equations import apply
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Cotangent", "Masked", "Scattered", "Unread", "Where", "add_cotangents",
-           "apply_derivative", "dense", "narrow", "scale", "sum_to", "unbroadcast", "zeros"]
+__all__ = ["Cotangent", "Masked", "Primal", "Scattered", "Tangent", "Unread", "Where",
+           "add_cotangents", "apply_derivative", "dense", "narrow", "scale", "sum_to",
+           "unbroadcast", "zeros"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,14 @@ class Unread:
     aval: Aval
 
 
-Cotangent = Tracer | Masked | Scattered | None
+Cotangent = Tracer | Masked | Scattered | Unread | Value | None
+"""What a rule is given for an output: of a Log, a Log; None where nothing was found."""
+
+Primal = Tracer | np.number
+"""An operand or a result in a rule: of a constant, a number of NumPy's."""
+
+Tangent = Tracer | Value | None
+"""Of a Log, a Log; None where there is none."""
 
 
 def zeros(aval: Aval) -> Tracer:
@@ -85,7 +94,7 @@ def zeros(aval: Aval) -> Tracer:
     return apply("full", aval.dtype.type(0), shape=aval.shape)
 
 
-def dense(ct: Any) -> Any:
+def dense(ct: Cotangent) -> Any:
     """Return any cotangent but None as an array."""
     if isinstance(ct, Masked):
         return ct.dense()
@@ -94,7 +103,7 @@ def dense(ct: Any) -> Any:
     return ct
 
 
-def add_cotangents(a: Any, b: Any) -> Any:
+def add_cotangents(a: Cotangent, b: Cotangent) -> Any:
     """Return the sum of two cotangents; None is unconnected, not zero."""
     if a is None or b is None:
         return b if a is None else a
@@ -118,7 +127,7 @@ def _merge_sides(a: Masked, b: Masked) -> Any:
     return Masked(tuple(around), value) if around else value
 
 
-def narrow(ct: Any, mask: Any, holds: bool = True) -> Masked:
+def narrow(ct: Cotangent, mask: object, holds: bool = True) -> Masked:
     """Return a cotangent where a mask holds, or where it does not."""
     if isinstance(ct, Masked):
         return Masked((*ct.conditions, (mask, holds)), ct.value)
@@ -138,7 +147,7 @@ def scale(ct: Any, d: Any) -> Any:
     return ct * d
 
 
-def apply_derivative(d: Any, tangent: Any) -> Any:
+def apply_derivative(d: object, tangent: Any) -> Any:
     """Return a derivative times a tangent."""
     if isinstance(d, Where):
         sides = tangent, np.zeros((), tangent.dtype)[()]
@@ -159,7 +168,7 @@ def unbroadcast(ct: Any, aval: Aval) -> Any:
     return sum_to(ct, aval.shape)
 
 
-def sum_to(ct: Any, shape: tuple[Dim, ...]) -> Any:
+def sum_to(ct: Tracer, shape: tuple[Dim, ...]) -> Any:
     """Return an array summed to the shape that broadcasting repeated it from."""
     dims = ct.dims
     if dims == shape:

@@ -31,7 +31,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _is_operand(x: Any) -> bool:
+def _is_operand(x: object) -> bool:
     """Whether an argument is data; others, such as an axis, are attributes."""
     return isinstance(x, (Tracer, np.ndarray, np.generic, float, complex))
 
@@ -39,7 +39,8 @@ def _is_operand(x: Any) -> bool:
 # --- op types -----------------------------------------------------------------------------------
 
 
-def _body_reference(*operands: Any, regions: Any, **attributes: Any) -> Any:
+def _body_reference(*operands: object, regions: Sequence[Callable[..., Any]],
+                    **attributes: object) -> Any:
     return tuple(regions[0](*operands))
 
 
@@ -50,14 +51,14 @@ class RegisteredOp:
     fn: Callable[..., Any]
     num_outputs: int
 
-    def __init__(self, op: Op, fn: Callable[..., Any], num_outputs: int) -> None:
+    def __init__(self, op: Op, fn: Callable[..., object], num_outputs: int) -> None:
         self.op, self.fn, self.num_outputs = op, fn, num_outputs
         functools.update_wrapper(self, getattr(fn, "py_func", fn))
 
     def __repr__(self) -> str:
         return f"<op {self.op.name!r}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Apply the op: in captured code as one equation, elsewhere by calling its function."""
         if not is_tracing():
             if watches() or holds_recorded((args, kwargs)):
@@ -82,7 +83,8 @@ class RegisteredOp:
         results = tuple(map(tracer_of, made))
         return results[0] if self.num_outputs == 1 else results
 
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[str], list[Any]]:
+    def _bind(self, args: tuple[object, ...],
+              kwargs: dict[str, object]) -> tuple[list[str], list[Any]]:
         try:
             bound = inspect.signature(self.fn).bind(*args, **kwargs)
         except ValueError:  # a builtin without a signature
@@ -96,7 +98,7 @@ class RegisteredOp:
             values += x if several else [x]
         return names, values
 
-    def _checked(self, result: Any) -> Any:
+    def _checked(self, result: object) -> Any:
         count = len(result) if isinstance(result, (tuple, list)) else 1
         if count != self.num_outputs:
             raise ValueError(f"op {self.op.name!r} was registered with num_outputs="
@@ -104,11 +106,11 @@ class RegisteredOp:
         return result
 
 
-def _listed(result: Any) -> list[Any]:
+def _listed(result: object) -> list[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def _as_tracer(v: Value, like: Any) -> Tracer:
+def _as_tracer(v: Value, like: object) -> Tracer:
     tracer = tracer_of(v)
     if isinstance(like, Tracer) and like.is_array:
         current().memory.begin_as(tracer, like, v)
@@ -122,7 +124,7 @@ def _as_tracer(v: Value, like: Any) -> Tracer:
 class NativeOp(RegisteredOp):
     """A new op type made of an `@njit` function, which compiled code calls as it is."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Apply the op: in captured code as one equation, elsewhere by calling its function."""
         if not is_tracing():
             if watches() or holds_recorded((args, kwargs)):
@@ -142,8 +144,8 @@ class NativeOp(RegisteredOp):
         return results[0] if self.num_outputs == 1 else results
 
 
-def _native_op(name: str, fn: Any) -> Op:
-    def infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _native_op(name: str, fn: Callable[..., Any]) -> Op:
+    def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
         return _native_results(name, fn, avals)
 
     def reference(*operands: Any) -> Any:
@@ -232,11 +234,11 @@ def register_op(op_type: str, fn: Callable[P, R], num_outputs: int = 1) -> Calla
 class CustomGradient:
     """A function with a gradient of its own, as `custom_gradient` returns it."""
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., object]) -> None:
         self.fn = fn
         functools.update_wrapper(self, fn)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Return the function's result."""
         if not is_tracing():
             if watches() or holds_recorded((args, kwargs)):
@@ -267,11 +269,11 @@ class CustomGradient:
         results = [_as_tracer(v, y) for v, y in zip(made, ys, strict=True)]
         return type(result)(results) if isinstance(result, (tuple, list)) else results[0]
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Return the method of an instance, as a function in a class does."""
         return self if instance is None else MethodType(self, instance)
 
-    def _takes_variables(self, grad_fn: Any, states: list[Any]) -> bool:
+    def _takes_variables(self, grad_fn: Callable[..., Any], states: list[Any]) -> bool:
         """Return whether the gradient function is to give the variables' gradients, too."""
         parameters = inspect.signature(grad_fn).parameters.values()
         takes = any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
@@ -283,7 +285,7 @@ class CustomGradient:
                             "return (gradients, a list of the variables' gradients)")
         return bool(states) and takes
 
-    def _checked(self, grads: list[Any], args: Sequence[Any]) -> list[Any]:
+    def _checked(self, grads: list[object], args: Sequence[object]) -> list[Any]:
         """Return one gradient per operand, of its type, or None."""
         name = getattr(self.fn, "__name__", "a function")
         if args and len(grads) == len(args) - 1 and not _is_operand(args[0]):
@@ -305,7 +307,7 @@ class CustomGradient:
             found.append(atom)
         return found
 
-    def _refuse_closure(self, operands: Sequence[Any]) -> None:
+    def _refuse_closure(self, operands: Sequence[object]) -> None:
         """Refuse a function that reads traced data which is not among its arguments."""
         for cell in getattr(self.fn, "__closure__", None) or ():
             x = cell.cell_contents
@@ -325,7 +327,7 @@ class _Reads:
     def __enter__(self) -> None:
         current().watchers.append(self)
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         current().watchers.remove(self)
 
     def note_state(self, state: Any, value: Value) -> None:
@@ -344,7 +346,7 @@ def _zeros(aval: Aval) -> Value:
     return v
 
 
-def _split(pair: Any, fn: Any) -> tuple[Any, Any]:
+def _split(pair: object, fn: Callable[..., Any]) -> tuple[Any, Any]:
     if not (isinstance(pair, tuple) and len(pair) == 2 and callable(pair[1])):
         name = getattr(fn, "__name__", fn)
         raise TypeError(f"{name} has @custom_gradient, so it must return its result and the "

@@ -12,10 +12,11 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Gather, Library, Write
 from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import Scattered
+from tracejit.ops.cotangents import Cotangent, Scattered
 from tracejit.ops.kinds import linear, only, structural
+from tracejit.ops.modes import ReverseMode
 from tracejit.trace.values.equations import apply, emit
-from tracejit.trace.values.tracer import tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["gathered_shape"]
 
@@ -37,7 +38,8 @@ def _gather_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block
                                             params["position"])))
 
 
-def _split(x: Any, axes: tuple[int, ...], position: int, rank: int) -> tuple[Any, Any]:
+def _split(x: np.ndarray | np.generic, axes: tuple[int, ...], position: int,
+           rank: int) -> tuple[Any, Any]:
     """Return x with the indexed axes first, and the axes order of the result from index-first."""
     rest = tuple(k for k in range(np.ndim(x)) if k not in axes)
     moved = np.transpose(x, (*axes, *rest))
@@ -46,13 +48,14 @@ def _split(x: Any, axes: tuple[int, ...], position: int, rank: int) -> tuple[Any
     return moved, order
 
 
-def _gather(x: Any, *indices: Any, axes: tuple[int, ...], position: int) -> Any:
+def _gather(x: np.ndarray | np.generic, *indices: Any, axes: tuple[int, ...], position: int) -> Any:
     moved, order = _split(x, axes, position, np.ndim(indices[0]))
     return np.transpose(moved[tuple(indices)], order)
 
 
 def _scatter(combine: Any) -> Any:
-    def scatter(x: Any, v: Any, *indices: Any, axes: tuple[int, ...], position: int) -> Any:
+    def scatter(x: np.ndarray | np.generic, v: np.ndarray | np.generic, *indices: Any,
+                axes: tuple[int, ...], position: int) -> Any:
         y = np.array(x)
         moved, order = _split(y, axes, position, np.ndim(indices[0]))
         inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
@@ -62,11 +65,11 @@ def _scatter(combine: Any) -> Any:
     return scatter
 
 
-def _set(x: Any, key: Any, v: Any) -> None:
+def _set(x: np.ndarray, key: Any, v: np.ndarray | np.generic) -> None:
     x[key] = v
 
 
-def _gather_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+def _gather_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     indices = [sweep.operand(a) for a in eqn.inputs[1:]]
     return [Scattered(eqn.inputs[0].aval,
                       lambda acc: apply("scatter_add", acc, ct, *indices, **eqn.params))]
@@ -92,7 +95,7 @@ def _scatter_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(x)
 
 
-def _scatter_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+def _scatter_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     """Only the last of several writes to one element has its cotangent.
 
     The writes are told apart by scattering their numbers: what is read back is who came last.
@@ -138,12 +141,12 @@ def _argsort_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(order, order)
 
 
-def _argsort(x: Any) -> Any:
+def _argsort(x: np.ndarray | np.generic) -> Any:
     order = np.argsort(x, -1, kind="stable")
     return order, np.zeros_like(order)
 
 
-def _order(x: Any) -> Any:
+def _order(x: Tracer) -> Any:
     return tracer_of(emit("argsort", [x.value])[0])
 
 

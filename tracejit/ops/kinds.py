@@ -21,7 +21,8 @@ from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Lowering, Pointwise
 from tracejit.ir.optable import add_op
 from tracejit.ir.types import Aval, Type
-from tracejit.ops.cotangents import Masked, apply_derivative, scale, unbroadcast
+from tracejit.ops.cotangents import Cotangent, Masked, Tangent, apply_derivative, scale, unbroadcast
+from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.ground.dispatch import UFUNCS
 from tracejit.trace.values.equations import apply
 
@@ -40,12 +41,12 @@ def only(*avals: Aval) -> tuple[Aval, ...]:
     return avals
 
 
-def same_type(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def same_type(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
     """Infer the type of the first operand."""
     return only(avals[0])
 
 
-def yielded_types(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def yielded_types(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     """Infer the types of what the region yields."""
     return only(*(a.aval for a in regions[0].outputs))
 
@@ -114,7 +115,7 @@ def _elementwise_vjp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
     if partials is None:
         return None
 
-    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         (ct,) = cts
         derivatives = partials(sweep.operand(eqn.output), *map(sweep.operand, eqn.inputs))
         return [unbroadcast(scale(ct, d), a.aval) if d is not None and sweep.wants(a) else None
@@ -127,7 +128,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
     if partials is None:
         return None
 
-    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
         derivatives = partials(sweep.operand(eqn.output), *map(sweep.operand, eqn.inputs))
         total: Any = None
         for d, tangent in zip(derivatives, tangents, strict=True):
@@ -142,7 +143,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
     return jvp
 
 
-def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
+def linear(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
            transpose: Callable[..., Sequence[Any]], *, operands: int | None = 1,
            cost: float = 1.0, exact: bool = False, writes: int | None = None, masked: bool = False,
            permutes: bool = False, samples: Samples | None = None, kinds: str = "f") -> Op:
@@ -152,14 +153,14 @@ def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Low
     masked    -- whether the transpose takes a masked cotangent as it is
     """
 
-    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         (ct,) = cts
         if isinstance(ct, Masked) and not masked:
             ct = ct.dense()
         results = list(transpose(sweep, eqn, ct))
         return results + [None] * (len(eqn.inputs) - len(results))
 
-    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
         count = len(eqn.inputs) if operands is None else operands
         parts = [sweep.zeros(a.aval) if t is None else t
                  for a, t in zip(eqn.inputs[:count], tangents, strict=False)]
@@ -172,22 +173,22 @@ def linear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Low
     return op
 
 
-def bilinear(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
-             transpose_left: Callable[..., Any], transpose_right: Callable[..., Any], *,
+def bilinear(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
+             transpose_left: Callable[..., object], transpose_right: Callable[..., object], *,
              cost: float = 1.0, samples: Samples | None = None, kinds: str = "f") -> Op:
     """Enter an op that is linear in each of its two operands.
 
     transpose_left -- (sweep, eqn, ct) -> the cotangent of the left operand; likewise right
     """
 
-    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         (ct,) = cts
         if isinstance(ct, Masked):
             ct = ct.dense()
         return [transpose(sweep, eqn, ct) if sweep.wants(a) else None
                 for a, transpose in zip(eqn.inputs, (transpose_left, transpose_right), strict=True)]
 
-    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
         x, y = map(sweep.operand, eqn.inputs)
         x_dot, y_dot = tangents
         terms = [] if x_dot is None else [sweep.apply(op, x_dot, y, **eqn.params)]
@@ -199,8 +200,9 @@ def bilinear(name: str, reference: Callable[..., Any], infer: Infer, lowering: L
     return op
 
 
-def structural(name: str, reference: Callable[..., Any], infer: Infer, lowering: Lowering,
-               vjp: Any = None, jvp: Any = None, **fields: Any) -> Op:
+def structural(name: str, reference: Callable[..., object], infer: Infer, lowering: Lowering,
+               vjp: Callable[..., Any] | None = None, jvp: Callable[..., Any] | None = None,
+               **fields: Any) -> Op:
     """Enter an op of which everything is said; nothing is derived."""
     data = {"samples": fields.pop("samples", None), "kinds": fields.pop("kinds", "f")}
     op = add_op(Op(name=name, kind="structural", infer=infer, reference=reference,

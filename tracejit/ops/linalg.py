@@ -12,10 +12,11 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Contract, Library
 from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import dense
+from tracejit.ops.cotangents import Cotangent, Tangent, dense
 from tracejit.ops.kinds import bilinear, only, structural
+from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.values.equations import apply, emit
-from tracejit.trace.values.tracer import tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["split_spec", "transpose_last"]
 
@@ -42,7 +43,7 @@ def _dot_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) 
 
 
 def _dot_transpose(side: int) -> Any:
-    def transpose(sweep: Any, eqn: Eqn, ct: Any) -> Any:
+    def transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> Any:
         left, right, output = split_spec(eqn.params["spec"])
         wanted, others = (left, right) if side == 0 else (right, left)
         other = sweep.operand(eqn.inputs[1 - side])
@@ -60,7 +61,7 @@ def _dot_transpose(side: int) -> Any:
     return transpose
 
 
-def _dot_reference(x: Any, y: Any, spec: str) -> Any:
+def _dot_reference(x: np.ndarray, y: np.ndarray, spec: str) -> Any:
     """Multiply matrices and vectors as NumPy does, which is what BLAS is for; else sum slowly."""
     left, right, output = split_spec(spec)
     shared = next((label for label in left if label in right), "")
@@ -85,12 +86,12 @@ bilinear("dot", _dot_reference, _dot_infer, Contract(),
 # --- factorizations; after I. Murray, Differentiation of the Cholesky decomposition (2016) ------
 
 
-def transpose_last(x: Any) -> Any:
+def transpose_last(x: object) -> Any:
     """Return a matrix transposed."""
     return apply("transpose", x, axes=(1, 0))
 
 
-def _identity(x: Any) -> Any:
+def _identity(x: Tracer) -> Any:
     """Return the identity of a square matrix's size and dtype."""
     i = apply("iota", size=x.dims[0])
     return (i[:, None] == i[None, :]).astype(x.dtype)
@@ -102,7 +103,7 @@ def _square(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> 
     return only(avals[0])
 
 
-def _half_lower(x: Any) -> Any:
+def _half_lower(x: Tracer) -> Any:
     """Return the lower triangle with the diagonal halved."""
     i = apply("iota", size=x.dims[0])
     row, column = i[:, None], i[None, :]
@@ -110,7 +111,7 @@ def _half_lower(x: Any) -> Any:
     return np.where(row >= column, x * weight, x.dtype.type(0))
 
 
-def _cholesky_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _cholesky_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     lower = sweep.operand(eqn.output)
     inner = _half_lower(transpose_last(lower) @ dense(cts[0]))
     inner = inner + transpose_last(inner)
@@ -119,7 +120,7 @@ def _cholesky_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return [_half_lower(both)]
 
 
-def _cholesky_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _cholesky_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     lower = sweep.operand(eqn.output)
     below = _half_lower(tangents[0])
     symmetric = below + transpose_last(below)
@@ -128,7 +129,7 @@ def _cholesky_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     return [lower @ _half_lower(both)]
 
 
-def _cholesky(x: Any) -> Any:
+def _cholesky(x: np.ndarray | np.generic) -> Any:
     """Read the lower triangle only, as LAPACK does."""
     return np.linalg.cholesky(np.tril(x) + np.tril(x, -1).T)
 
@@ -145,7 +146,8 @@ def _solve_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]
     return only(b)
 
 
-def _triangular_solve(a: Any, b: Any, lower: bool, transposed: bool) -> Any:
+def _triangular_solve(a: np.ndarray | np.generic, b: np.ndarray, lower: bool,
+                      transposed: bool) -> Any:
     a = np.tril(a) if lower else np.triu(a)
     return np.linalg.solve(a.T if transposed else a, b).astype(b.dtype)
 
@@ -156,7 +158,7 @@ def _triangle(x: Any, lower: bool) -> Any:
     return np.where(row >= column if lower else row <= column, x, x.dtype.type(0))
 
 
-def _solve_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _solve_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T within the triangle."""
     a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
     lower, transposed = eqn.params["lower"], eqn.params["transposed"]
@@ -167,7 +169,7 @@ def _solve_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return [_triangle(-outer, lower), b_bar]
 
 
-def _solve_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _solve_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
     a_dot, b_dot = tangents
     right = b_dot
@@ -192,7 +194,7 @@ def _lu_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -
     return only(a, Aval(np.dtype(np.int64), a.shape[:1]))
 
 
-def _lu(a: Any) -> Any:
+def _lu(a: np.ndarray | np.generic) -> Any:
     """Factor a' = P L U with partial pivoting, as LAPACK's getrf; return the factors transposed."""
     m = np.array(np.transpose(a))
     pivots = np.zeros(len(m), np.int64)
@@ -213,11 +215,12 @@ def _general_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return _solve_infer(avals[:2], params, regions)
 
 
-def _general_solve(a: Any, b: Any, lu: Any, pivots: Any, transposed: bool) -> Any:
+def _general_solve(a: np.ndarray, b: np.ndarray, lu: object, pivots: object,
+                   transposed: bool) -> Any:
     return np.linalg.solve(a.T if transposed else a, b).astype(b.dtype)
 
 
-def _general_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _general_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T."""
     a, _, lu, pivots = map(sweep.operand, eqn.inputs)
     x = sweep.operand(eqn.output)
@@ -227,7 +230,7 @@ def _general_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return [-outer if sweep.wants(eqn.inputs[0]) else None, b_bar, None, None]
 
 
-def _general_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _general_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     a, _, lu, pivots = map(sweep.operand, eqn.inputs)
     x = sweep.operand(eqn.output)
     a_dot, b_dot = tangents[:2]
@@ -243,7 +246,7 @@ structural("solve", _general_solve, _general_infer, Library("solve"), _general_v
                ((n, n), (n, 2), lambda a, b: _factorized("solve", a, b, transposed=n % 2 == 0)[0])])
 
 
-def _factorized(op: str, a: Any, *operands: Any, **params: Any) -> Any:
+def _factorized(op: str, a: Tracer, *operands: Any, **params: object) -> Any:
     """Apply an op to a matrix, moved away from singular ones, with its factors."""
     a = a + 4.0 * _identity(a)
     factors = emit("lu", [a.value])
@@ -255,18 +258,18 @@ def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(a.with_shape(()), a.with_shape(()))
 
 
-def _inverse_transposed(a: Any, lu: Any, pivots: Any) -> Any:
+def _inverse_transposed(a: Tracer, lu: object, pivots: object) -> Any:
     return apply("solve", a, _identity(a), lu, pivots, transposed=True)
 
 
-def _slogdet_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _slogdet_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     """d log|det a| / da is the inverse, transposed; the sign is piecewise constant."""
     if cts[1] is None:
         return [None, None, None]
     return [dense(cts[1]) * _inverse_transposed(*map(sweep.operand, eqn.inputs)), None, None]
 
 
-def _slogdet_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _slogdet_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     inverse = _inverse_transposed(*map(sweep.operand, eqn.inputs))
     return [None, apply("reduce_sum", inverse * tangents[0], axes=(0, 1))]
 

@@ -13,24 +13,26 @@ import numpy as np
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.lowering import LogOp
-from tracejit.ir.types import Aval, LogType
+from tracejit.ir.types import Aval, LogType, Type
+from tracejit.ops.cotangents import Cotangent, Tangent
 from tracejit.ops.kinds import structural
+from tracejit.ops.modes import ForwardMode, ReverseMode
 
 __all__ = ["Items"]
 
 
-def _new_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _new_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     return (LogType(params["dtype"]),)
 
 
-def _push_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _push_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     log, *values = avals
     if not isinstance(log, LogType) or any(v.dtype != log.dtype for v in values):
         raise IRError(f"{', '.join(map(str, values))} cannot be pushed to {log}")
     return (log,)
 
 
-def _pop_infer(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _pop_infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     (log,) = avals
     return (log, *(Aval(log.dtype, shape) for shape in params["shapes"]))
 
@@ -49,12 +51,12 @@ class Items:
     def __len__(self) -> int:
         return self.length
 
-    def _with(self, elements: list[Any], length: int) -> Items:
+    def _with(self, elements: list[object], length: int) -> Items:
         made = Items(np.empty(0, self.dtype))
         made.elements, made.length = elements, length
         return made
 
-    def part(self, begin: int, end: int, shape: Any) -> Any:
+    def part(self, begin: int, end: int, shape: object) -> Any:
         """Return some elements as an array."""
         if not 0 <= begin <= end <= self.length:
             raise IRError(f"elements {begin} to {end} of a Log of {self.length}")
@@ -75,19 +77,19 @@ class Items:
         own.extend(x.ravel())
         return self._with(own, len(own))
 
-    def pop(self, shape: Any) -> tuple[Items, Any]:
+    def pop(self, shape: tuple[int, ...]) -> tuple[Items, Any]:
         """Return the Log without elements at its end, and these as an array."""
         begin = self.length - int(np.prod(shape, dtype=np.int64))
         return self._with(self.elements, begin), self.part(begin, self.length, shape)
 
 
-def _push(log: Items, *values: Any) -> Any:
+def _push(log: Items, *values: object) -> Any:
     for x in values:
         log = log.push(np.asarray(x))
     return log
 
 
-def _pop(log: Items, shapes: Any) -> Any:
+def _pop(log: Items, shapes: Sequence[tuple[int, ...]]) -> Any:
     found = []
     for shape in reversed(shapes):
         log, x = log.pop(shape)
@@ -95,12 +97,12 @@ def _pop(log: Items, shapes: Any) -> Any:
     return (log, *reversed(found))
 
 
-def _push_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _push_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     shapes = tuple(a.aval.shape for a in eqn.inputs[1:])
     return list(sweep.emit("pop", [cts[0]], {"shapes": shapes}))
 
 
-def _pop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _pop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     log_ct, *value_cts = cts
     if log_ct is None:
         log_ct = sweep.new_log(eqn.inputs[0].aval.dtype)
@@ -108,7 +110,7 @@ def _pop_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     return list(sweep.emit("push", [log_ct, *parts]))
 
 
-def _push_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _push_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     log_dot, *dots = tangents
     if log_dot is None:
         log_dot = sweep.new_log(eqn.inputs[0].aval.dtype)
@@ -117,7 +119,7 @@ def _push_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     return list(sweep.emit("push", [log_dot, *parts]))
 
 
-def _pop_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _pop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     return list(sweep.emit("pop", [tangents[0]], eqn.params))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.ir.core import Block, Params
 from tracejit.ir.lowering import Effect
 from tracejit.ir.showing import Formatter, show
+from tracejit.ir.types import Type
 from tracejit.ops.kinds import structural
 from tracejit.trace.ground.context import is_tracing, refuse
 from tracejit.trace.values.eager import Recorded
@@ -19,7 +20,7 @@ from tracejit.trace.values.tracer import TracedOperand
 __all__ = ["debug_print"]
 
 
-def debug_print(fmt: str, /, *values: Any, **named: Any) -> None:
+def debug_print(fmt: str, /, *values: object, **named: object) -> None:
     """Print when the program runs, from compiled code as well.
 
     fmt           -- a format as of `str.format`: "x = {}", "{0:.3f} and {total}"
@@ -59,13 +60,14 @@ def debug_print(fmt: str, /, *values: Any, **named: Any) -> None:
 class _Template(Formatter):
     """A format with the texts of what is known, and numbered fields for what is computed."""
 
-    def __init__(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+    def __init__(self, values: tuple[object, ...], named: dict[str, object]) -> None:
         self.values, self.named = values, named
         self.operands: list[Any] = []
         self.used: set[int | str] = set()
         self.counted = 0
 
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
+    def get_value(self, key: int | str, args: Sequence[object],
+                  kwargs: Mapping[str, object]) -> Any:
         """Return what a field stands for."""
         self.used.add(key)
         return super().get_value(key, args, kwargs)
@@ -114,14 +116,14 @@ class _Template(Formatter):
         return f"{{{len(self.operands) - 1}{conversion}{f':{spec}' if spec else ''}}}"
 
 
-    def _known(self, value: Any, spec: str) -> str:
+    def _known(self, value: object, spec: str) -> str:
         """Return the text of a number within a format."""
         if isinstance(value, TracedOperand):
             raise refuse("widths in formats have to be known when a function is captured",
                          "Write the number, or close over it")
         return self.format_field(value, spec)
 
-    def _text(self, value: Any, conversion: str, spec: str) -> str:
+    def _text(self, value: object, conversion: str, spec: str) -> str:
         converted = self.convert_field(value, conversion[1:] or None)
         return self.format_field(converted, spec)
 
@@ -130,11 +132,11 @@ def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _nothing(avals: Sequence[Any], params: Params, regions: Sequence[Block]) -> Any:
+def _nothing(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
     return ()
 
 
-def _reference(*values: Any, format: str) -> tuple[()]:
+def _reference(*values: object, format: str) -> tuple[()]:
     show(format, values)
     return ()
 

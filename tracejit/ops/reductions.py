@@ -7,7 +7,7 @@ right when the elements are computed again with other roundings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Argument, Reduce, Running
 from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import dense
+from tracejit.ops.cotangents import Cotangent, Tangent, dense
 from tracejit.ops.kinds import linear, only, same_type, structural
+from tracejit.ops.modes import ForwardMode, Mode, ReverseMode
 from tracejit.trace.values.equations import apply
-from tracejit.trace.values.tracer import of_dim
+from tracejit.trace.values.tracer import Tracer, of_dim
 
 __all__ = ["flatten_axes", "unflatten_axes"]
 
@@ -29,7 +30,7 @@ def _reduce_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block
     return only(a.with_shape(tuple(d for k, d in enumerate(a.shape) if k not in params["axes"])))
 
 
-def spread(ct: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
+def spread(ct: Cotangent, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
     """Return a reduced array repeated along the axes that were reduced."""
     kept = tuple(1 if k in axes else d for k, d in enumerate(shape))
     return apply("broadcast_to", apply("reshape", ct, shape=kept), shape=shape)
@@ -54,7 +55,7 @@ linear("reduce_sum", lambda x, axes: np.sum(x, axis=axes, dtype=np.asarray(x).dt
 # --- products and extrema -----------------------------------------------------------------------
 
 
-def flatten_axes(x: Any, axes: tuple[int, ...]) -> Any:
+def flatten_axes(x: Tracer, axes: tuple[int, ...]) -> Any:
     """Return an array with these axes made into one, the last."""
     kept = tuple(k for k in range(len(x.dims)) if k not in axes)
     order = kept + axes
@@ -63,7 +64,7 @@ def flatten_axes(x: Any, axes: tuple[int, ...]) -> Any:
     return apply("reshape", moved, shape=(*shape, product(tuple(x.dims[k] for k in axes))))
 
 
-def unflatten_axes(y: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
+def unflatten_axes(y: Tracer, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any:
     """Undo `flatten_axes` of an array of this shape."""
     kept = tuple(k for k in range(len(shape)) if k not in axes)
     order = kept + axes
@@ -72,27 +73,27 @@ def unflatten_axes(y: Any, shape: tuple[Dim, ...], axes: tuple[int, ...]) -> Any
     return moved if inverse == tuple(range(len(order))) else apply("transpose", moved, axes=inverse)
 
 
-def _prod_vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+def _prod_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     """d prod(x) / dx_k is the product of the others: those before times those after."""
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
     x = np.conj(x) if x.dtype.kind == "c" else x
     return [_spread_over_others(dense(cts[0]), x, axes)]
 
 
-def _spread_over_others(ct: Any, x: Any, axes: tuple[int, ...]) -> Any:
+def _spread_over_others(ct: Tracer, x: Tracer, axes: tuple[int, ...]) -> Any:
     """Return for each element a number of its fold times the product of the others."""
     flat = flatten_axes(x, axes)
     others = _exclusive(flat) * np.flip(_exclusive(np.flip(flat, -1)), -1)
     return unflatten_axes(ct[..., None] * others, x.dims, axes)
 
 
-def _exclusive(flat: Any) -> Any:
+def _exclusive(flat: Tracer) -> Any:
     """Return the products of all earlier elements along the last axis."""
     ones = apply("full", flat.dtype.type(1), shape=(*flat.dims[:-1], 1))
     return np.cumprod(np.concatenate([ones, flat], axis=-1), axis=-1)[..., :-1]
 
 
-def _prod_jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+def _prod_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
     ones = apply("full", x.dtype.type(1), shape=eqn.output.aval.shape)
     others = _spread_over_others(ones, x, axes)
@@ -104,7 +105,7 @@ structural("reduce_prod", lambda x, axes: np.prod(x, axis=axes, dtype=np.asarray
            kinds="if")
 
 
-def _chosen(sweep: Any, eqn: Eqn, which: str) -> Any:
+def _chosen(sweep: Mode, eqn: Eqn, which: str) -> Any:
     """Return where the element is that an extremum is: a mask with one True per fold."""
     x, axes = sweep.operand(eqn.inputs[0]), eqn.params["axes"]
     if len(axes) == 1 and axes[0] < len(x.dims) - 1:
@@ -115,7 +116,7 @@ def _chosen(sweep: Any, eqn: Eqn, which: str) -> Any:
     return unflatten_axes(index == place[..., None], x.dims, axes)
 
 
-def _first_equal(x: Any, extremum: Any, axis: int) -> Any:
+def _first_equal(x: Tracer, extremum: Tracer, axis: int) -> Any:
     """Mark the first of the elements along an axis that are equal to the extremum.
 
     What argmax finds element by element, as a fold that goes along the last axis in its inner loop.
@@ -130,16 +131,16 @@ def _first_equal(x: Any, extremum: Any, axis: int) -> Any:
     return index == spread(apply("reduce_min", places, axes=(axis,)), x.dims, (axis,))
 
 
-def _extremum(name: str, function: Any, combine: str, which: str) -> None:
-    def reference(x: Any, axes: tuple[int, ...]) -> Any:
+def _extremum(name: str, function: Callable[..., Any], combine: str, which: str) -> None:
+    def reference(x: np.ndarray | np.generic, axes: tuple[int, ...]) -> Any:
         return function(x, axis=axes)
 
-    def vjp(sweep: Any, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
+    def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         aval = eqn.inputs[0].aval
         ct = spread(dense(cts[0]), aval.shape, eqn.params["axes"])
         return [np.where(_chosen(sweep, eqn, which), ct, aval.dtype.type(0))]
 
-    def jvp(sweep: Any, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    def jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
         aval = eqn.inputs[0].aval
         chosen = np.where(_chosen(sweep, eqn, which), tangents[0], aval.dtype.type(0))
         return [apply("reduce_sum", chosen, axes=eqn.params["axes"])]
@@ -178,7 +179,7 @@ structural("argmin", lambda x, axis: np.argmin(x, axis), _argument_infer, Argume
 # --- running sums -------------------------------------------------------------------------------
 
 
-def _cumsum(x: Any, axis: int, reverse: bool) -> Any:
+def _cumsum(x: np.ndarray | np.generic, axis: int, reverse: bool) -> Any:
     if reverse:
         return np.flip(np.cumsum(np.flip(x, axis), axis, dtype=np.asarray(x).dtype), axis)
     return np.cumsum(x, axis, dtype=np.asarray(x).dtype)

@@ -12,8 +12,9 @@ from tracejit.ir.core import Block, Eqn, Params, Span
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Alias, Inline, Pieces, View
 from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import sum_to
+from tracejit.ops.cotangents import Cotangent, sum_to
 from tracejit.ops.kinds import linear, only, same_type, structural
+from tracejit.ops.modes import ReverseMode
 from tracejit.trace.values.equations import apply
 
 __all__: list[str] = []
@@ -29,7 +30,7 @@ def _reshape_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bloc
     return only(avals[0].with_shape(params["shape"]))
 
 
-def _reshape_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+def _reshape_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     shape = eqn.inputs[0].aval.shape
     return [apply("reshape" if eqn.output.aval.shape else "full", ct, shape=shape)]
 
@@ -50,7 +51,8 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-def _transpose_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tuple[Any, ...]:
+def _transpose_map(params: Params, index: Sequence[object],
+                   shape: Sequence[Dim]) -> tuple[Any, ...]:
     return tuple(index[k] for k in _inverse(params["axes"]))
 
 
@@ -68,7 +70,8 @@ def _broadcast_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Bl
     return only(avals[0].with_shape(shape))
 
 
-def _broadcast_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tuple[Any, ...]:
+def _broadcast_map(params: Params, index: Sequence[object],
+                   shape: Sequence[Dim]) -> tuple[Any, ...]:
     kept = index[len(index) - len(shape):]
     return tuple(0 if d == 1 and s != 1 else i for i, d, s in
                  zip(kept, shape, params["shape"][len(index) - len(shape):], strict=True))
@@ -94,7 +97,7 @@ def _concatenate_infer(avals: Sequence[Aval], params: Params, regions: Sequence[
     return only(first.with_shape((*first.shape[:axis], total, *first.shape[axis + 1:])))
 
 
-def _concatenate_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+def _concatenate_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     axis, parts = eqn.params["axis"], []
     start: Dim = 0
     for a in eqn.inputs:

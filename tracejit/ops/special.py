@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ops.cotangents import Primal
 from tracejit.ops.kinds import elementwise
 from tracejit.trace.values.equations import apply
 
@@ -50,7 +51,7 @@ def _of_libm(name: str) -> Callable[[float], float]:
     return call
 
 
-def _j1_partial(z: Any, x: Any) -> Any:
+def _j1_partial(z: Primal, x: Primal) -> Any:
     """The derivative of J1, J0(x) - J1(x) / x; a half at 0."""
     is_zero = x == 0.0
     return apply("j0", x) - np.where(is_zero, 0.5, z / np.where(is_zero, 1.0, x))

@@ -16,14 +16,15 @@ from tracejit.ir.core import Block, Eqn, Params, Span
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Effect, View, Write
 from tracejit.ir.types import Aval
-from tracejit.ops.cotangents import Scattered
+from tracejit.ops.cotangents import Cotangent, Scattered
 from tracejit.ops.kinds import linear, only, structural
+from tracejit.ops.modes import ReverseMode
 from tracejit.trace.values.equations import apply
 
 __all__ = ["numpy_key"]
 
 
-def numpy_key(at: Sequence[Any]) -> tuple[Any, ...]:
+def numpy_key(at: Sequence[object]) -> tuple[Any, ...]:
     """Return a basic index with numbers for dims as NumPy's."""
     return tuple(_numpy_slice(p) if isinstance(p, Span) else p for p in at)
 
@@ -36,7 +37,7 @@ def _numpy_slice(span: Span) -> slice:
     return slice(span.start, None if stop < 0 else stop, span.step)
 
 
-def kept_shape(at: Sequence[Any]) -> tuple[Dim, ...]:
+def kept_shape(at: Sequence[object]) -> tuple[Dim, ...]:
     """Return the shape of what a basic index shows."""
     return tuple(p.size for p in at if isinstance(p, Span))
 
@@ -52,7 +53,7 @@ def _index_map(params: Params, index: Sequence[Any], shape: Sequence[Dim]) -> tu
     return tuple(p.start + next(rest) * p.step if isinstance(p, Span) else p for p in params["at"])
 
 
-def _index_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+def _index_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     aval = eqn.inputs[0].aval
     return [Scattered(aval, lambda acc: apply("accumulate", acc, ct, at=eqn.params["at"]))]
 
@@ -70,19 +71,21 @@ def _update_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block
     return only(x)
 
 
-def _update(x: Any, v: Any, at: Any) -> Any:
+def _update(x: np.ndarray | np.generic, v: np.ndarray | np.generic,
+            at: Sequence[object]) -> Any:
     y = np.array(x)
     y[numpy_key(at)] = v
     return y
 
 
-def _accumulate(x: Any, v: Any, at: Any) -> Any:
+def _accumulate(x: np.ndarray | np.generic, v: np.ndarray | np.generic,
+                at: Sequence[object]) -> Any:
     y = np.array(x)
     y[numpy_key(at)] += v
     return y
 
 
-def _update_transpose(sweep: Any, eqn: Eqn, ct: Any) -> list[Any]:
+def _update_transpose(sweep: ReverseMode, eqn: Eqn, ct: Cotangent) -> list[Any]:
     x, v = eqn.inputs
     at = eqn.params["at"]
     ct_v = apply("index", ct, at=at)
@@ -125,7 +128,7 @@ def _wrap_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
     return only(avals[0])
 
 
-def _wrap_index(i: Any, size: int, axis: int) -> Any:
+def _wrap_index(i: object, size: int, axis: int) -> Any:
     i = np.asarray(i)
     bad = (i < -size) | (i >= size)
     if bad.any():
@@ -138,7 +141,7 @@ structural("wrap_index", _wrap_index, _wrap_infer, Effect("wrap_index"), effect=
            marked=True)
 
 
-def _check(condition: Any, *values: Any, error: str, message: str) -> tuple[()]:
+def _check(condition: object, *values: Any, error: str, message: str) -> tuple[()]:
     if not condition:
         raise RAISABLE[error](message.format(*map(float, values)))
     return ()
