@@ -77,11 +77,9 @@ def nearly_whole(at: tuple[Dim | Span, ...], shape: tuple[Dim, ...]) -> bool:
 def _has_margin(d: Dim, size: Dim) -> bool:
     """Whether size is d - c or max(d - c, 0) for a small constant c."""
     candidates: list[Dim] = [size]
-    if isinstance(size, Expr) and len(size.terms) == 1 and not size.const:
-        (monomial, c), = size.terms
-        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], IntegerCall) and (
-                monomial[0].fn == "max"):
-            candidates += monomial[0].args
+    bare = size.bare if isinstance(size, Expr) else None
+    if isinstance(bare, IntegerCall) and bare.fn == "max":
+        candidates += bare.args
     margins = [d - x for x in candidates]
     return any(isinstance(margin, int) and 0 <= margin <= MARGIN for margin in margins)
 

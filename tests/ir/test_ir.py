@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ir_text import graph_of, text_of
 from oracles import assert_same, random_like
 from samples import SIZES, dtypes_of, sampled, samples_of
 from test_golden import NAMES, traced_of
@@ -14,7 +15,7 @@ from test_golden import NAMES, traced_of
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Graph, Op, Value
-from tracejit.ir.dims import CASES, is_nonneg, maximum, minimum
+from tracejit.ir.dims import CASES, format_dim, is_nonneg, maximum, minimum
 from tracejit.ir.interpreter import interpret
 from tracejit.ir.optable import find_op
 from tracejit.ir.parser import parse_graph
@@ -157,3 +158,18 @@ def test_proofs_about_max_look_at_so_many_cases_at_most() -> None:
     assert cases[0] <= 0
     n = sizes[0].dim
     assert is_nonneg(maximum(n, 3 - n) - minimum(n, 3 - n))
+
+
+DIMS = ["2*(n // 2)", "-(n // 2)", "n // 2 + 1", "-(-n // 2)", "max(n, m) // 2", "(n // 2) // 2",
+        "(n % 3)*m", "(n*m) % 4 - 1", "(n - 1) % m", "m - (n // 2)", "(n // 2)*(m // 2)"]
+
+
+@pytest.mark.parametrize("text", DIMS)
+def test_dims_are_written_as_python_reads_them(text: str) -> None:
+    graph = graph_of(f"(%x: f64[n, m])\n%0: i64[] = size() {{of={text}}}\nreturn %0")
+    again = graph_of(f"(%x: f64[n, m])\n{text_of(graph)}")
+    written = format_dim(graph.eqns[0].params["of"])
+    for n, m in itertools.product((1, 2, 5, 6, 7), (3, 4)):
+        (found,) = interpret(graph, np.zeros((n, m)))
+        assert found == eval(text) == eval(written), (n, m, written)
+        assert interpret(again, np.zeros((n, m))) == (found,)

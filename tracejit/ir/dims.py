@@ -10,6 +10,7 @@ from tracejit.ir.values import (
     IntegerCall,
     Value,
     atom,
+    bare_value,
     dim_key,
     dim_values,
     format_dim,
@@ -17,9 +18,9 @@ from tracejit.ir.values import (
     values_of,
 )
 
-__all__ = ["IntegerCall", "Dim", "Expr", "atom", "ceil_div", "clamps", "dim_values", "evaluate",
-           "floor_div", "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum", "minimum",
-           "mod", "product", "substitute", "upper_bound"]
+__all__ = ["IntegerCall", "Dim", "Expr", "atom", "bare_value", "ceil_div", "clamps", "dim_values",
+           "evaluate", "floor_div", "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum",
+           "minimum", "mod", "product", "substitute", "upper_bound"]
 
 
 def product(dims: tuple[Dim, ...]) -> Dim:
@@ -91,10 +92,9 @@ def clamps(d: Dim) -> Iterator[tuple[Value, int]]:
             if isinstance(a, IntegerCall):
                 left, right = a.args
                 if a.fn in ("max", "min") and isinstance(left, Expr) and isinstance(right, int):
-                    moved = left - left.const
-                    (*values,) = set(dim_values(moved))
-                    if len(values) == 1 and moved == atom(values[0]):
-                        yield values[0], right - left.const
+                    value = bare_value(left - left.const)
+                    if value is not None:
+                        yield value, right - left.const
                 for arg in a.args:
                     yield from clamps(arg)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracejit.errors import IRError
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Span, Value, param_dims
-from tracejit.ir.dims import Expr, dim_values, evaluate
+from tracejit.ir.dims import Expr, bare_value, dim_values, evaluate
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import free_values
 
@@ -38,10 +38,9 @@ def bind_sizes(graph: Graph, args: Sequence[Any]) -> Env:
         shape = np.shape(arg)
         if isinstance(v.aval, Aval) and len(shape) == v.aval.ndim:
             for d, n in zip(v.aval.shape, shape, strict=True):
-                if isinstance(d, Expr) and len(d.terms) == 1 and not d.const:
-                    (monomial, c), = d.terms
-                    if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
-                        env.setdefault(monomial[0], n)
+                size = bare_value(d)
+                if size is not None:
+                    env.setdefault(size, n)
     return env
 
 

@@ -256,7 +256,7 @@ class _Parser:
     # --- dims -----------------------------------------------------------------------------------
 
     def _dim(self) -> Dim:
-        result: Dim = -self._term() if self._take("-") else self._term()
+        result = self._term()
         while True:
             if self._take("+"):
                 result = result + self._term()
@@ -278,6 +278,8 @@ class _Parser:
                 return result
 
     def _factor(self) -> Dim:
+        if self._take("-"):
+            return -self._factor()
         kind, text, _ = self.tokens[self.at]
         self.at += 1
         if kind == "int":

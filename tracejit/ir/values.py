@@ -18,7 +18,8 @@ import numpy as np
 from tracejit.ir.dtypes import dtype_name
 
 __all__ = ["Aval", "IntegerCall", "Dim", "Expr", "LogType", "Monomial", "Type", "Value", "atom",
-           "atom_key", "dim_key", "dim_values", "format_dim", "polynomial", "values_of"]
+           "atom_key", "bare_value", "dim_key", "dim_values", "format_dim", "polynomial",
+           "values_of"]
 
 Dim = Union[int, "Expr"]
 Factor = Union["Value", "IntegerCall"]
@@ -62,6 +63,14 @@ class Expr:
         """Return the factor of a value that occurs in one linear term alone, else None."""
         found = [(m, c) for m, c in self.terms if any(v in values_of(a) for a in m)]
         return found[0][1] if [m for m, _ in found] == [(v,)] else None
+
+    @property
+    def bare(self) -> Factor | None:
+        """Return the value, or the extreme, quotient or remainder, that this is; else None."""
+        if self.const or len(self.terms) != 1:
+            return None
+        (monomial, c), = self.terms
+        return monomial[0] if c == 1 and len(monomial) == 1 else None
 
     def __repr__(self) -> str:
         return format_dim(self)
@@ -141,6 +150,12 @@ def atom(value: Factor) -> Expr:
     return Expr((((value,), 1),), 0)
 
 
+def bare_value(d: Dim) -> Value | None:
+    """Return the value that a dim is, or None if it is anything more."""
+    bare = d.bare if isinstance(d, Expr) else None
+    return bare if isinstance(bare, Value) else None
+
+
 def dim_values(d: Dim) -> Iterator[Value]:
     """Yield the SSA values that a dim is made of."""
     if isinstance(d, Expr):
@@ -170,7 +185,8 @@ def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
     text = ""
     for monomial, c in d.terms:
         sign = " - " if c < 0 else " + "
-        factors = [_format_atom(a, name) for a in monomial]
+        alone = c == 1 and len(monomial) == 1
+        factors = [_format_atom(a, name, alone=alone) for a in monomial]
         if abs(c) != 1:
             factors.insert(0, str(abs(c)))
         text += (sign if text else sign.strip().replace("+", "")) + "*".join(factors)
@@ -179,13 +195,21 @@ def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
     return text
 
 
-def _format_atom(a: Factor, name: Callable[[Value], str]) -> str:
+def _format_atom(a: Factor, name: Callable[[Value], str], *, alone: bool) -> str:
+    """Return the text of a factor; beside others a quotient or remainder has parentheses."""
     if not isinstance(a, IntegerCall):
         return name(a)
-    left, right = (format_dim(arg, name) for arg in a.args)
     if a.fn in ("max", "min"):
-        return f"{a.fn}({left}, {right})"
-    return f"({left}) {'//' if a.fn == 'floordiv' else '%'} ({right})"
+        return f"{a.fn}({', '.join(format_dim(arg, name) for arg in a.args)})"
+    left, right = (_format_operand(arg, name) for arg in a.args)
+    text = f"{left} {'//' if a.fn == 'floordiv' else '%'} {right}"
+    return text if alone else f"({text})"
+
+
+def _format_operand(d: Dim, name: Callable[[Value], str]) -> str:
+    """Return the text of a dividend or divisor: a name or a number is bare."""
+    is_word = bare_value(d) is not None or (isinstance(d, int) and d >= 0)
+    return format_dim(d, name) if is_word else f"({format_dim(d, name)})"
 
 
 # --- types and values ---------------------------------------------------------------------------

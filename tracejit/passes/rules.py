@@ -1,6 +1,7 @@
 """Exact local rewrites: each leaves every bit of every result as it was.
 
-`x + 0.0` is not among them, since -0.0 + 0.0 is 0.0; nor is `x * 0.0`, since inf * 0.0 is NaN.
+`x + 0.0` is not among them, since -0.0 + 0.0 is 0.0; nor is `x * 0.0`, since inf * 0.0 is NaN. Of
+products of arrays the sign of a zero is no promise: sums of no or one term may begin at 0.0.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _dot_of_scalar(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | 
 
 
 def _is_whole(at: Any, aval: Aval) -> bool:
-    return all(isinstance(s, Span) and s.start == 0 and s.step == 1 and s.size == d
+    return all(isinstance(s, Span) and s.start == 0 and s.size == d  # so its step is 1
                for s, d in zip(at, aval.shape, strict=True))
 
 
@@ -188,9 +189,10 @@ def _plus_zero(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None
 
 
 def _minus_zero(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """x - 0 = x."""
+    """x - 0 = x, where no part of 0 is -0.0."""
     k = c.constant(xs[1])
-    return xs[0] if k == 0 and not np.signbit(np.real(k)) and _keeps(e, xs[0]) else None
+    is_plus = k == 0 and not np.signbit(np.real(k)) and not np.signbit(np.imag(k))
+    return xs[0] if is_plus and _keeps(e, xs[0]) else None
 
 
 def _negated_twice(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
@@ -217,9 +219,8 @@ def _fold(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     if e.op.effect or any(x is None for x in numbers):
         return None
     aval = e.output.aval
-    operands = [np.asarray(k, x.aval.dtype)[()] for k, x in zip(numbers, xs, strict=True)]
     with np.errstate(all="ignore"):
-        result = e.op.reference(*operands, **p)
+        result = e.op.reference(*numbers, **p)
     number = Literal(np.asarray(result)[()], aval.dtype)
     return c.emit("full", number, shape=aval.shape) if aval.shape else number
 

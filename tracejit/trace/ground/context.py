@@ -13,7 +13,7 @@ import numpy as np
 from tracejit.errors import Refusal, UncapturedError
 from tracejit.ir.builder import Builder
 from tracejit.ir.core import Site, Value
-from tracejit.ir.dims import Dim, Expr, dim_values, evaluate, substitute
+from tracejit.ir.dims import Dim, bare_value, dim_values, evaluate, substitute
 from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.public_names import called
 from tracejit.trace.ground.source import describe_line, find_site, is_of_library
@@ -407,11 +407,8 @@ _RELATIONS: dict[str, Callable[[int], bool]] = {
 
 def bare_size(d: Dim) -> Value | None:
     """Return the size that a dim is, or None if it is anything more."""
-    if isinstance(d, Expr) and d.const == 0 and len(d.terms) == 1:
-        (monomial, c), = d.terms
-        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
-            return monomial[0] if monomial[0].is_size else None
-    return None
+    v = bare_value(d)
+    return v if v is not None and v.is_size else None
 
 
 def current() -> Trace:

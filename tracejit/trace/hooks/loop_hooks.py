@@ -285,7 +285,7 @@ class LoopHooks(DecisionHooks):
         count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
 
         def run(k: Any) -> None:
-            current().builder.assume(k.dim.terms[0][0][0], 0, count - 1)
+            current().builder.assume(k.dim.bare, 0, count - 1)
             body(items.item(last - k if items.reverse else first + k))
 
         def goes_on(k: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
-from tracejit.ir.dims import Dim, Expr, clamps, dim_values
+from tracejit.ir.dims import Dim, Expr, bare_value, clamps, dim_values
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import current, refuse, refuse_outside
@@ -26,7 +26,6 @@ from tracejit.trace.values.tracer import (
     SymInt,
     TracedOperand,
     Tracer,
-    bare_atom,
     describe,
     tracer_of,
 )
@@ -121,7 +120,7 @@ def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
             value = emit_value("cast", [value], {"dtype": dtype})
         return value
     if isinstance(x, SymInt):
-        bare = bare_atom(x.dim)
+        bare = bare_value(x.dim)
         if bare is None or bare.is_size:  # a size may yet turn out equal to others' sum, say
             bare = emit_value("size", [], {"of": x.dim})
         value = bare

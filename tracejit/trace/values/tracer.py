@@ -36,8 +36,8 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.ground.views import Step, read_view
 
-__all__ = ["FIELD", "CellPlace", "Number", "SymInt", "TracedOperand", "Tracer", "bare_atom",
-           "describe", "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
+__all__ = ["FIELD", "CellPlace", "Number", "SymInt", "TracedOperand", "Tracer", "describe",
+           "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
 
 Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
@@ -659,15 +659,6 @@ def need_int(d: Dim, why: str, site: Site | None = None) -> int:
             raise NeedStatic(v, site, why)
     raise refuse_at(site, f"{why} needs a number that is only known at run time",
                     "Make it a Python int argument, a size, or write the code with arrays")
-
-
-def bare_atom(d: Dim) -> Value | None:
-    """Return the value that a dim is, or None if it is anything more."""
-    if isinstance(d, Expr) and d.const == 0 and len(d.terms) == 1:
-        (monomial, c), = d.terms
-        if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Value):
-            return monomial[0]
-    return None
 
 
 def describe(x: Any) -> str:
