@@ -106,7 +106,7 @@ class NativePullback:
         leaves = [lift(x) for x in operands]
         structure = flatten((tuple(leaves), {}))[1]
         wrt = list(self.plan.wrt)
-        block, _, _, _ = capture_block(self.plan.call, leaves, structure, wrt)
+        block = capture_block(self.plan.call, leaves, structure, wrt)[0]
         chosen = Block(block.inputs, block.eqns, tuple(block.outputs[k] for k in self.given))
         whole = pullback_block(chosen, list(range(len(wrt))))
         atoms = [atom_of(leaves[k]) for k in wrt] + [atom_of(lift(ct)) for ct in cts]

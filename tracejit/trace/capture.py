@@ -32,7 +32,7 @@ from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
 from tracejit.trace.ground.layouts import Input
 from tracejit.trace.ground.memory import Memory, NeedOneArray
-from tracejit.trace.ground.restarts import NeedLeast, NeedNames, NeedStatic, Relist
+from tracejit.trace.ground.restarts import NeedLeast, NeedNames, NeedOneCopy, NeedStatic, Relist
 from tracejit.trace.ground.source import describe_line, line_of_error
 
 # (importing these fills `upward.ABOVE`)
@@ -104,12 +104,6 @@ class Capture:
     unseen: tuple[str, ...] = ()
     returned: tuple[Returned, ...] = ()
 
-    def refuse_united(self, what: str) -> None:
-        """Refuse arguments that are one array, of which each would need the same tangent."""
-        if self.united:
-            reason = next(str(n) for n in self.graph.notes if "are one array" in str(n))
-            raise Refusal(f"{reason}: {what} takes a tangent of each. Pass a copy: x.copy()")
-
     def for_graph(self, graph: Graph) -> Capture:
         """Return the capture with what it asks of int arguments asked of a copy of its graph."""
         env: Env = dict(zip(self.graph.inputs, graph.inputs, strict=False))
@@ -135,12 +129,14 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
     decides_layouts = has_names = False
     plain_lists: dict[Any, str] = {}
     list_kinds: dict[Any, Any] = {}
+    one_copies: set[Any] = set()
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
                            names, united)
         attempt.trace.decides_layouts, attempt.trace.names = decides_layouts, has_names
         attempt.trace.restarts = True
         attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
+        attempt.trace.one_copies = one_copies
         try:
             return attempt.run()
         except NeedStatic as need:
@@ -158,6 +154,8 @@ def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure
                 plain_lists[other.where] = other.why
             else:
                 list_kinds[other.where] = before | other.kinds
+        except NeedOneCopy as need:
+            one_copies.add(need.pair)
         except NeedOneArray as need:
             united[need.other] = united.get(need.first, need.first)
         except Refusal:

@@ -110,8 +110,8 @@ def _checkpointed(fn: Callable[P, T]) -> Callable[P, T]:
             return fn(*args, **kwargs)
         leaves, structure = flatten((args, kwargs))
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
-        block, weak, out_structure, constants = capture_block(fn, leaves, structure, [],
-                                                                "checkpoint")
+        block, weak, out_structure, constants, _ = capture_block(fn, leaves, structure, [],
+                                                                   "checkpoint")
         results = [tracer_of_atom(v, w) for v, w in zip(
             emit("checkpointed", [], {}, [block]), weak, strict=True)]
         rest = iter(results)

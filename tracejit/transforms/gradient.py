@@ -144,7 +144,7 @@ class Gradient:
         self._require_float([dtype_of_leaf(x) for x in leaves], structure)
         chosen = self._chosen(structure)
         wrt = [k for _, _, numbers in chosen for k in numbers]
-        block, inner_leaves, inner_structure, constants = capture_block(
+        block, inner_leaves, inner_structure, constants, heads = capture_block(
             self.fn, leaves, structure, wrt)
         value, aux = self._split(inner_structure)
         name = getattr(self.fn, "__name__", "the function")
@@ -157,8 +157,8 @@ class Gradient:
         results = inline_region(with_gradient, operands)
         outputs = [tracer_of_atom(a, weak)
                    for a, weak in zip(results[:len(kept)], inner_leaves, strict=True)]
-        grads = [tracer_of_atom(a, is_weak(leaves[k]))
-                 for a, k in zip(results[len(kept):], wrt, strict=True)]
+        by_leaf = dict(zip(wrt, results[len(kept):], strict=True))
+        grads = [tracer_of_atom(by_leaf[heads.get(k, k)], is_weak(leaves[k])) for k in wrt]
         return self._assemble(outputs, grads, constants, chosen, aux)
 
     def _assemble(self, outputs: list[Any], grads: list[Any], constants: list[Any], chosen: Any,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.program import Program
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.state.paths import Leaf
 from tracejit.trace.values.equations import atom_of, is_weak, lift
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.trace.values.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
@@ -161,7 +162,8 @@ class Pullback:
         kinds = [dtype_of_leaf(x) for x in leaves]
         numbers, grads = self.chosen(kinds, structure)
         wrt = [k for k in numbers if k in set(_differentiable(kinds))]
-        block, weak, out_structure, constants = capture_block(self.fn, leaves, structure, wrt)
+        block, weak, out_structure, constants, heads = capture_block(self.fn, leaves, structure,
+                                                                     wrt)
         operands = [atom_of(leaves[k]) for k in wrt]
         results = [tracer_of_atom(a, w)
                    for a, w in zip(inline_region(block, operands), weak, strict=True)]
@@ -183,7 +185,7 @@ class Pullback:
             found = inline_region(whole, [*operands, *atoms])[len(cts):]
             by_leaf = {k: tracer_of_atom(a, is_weak(leaves[k]))
                        for k, a in zip(wrt, found, strict=True)}
-            return unflatten(grads, iter([by_leaf.get(k) for k in numbers]))
+            return unflatten(grads, iter([by_leaf.get(heads.get(k, k)) for k in numbers]))
 
         value, aux = value if self.has_aux else (value, None)
         value_structure = flatten(value)[1]
@@ -249,7 +251,8 @@ class Tangent:
             _check_like("tangent", names, leaves[:count], leaves[count:])
         c = capture_function(self.fn, specs[:count], call,
                              None if leaves is None else leaves[:count])
-        c.refuse_united("jvp")
+        if c.united:  # one array under two names, whose tangents have to be one
+            return self._by_tracing(specs, structure, leaves)
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = _differentiable([s.dtype for s in specs[:count]])
         graph = tangent_graph(c.graph, [inputs[k] for k in floats], f"jvp[{c.graph.name}]",
@@ -272,11 +275,26 @@ class Tangent:
         dots, _ = flatten((tuple(tangents), {}))
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
         floats = _differentiable([dtype_of_leaf(x) for x in leaves])
-        block, weak, out_structure, constants = capture_block(self.fn, leaves, structure, floats)
+        found: tuple[Any, Any] = self.along(leaves, structure, floats, dict(enumerate(dots)),
+                                            _require_one)
+        return found
+
+    def along(self, leaves: list[Any], structure: Structure, chosen: list[int],
+              dots: Mapping[int, Any], settle: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+        """Return value and tangent within a capture, where some leaves of the arguments vary.
+
+        dots   -- the tangents of these leaves
+        settle -- what makes one tangent of those of two names of one array that is written to
+        """
+        block, weak, out_structure, constants, heads = capture_block(self.fn, leaves, structure,
+                                                                     chosen)
         whole = forward_block(block, block.inputs, range(len(block.outputs)))
-        operands = [atom_of(leaves[k]) for k in floats]
-        operands += [atom_of(conforming("tangent", dots[k], leaves[k])) for k in floats]
-        results = inline_region(whole, operands)
+        ts = {k: conforming("tangent", dots[k], leaves[k]) for k in chosen}
+        for k in chosen:
+            if k in heads:
+                ts[heads[k]] = settle(ts[heads[k]], ts[k])
+        results = inline_region(whole, [*(atom_of(leaves[k]) for k in chosen),
+                                        *(atom_of(ts[k]) for k in chosen)])
         kinds = [a.aval.dtype.kind in "fc" for a in block.outputs]
         values = [tracer_of_atom(a, w) for a, w in zip(results, weak, strict=False)]
         rest = iter(results[len(weak):])
@@ -289,7 +307,30 @@ class Tangent:
             it = iter(found)
             made.append(unflatten(out_structure, iter([next(it) if c is None else c[0]
                                                        for c in fixed])))
-        return tuple(made)
+        return made[0], made[1]
+
+    def _by_tracing(self, specs: Sequence[ArgSpec], structure: Structure,
+                    leaves: Sequence[Any] | None) -> Program:
+        """Make the program by a capture of the call as a whole, tangents included."""
+        def whole(primals: Any, tangents: Any) -> Any:
+            return self.inline((primals, tangents), {})
+
+        if has_one_twice(structure):
+            raise refuse_outside("jvp of a list, dict or object that is an argument twice",
+                                 "Pass a copy as one of them")
+        whole.__name__ = f"jvp_{getattr(self.fn, '__name__', 'f')}"
+        c = capture_function(whole, specs, structure, leaves)
+        return Program(c.graph.name, c.graph, c, (*c.arg_leaves, *c.leaves), c.structure,
+                       c.constants, c.weak, [], self.options)
+
+
+def _require_one(t: Any, other: Any) -> Any:
+    """Return the tangent of an array under its names, of which each has the same."""
+    if atom_of(t) != atom_of(other):
+        require(np.all(t == other), ValueError,
+                "two arguments are one array, which is written to: their tangents have to be the "
+                "same")
+    return t
 
 
 def call_of_first(structure: Structure) -> Structure:

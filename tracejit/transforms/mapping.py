@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,15 +15,16 @@ from tracejit.runtime.program import Program
 from tracejit.trace.capture import capture_function
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.ground.context import current, refuse_outside
+from tracejit.trace.ground.copies import Handed
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.mapping import common_size, item_of, trace_map
 from tracejit.trace.values.equations import apply, cast, dims_of, dtype_of, lift
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.trace.values.tracer import Tracer, of_dim, tracer_of
+from tracejit.trace.values.tracer import Tracer, of_dim
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent
-from tracejit.transforms.nested import dtype_of_leaf, names_of
+from tracejit.transforms.nested import call_of, dtype_of_leaf
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, has_one_twice, leaf_names, unflatten
 
@@ -111,15 +114,15 @@ def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[...,
         size = common_size(leaves, axes, names, "vmap")
 
         def element(i: Any) -> Any:
-            items = [item_of(x, i, a) for x, a in zip(leaves, axes, strict=True)]
+            handed = Handed(call_of(fn), list(map(_as_tracer, leaves)), names, axes=axes)
+            items = [handed.copy(k, partial(item_of, x, i, axes[k]))
+                     for k, x in enumerate(leaves)]
             inner_args, inner_kwargs = unflatten(structure, iter(items))
             trace = current()
             frame = trace.frames[-1]
             around, frame.read = frame.read, set()
             found = call_function(fn, inner_args, inner_kwargs)
-            trace.memory.settle_copies(
-                [(item, lift(x), name) for item, x, name in zip(items, leaves, names, strict=True)
-                 if isinstance(item, Tracer) and item.is_array], frame.read)
+            handed.settle(frame.read)
             frame.read |= around
             return found
 
@@ -130,6 +133,11 @@ def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[...,
             _placed(x, a, v) for x, a, v in zip(stacked, out, varies, strict=True)]))
 
     return run
+
+
+def _as_tracer(x: Any) -> Any:
+    """Return an array as a handle, and anything else as it is."""
+    return lift(x) if isinstance(x, (Tracer, np.ndarray)) else x
 
 
 def _spread(axes: Any, structure: Structure, what: str) -> list[Any]:
@@ -205,34 +213,21 @@ def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
         leaves, structure = flatten((args, kwargs))
         chosen, numbers, parts = _chosen(fn, argnums, args, kwargs)
         _require_floats("jacfwd", chosen, numbers, parts)
-        names = names_of(structure)
-        others = {k: x.value for k, x in enumerate(leaves)
-                  if k not in numbers and isinstance(x, Tracer) and x.is_array}
-        xs = tuple(lift(leaves[k]) for k in numbers)
+        leaves = [lift(x) if k in numbers else x for k, x in enumerate(leaves)]
 
-        def of(*varied: Any) -> Any:
-            inner = list(leaves)
-            copies = []
-            for k, value in others.items():
-                inner[k] = tracer_of(value)
-                current().memory.begin_as(inner[k], leaves[k])
-                copies.append((inner[k], leaves[k], names[k]))
-            for k, x in zip(numbers, varied, strict=True):
-                inner[k] = x
-            inner_args, inner_kwargs = unflatten(structure, iter(inner))
-            result = call_function(fn, inner_args, inner_kwargs)
-            current().memory.settle_copies(copies, current().frames[-1].read)
-            return result[0] if has_aux else result
+        @functools.wraps(fn, updated=())
+        def without_aux(*args: Any, **kwargs: Any) -> Any:
+            return call_function(fn, args, kwargs)[0]
 
-        tangent = Tangent(of, options)
+        tangent = Tangent(without_aux if has_aux else fn, options)
 
         def columns(j: int) -> list[Any]:
-            dims, dtype = dims_of(xs[j]), dtype_of(xs[j])
+            dims, dtype = dims_of(leaves[j]), dtype_of(leaves[j])
 
             def column(i: Any) -> Any:
-                dots = [_zeros(x) for x in xs]
+                dots = {k: _zeros(leaves[k]) for k in numbers}
                 dots[j] = _one_at(i, dims, dtype)
-                value, dot = tangent.inline((xs, tuple(dots)), {})
+                value, dot = tangent.along(leaves, structure, numbers, dots, operator.add)
                 _require_results("jacfwd", flatten(value)[0])
                 return dot
 
@@ -241,7 +236,7 @@ def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
             return [_last(g, dims) for g in found]
 
         outputs: list[Structure] = []
-        by_argument = [columns(j) for j in range(len(xs))]
+        by_argument = [columns(j) for j in numbers]
         result = unflatten(outputs[0], iter([
             unflatten(parts, iter(column)) for column in zip(*by_argument, strict=True)]))
         if not has_aux:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tracejit.ir.core import Atom, Block, Value
 from tracejit.ir.types import Aval
+from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.copies import Handed
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import (
     apply,
@@ -26,7 +30,7 @@ from tracejit.trace.values.mixed import returned
 from tracejit.trace.values.tracer import SymInt, Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
-__all__ = ["capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]
+__all__ = ["call_of", "capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]
 
 
 def dtype_of_leaf(x: Any) -> np.dtype | None:
@@ -62,16 +66,25 @@ def names_of(structure: Structure) -> list[str]:
                     for n in leaf_names(part, f"argument {key}")]
 
 
+def call_of(fn: Callable[..., Any]) -> Hashable:
+    """Return which call of a transform this is, the same in every attempt of a capture."""
+    kind = type(fn).__qualname__
+    return place_in_code(), kind, getattr(inspect.unwrap(fn) if kind != "function" else fn,
+                                          "__code__", None)
+
+
 def _as_array(x: Any) -> Tracer:
     return x if isinstance(x, Tracer) else cast(x, dtype_of(x))
 
 
 def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structure,
                   chosen: list[int], what: str | None = None,
-                  ) -> tuple[Block, list[bool], Structure, list[Any]]:
+                  ) -> tuple[Block, list[bool], Structure, list[Any], dict[int, int]]:
     """Capture a call of a function as a block whose inputs are the chosen leaves.
 
-    Everything else that the function reads stays what it is in the capture around.
+    Everything else that the function reads stays what it is in the capture around. Returned are
+    the block, which outputs are weak, the structure of the result, what it has that is no output,
+    and the leaves for which another stands.
 
     what -- how messages call the transform, where the caller would see writes to arguments
     """
@@ -83,22 +96,16 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
         v = Value(Aval(t.dtype, t.dims))
         inputs.append(v)
         inner[k] = v
-    names = names_of(structure)
-    copies: list[tuple[Any, Any, str]] = []
+    handed = Handed(call_of(fn), [lift(x) if k in chosen else x for k, x in enumerate(leaves)],
+                    names_of(structure), chosen)
     others = {k: x.value for k, x in enumerate(leaves)
               if k not in chosen and isinstance(x, Tracer) and x.is_array}
     weak: list[bool] = []
     with trace.region("call", tuple(inputs)) as (frame, scope):
         for k, v in zip(chosen, inputs, strict=True):
-            inner[k] = scalar_of(v, weak=is_weak(leaves[k]))
-            x = lift(leaves[k])
-            if isinstance(x, Tracer) and x.is_array:
-                trace.memory.begin_as(inner[k], x, v)
-                copies.append((inner[k], x, names[k]))
-        for k, value in others.items():  # a copy, too
-            inner[k] = tracer_of(value)
-            trace.memory.begin_as(inner[k], leaves[k])
-            copies.append((inner[k], leaves[k], names[k]))
+            inner[k] = handed.copy(k, partial(scalar_of, v, weak=is_weak(leaves[k])), v)
+        for k, value in others.items():
+            inner[k] = handed.copy(k, partial(tracer_of, value))
         args, kwargs = unflatten(structure, iter(inner))
         results, out_structure = flatten(call_function(fn, args, kwargs))
         outputs: list[Atom] = []
@@ -113,9 +120,9 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
             else:
                 constants.append((x,))
         if what is None:
-            trace.memory.settle_copies(copies, frame.read)
+            handed.settle(frame.read)
         else:
-            trace.memory.refuse_lost_writes([x for x, _, _ in copies], what)
+            trace.memory.refuse_lost_writes(handed.copies.values(), what)
         if frame.written:
             variables = trace.captured.names_of(frame.written)
             if variables:
@@ -126,4 +133,4 @@ def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structur
                          "changes an array, a list or an object of that one",
                          "Return the new value instead")
         block = scope.close(outputs)
-    return block, weak, out_structure, constants
+    return block, weak, out_structure, constants, handed.heads

@@ -242,6 +242,8 @@ class Trace:
         """What is known of the memory of the inputs."""
         self.joined: list[Any] = []
         """The lists and dicts that may be others, depending on data."""
+        self.one_copies: set[tuple[Any, frozenset[str]]] = set()
+        """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
         self.plain_lists: dict[Any, str] = {}
         """Where lists are made item by item, and why."""
         self.list_kinds: dict[Any, Any] = {}

@@ -6,17 +6,18 @@ and which are one object. An answer is noted as a `Fact` where the program depen
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from tracejit.errors import Refusal, Restart
+from tracejit.errors import Restart
 from tracejit.ir.core import Literal, Site, Value
 from tracejit.ir.optable import find_op
 from tracejit.trace.ground.context import Cell, current, refuse_at
+from tracejit.trace.ground.copies import Source, shared
 from tracejit.trace.ground.facts import Arrangement, Fact, arrangement_of
 from tracejit.trace.ground.layouts import rule_of
 from tracejit.trace.ground.source import describe_line, find_site
@@ -73,8 +74,10 @@ class Memory:
         """The layouts of arrays that regions take as inputs."""
         self.writes: WeakKeyDictionary[Cell, Site | None] = WeakKeyDictionary()
         """Where a cell was first written to."""
-        self.copied_writes: dict[int, Site | None] = {}
-        """The inputs of which a function got copies that it wrote to, and where it did."""
+        self.sources: WeakKeyDictionary[Cell, Source] = WeakKeyDictionary()
+        """What the copies that transforms hand on are copies of."""
+        self.seen: dict[tuple[int, int], Site | None] = {}
+        """Pairs of inputs: a copy of one was written to, where the other could be seen."""
 
     def enter(self, number: int, content: Any, name: str, tracer: Any,
               is_argument: bool) -> None:
@@ -132,23 +135,15 @@ class Memory:
             current().builder.emit(find_op("check"), [Literal(False, np.dtype(np.bool_))], {
                 "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
 
-    def settle_copies(self, copies: Sequence[tuple[Any, Any, str]], read: Container[Cell]) -> None:
-        """Refuse where a function that got copies wrote to one, and may see that by another name.
-
-        copies -- what it got, the arrays that these are copies of, and names
-        read   -- the cells from around that it read
-        """
-        for tracer, origin, name in copies:
-            if not tracer.cell.is_changed:
-                continue
-            site = self.writes.get(tracer.cell)
-            if tracer.cell in self.cells:
-                self.copied_writes[self.cells[tracer.cell]] = site
-            for _, other, other_name in copies:
-                if other_name != name and other.cell.may_be_one_with(origin.cell):
-                    raise _shared(site, name, other_name)
-            if origin.cell in read:
-                raise _shared(site, name, "an array that the function reads from outside")
+    def note_seen(self, written: Cell, others: Iterable[Cell], read: Iterable[Cell]) -> None:
+        """Note that a function wrote to a copy, and has others and reads cells from around."""
+        number = self.cells.get(written)
+        if number is None:
+            return
+        for cell in (*others, *read):
+            other = self.cells.get(cell)
+            if other is not None:
+                self.seen.setdefault((number, other), self.writes.get(written))
 
     def refuse_lost_writes(self, tracers: Iterable[Any], what: str) -> None:
         """Refuse a function that writes to what it got, where only its result counts."""
@@ -182,37 +177,45 @@ class Memory:
         for number, x in list(self.inputs.items()):
             if not x.is_argument:  # a variable, which shares memory with nothing
                 continue
-            if number in self.copied_writes:
-                self._settle(x, read, self.copied_writes[number], True)
             if number not in self.united and x.cell.is_changed:
-                self._settle(x, read, self.writes.get(x.cell), False)
+                self._settle(x, read, self.writes.get(x.cell))
+        for (number, k), site in self.seen.items():
+            if self.inputs[number].is_argument and self._can_be_written(number, site):
+                self._settle_pair(number, k, site)
         for k, j in self.united.items():
             where = _where(self.writes.get(self.inputs[j].cell))
             self._note("one", (j, k), f"{where}{self.inputs[j].name} and {self.inputs[k].name} are "
                        "one array, which is written to")
 
-    def _settle(self, written: _Input, read: Container[int], site: Site | None,
-                is_copy: bool) -> None:
-        number = written.number
+    def _settle(self, written: _Input, read: Container[int], site: Site | None) -> None:
+        if self._can_be_written(written.number, site):
+            for k in self.inputs:
+                if k in read:
+                    self._settle_pair(written.number, k, site)
+
+    def _can_be_written(self, number: int, site: Site | None) -> bool:
+        """Note whether it can be; refuse an array of which one write is seen in several places."""
         self._note("writeable", (number,))
         if not self._ask("writeable", number):
-            return
+            return False
         if self._ask("sparse", number):
-            raise refuse_at(site, f"{written.name}, which is written to, has several elements at "
-                            "one place in memory", "Pass a copy: x.copy()")
+            raise refuse_at(site, f"{self.inputs[number].name}, which is written to, has several "
+                            "elements at one place in memory", "Pass a copy: x.copy()")
         self._note("sparse", (number,))
-        for k, x in self.inputs.items():
-            # a copy is one of a transform's arguments, and a derivative is one by its memory
-            unread = k not in read and not is_copy
-            if k == number or unread or (not is_copy and self._stand_for_one(k, number)):
-                continue
-            if not self._ask("overlap", number, k):
-                why = f"is written to, and taken to share no memory with {x.name}"
-                self._note("overlap", (number, k), f"{_where(site)}{written.name} {why}")
-                continue
-            if not is_copy and x.is_argument and self._ask("one", number, k):
-                raise NeedOneArray(*sorted((number, k)))
-            raise _shared(site, written.name, x.name)
+        return True
+
+    def _settle_pair(self, number: int, k: int, site: Site | None) -> None:
+        """Note that a written input shares no memory with another, or refuse it."""
+        if k == number or self._stand_for_one(k, number):
+            return
+        written, x = self.inputs[number], self.inputs[k]
+        if not self._ask("overlap", number, k):
+            why = f"is written to, and taken to share no memory with {x.name}"
+            self._note("overlap", (number, k), f"{_where(site)}{written.name} {why}")
+        elif x.is_argument and self._ask("one", number, k):
+            raise NeedOneArray(*sorted((number, k)))
+        else:
+            raise shared(site, written.name, x.name)
 
     def _stand_for_one(self, k: int, j: int) -> bool:
         return self.united.get(k, k) == self.united.get(j, j)
@@ -241,7 +244,3 @@ class Memory:
 def _where(site: Site | None) -> str:
     return "" if site is None else f"{describe_line(site)}: "
 
-
-def _shared(site: Site | None, written: str, other: str) -> Refusal:
-    return refuse_at(site, f"{written}, which is written to, shares memory with {other}",
-                     "Pass a copy: x.copy()")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedStatic", "NotRepeatable", "PlaceInCode",
-           "Relist", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedStatic", "NotRepeatable",
+           "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -45,6 +46,17 @@ class NeedNames(Restart):
 
     def __init__(self) -> None:
         super().__init__()
+
+
+class NeedOneCopy(Restart):
+    """Two arguments of a transform within the capture are one array, which is written to.
+
+    pair -- which call it is, and the names of the two
+    """
+
+    def __init__(self, pair: tuple[Hashable, frozenset[str]]) -> None:
+        super().__init__(pair)
+        self.pair = pair
 
 
 class NotRepeatable(Restart):
