@@ -28,6 +28,8 @@ from tracejit.trace.values.equations import (
     to_dim,
     to_dims,
 )
+from tracejit.trace.values.indexing import as_element
+from tracejit.trace.values.python_numbers import is_scalar
 from tracejit.trace.values.reshapes import contiguous
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
@@ -206,6 +208,8 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
                              "inhomogeneous shape after 1 dimensions.")
     if wanted is not None and np.dtype(wanted).kind in "iu" and dtype == np.int64:
         dtype = np.dtype(wanted)
+    if wanted is not None and np.dtype(wanted).kind in "iu":
+        parts = [as_element(x, np.dtype(wanted)) if is_scalar(x) else x for x in parts]
     return FUNCTIONS[np.stack]([cast(x, dtype) for x in parts])
 
 
@@ -234,6 +238,10 @@ METHODS["copy"] = _copy_method
 METHODS["__array_copy__"] = copy
 
 
+_ORDER = "biufc"
+"""The kinds of numbers: a number of Python is of any kind that follows its own."""
+
+
 @captures(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Write one array to another."""
@@ -242,6 +250,10 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
                      "function", "Create the array inside the function")
     src = lift(src)
     castable = np.can_cast(dtype_of(src), dst.dtype, casting)  # type: ignore[arg-type]
+    if is_weak(src) and casting != "unsafe" and (
+            _ORDER.index(dtype_of(src).kind) > _ORDER.index(dst.dtype.kind)):
+        raise TypeError(f"Cannot cast scalar from {dtype_of(src)!r} to {dst.dtype!r} according "
+                        f"to the rule {casting!r}")
     if not (is_weak(src) or castable):
         raise TypeError(f"Cannot cast array data from {dtype_of(src)!r} to {dst.dtype!r} according "
                         f"to the rule {casting!r}")

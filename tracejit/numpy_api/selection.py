@@ -454,6 +454,8 @@ def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
         elif _is_of_other_size(x, mask, value):
             raise refuse("x[mask] = v with an array v has a size that depends on data",
                          "Use x[...] = np.where(mask, v, x)")
+        else:
+            value = as_element(value, x.dtype, True)
         merged = cast(np.where(_spread_mask(x, mask), cast(value, x.dtype), x), x.dtype)
         if x.steps or merged.aval != x.aval:
             x[...] = merged
@@ -472,7 +474,7 @@ def _is_of_other_size(x: Tracer, mask: Tracer, value: Any) -> bool:
 
 def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
     base, indices, axes, position = _plan(x, parts)
-    value = as_element(value, x.dtype) if op == "scatter" else value
+    value = as_element(value, x.dtype, True) if op == "scatter" else value
     target = gathered_shape(base.dims, indices[0].dims, axes, position)
     value = broadcast_value(value, target)
     index_values = [i.value for i in indices]

@@ -10,8 +10,9 @@ from typing import Any
 
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.source import rewritten_source
+from tracejit.trace.ground.upward import above
 
-__all__ = ["held_by_program", "reached_from"]
+__all__ = ["count_names", "held_by_program", "reached_from"]
 
 _OPAQUE = (FrameType, ModuleType, type)
 """What is not looked into."""
@@ -29,6 +30,23 @@ def held_by_program() -> Iterator[Any]:
                 names.clear()
         frame = frame.f_back
     yield from reached_from(pending)
+
+
+@above
+def count_names(x: Any) -> int:
+    """Return how many names and items of the program hold an object.
+
+    Names that a function has from another one around it count where they are bound.
+    """
+    pending: list[Any] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if rewritten_source(frame.f_code) is not None:
+            free = frame.f_code.co_freevars
+            pending += [v for name, v in frame.f_locals.items() if name not in free
+                        and not isinstance(v, FunctionType)]
+        frame = frame.f_back
+    return sum(v is x for v in reached_from(pending))
 
 
 def reached_from(pending: list[Any]) -> Iterator[Any]:

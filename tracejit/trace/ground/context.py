@@ -35,8 +35,8 @@ class Cell:
 
     __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handed_on",
                  "handles", "is_array",
-                 "layout", "origins", "rows_of", "sources", "stale", "touched", "value",
-                 "viewed_by")
+                 "layout", "may_be_number", "origins", "rows_of", "sources", "stale", "touched",
+                 "value", "viewed_by")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
@@ -45,6 +45,8 @@ class Cell:
         """Whether a loop or branch made it of what it may be: an array that has another cell."""
         self.is_array = not value.is_log and bool(value.aval.shape)
         """Whether it is NumPy's array, which may have no axes, and not a scalar."""
+        self.may_be_number = False
+        """Whether data decides if it is an array without axes, or a number."""
         self.layout: Any = None
         """The rule by which NumPy's array lies in memory; None if its first value tells."""
         self.handles: list[weakref.ref[Any]] = []

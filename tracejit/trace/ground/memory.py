@@ -16,7 +16,7 @@ import numpy as np
 from tracejit.errors import Restart
 from tracejit.ir.core import Literal, Site, Value
 from tracejit.ir.optable import find_op
-from tracejit.trace.ground.context import Cell, current, refuse_at
+from tracejit.trace.ground.context import Cell, current, refuse, refuse_at
 from tracejit.trace.ground.copies import Source, shared
 from tracejit.trace.ground.facts import Arrangement, Fact, arrangement_of
 from tracejit.trace.ground.layouts import rule_of
@@ -144,6 +144,16 @@ class Memory:
             other = self.cells.get(cell)
             if other is not None:
                 self.seen.setdefault((number, other), self.writes.get(written))
+
+    def refuse_read_only(self, cell: Cell, name: str) -> None:
+        """Refuse where a loop writes by a name to what may be an argument that is read-only."""
+        number = self.cells.get(cell)
+        if number is None or not self.inputs[number].is_argument:
+            return
+        self._note("writeable", (number,))
+        if not self._ask("writeable", number):
+            raise refuse(f"{name!r} may be {self.inputs[number].name} in this loop, which writes "
+                         "to it, and that is read-only", "Pass a copy of the argument: x.copy()")
 
     def refuse_lost_writes(self, tracers: Iterable[Any], what: str) -> None:
         """Refuse a function that writes to what it got, where only its result counts."""

@@ -34,6 +34,7 @@ class Above:
     Hooks: Callable[..., Any]
     StateTracer: Callable[..., Any]
     Memory: Callable[..., Any]
+    count_names: Callable[..., int]
 
 
 ABOVE = Above()

@@ -123,6 +123,7 @@ class _Bindings:
         """Note the writes to what names held before the loop, and with it to what may be that."""
         for j in {j for k in self.written for j in self._came_from(k) if j in self.start}:
             cell = self.start[j].cell
+            current().memory.refuse_read_only(cell, self._name(j))
             choices = [choice for ref in cell.choices if (choice := ref()) is not None]
             cell.outdate_choices()
             for choice in choices:

@@ -363,6 +363,8 @@ class _Merger:
             result = scalar_of(self.results[place], weak=weak)
             if any(arrays):
                 result.cell.is_array = result.cell.handed_on = True
+                result.cell.may_be_number = not all(arrays) or any(
+                    c.cell.may_be_number for c in (x, y))
             if isinstance(result, Tracer) and result.is_array:
                 self._join(result.cell, sources)
             return result

@@ -43,8 +43,9 @@ from tracejit.trace.values.equations import (
 from tracejit.trace.values.mixed import settled
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
-__all__ = ["CellGuess", "Fixed", "Number", "better_guess", "blank", "content_of", "first_guess",
-           "leaves_of", "made_for", "numbers_of", "parts_of", "yielded"]
+__all__ = ["CellGuess", "Fixed", "Number", "as_left", "better_guess", "blank", "content_of",
+           "first_guess", "is_of_several_kinds", "leaves_of", "made_for", "numbers_of", "parts_of",
+           "yielded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,8 @@ class Number:
     aval: Aval
     weak: bool
     is_array: bool = False
+    may_be_number: bool = False
+    """Whether it is an array without axes in some iterations, and a number in others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def first_guess(content: Any, rebound: bool, whole: bool = True) -> Any:
 def _number_guess(x: Any) -> Number:
     x = settled(lift(x))
     if isinstance(x, Tracer):
-        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array)
+        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array, x.cell.may_be_number)
     dtype, weak = join_leaf(x, x)
     return Number(Aval(dtype), weak)
 
@@ -107,9 +110,23 @@ def content_of(guess: Any, values: Iterator[Value]) -> Any:
         content = scalar_of(next(values), weak=g.weak)
         if g.is_array:
             content.cell.is_array = content.cell.handed_on = True
+            content.cell.may_be_number = g.may_be_number
         return content
 
     return map_content(leaf, guess)
+
+
+def is_of_several_kinds(g: Any) -> bool:
+    """Return whether a leaf is of one kind in some iterations, and of another in others."""
+    return isinstance(g, Number) and g.may_be_number
+
+
+def as_left(x: Any, end: Any) -> Any:
+    """Return what is in a place after iterations that leave a number or array like `end`."""
+    if isinstance(end, Tracer) and end.is_array:
+        x.cell.may_be_number = end.cell.may_be_number
+        return x
+    return scalar_of(x.value, weak=x.weak)
 
 
 # --- the leaves of guesses ------------------------------------------------------------------------
@@ -240,10 +257,13 @@ def _joined(g: Number, x: Any, name: str) -> Number:
             trace.canonical(a) == trace.canonical(b) or trace.unify(a, b) or _agree(a, b)
             for a, b in zip(dims, g.aval.shape, strict=True)):
         raise _reshaped(name, g.aval.shape, dims)
-    is_array = g.is_array and isinstance(x, Tracer) and x.is_array
-    if dtype == g.aval.dtype and weak == g.weak and is_array == g.is_array:
-        return g
-    return Number(Aval(dtype, g.aval.shape), weak, is_array)
+    found = isinstance(x, Tracer) and x.is_array
+    is_array = g.is_array or found
+    may_be_number = g.may_be_number or g.is_array != found or (
+        found and x.cell.may_be_number)
+    better = Number(Aval(dtype, g.aval.shape), weak, is_array, may_be_number)
+    return g if (dtype, weak, is_array, may_be_number) == (
+        g.aval.dtype, g.weak, g.is_array, g.may_be_number) else better
 
 
 def _reshaped(name: str, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Refusal:

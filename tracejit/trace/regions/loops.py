@@ -41,10 +41,12 @@ from tracejit.trace.regions.guesses import (
     CellGuess,
     Fixed,
     Number,
+    as_left,
     better_guess,
     blank,
     content_of,
     first_guess,
+    is_of_several_kinds,
     leaves_of,
     made_for,
     numbers_of,
@@ -444,7 +446,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             continue
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
-        c.place.set(content_of(c.guess, values))
+        c.place.set(_left(tracer, c, content_of(c.guess, values)))
     _link_containers(tracer)
     bound = _bound(tracer)
     settle_aliases(tracer, bound, trips)
@@ -456,6 +458,18 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
     stored = tracer.stored_lists()
     for p in stored:
         p.relate(arrays if p.stored else [], stored)
+
+
+def _left(tracer: _LoopTracer, c: _Carried, content: Any) -> Any:
+    """Return what a place holds after the loop: of an iteration's kind, if one surely ran."""
+    leaves = leaves_of(c.guess)
+    if isinstance(c.guess, MaybeUnset) or not any(map(is_of_several_kinds, leaves)) or (
+            not surely_runs(tracer)):
+        return content
+    ended = tracer.ended[tracer.carried.index(c)]
+    found = iter([as_left(x, end) if is_of_several_kinds(g) else x for g, x, end in zip(
+        leaves, parts_of(c.guess, content), parts_of(c.guess, ended), strict=True)])
+    return map_content(lambda _: next(found), c.guess)
 
 
 def _bound(tracer: _LoopTracer) -> list[Bound]:

@@ -469,6 +469,10 @@ def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
         return apply_operator(ufunc, target.read_value(), other)
     if not target.is_array:
         return apply_operator(ufunc, target, other)
+    if target.cell.may_be_number and ABOVE.count_names(target) > 1:
+        raise refuse("an in-place operator on what is a number on one path and an array without "
+                     "axes on another, while it has another name",
+                     "Write x = x + 1, which changes neither")
     result = apply_ufunc(ufunc, target, other)
     require_fits(ufunc, result, target)
     target[...] = result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.identities import named
 from tracejit.trace.values.mixed import Mixed
+from tracejit.trace.values.python_numbers import is_scalar, require_int_of
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.tree import flatten
 
@@ -39,6 +41,10 @@ __all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "set_item",
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                   "integer or boolean arrays are valid indices")
 """What NumPy says of a bad index."""
+_NO_COMPLEX = ("float() argument must be a string or a real number, not 'complex'",
+               "int() argument must be a string, a bytes-like object or a real number, not "
+               "'complex'")
+"""What NumPy says of a complex number of Python that is written to floats, and to ints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
         if isinstance(value, Tracer) and not value.weak:
             raise refuse("complex numbers lose their imaginary parts in an array of another kind",
                          "Write np.real(x), or make the array complex")
-        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+        raise TypeError(_NO_COMPLEX["iu".find(x.dtype.kind) >= 0])
     basic = basic_key(x.dims, parts)
     value = as_element(value, x.dtype)
     value = broadcast_value(value, basic.shape)
@@ -116,10 +122,20 @@ def set_item(x: Tracer, key: Any, value: Any) -> None:
     write_cell(x, put, basic.at)
 
 
-def as_element(value: Any, dtype: np.dtype) -> Any:
-    """Return what is written to an array; a Python int has to fit into the array's dtype."""
-    if dtype.kind in "iu" and is_weak(value) and dtype_kind(value) == "i":
+def as_element(value: Any, dtype: np.dtype, at_index_arrays: bool = False) -> Any:
+    """Return what is written to an array; a Python number has to fit into the array's dtype.
+
+    at_index_arrays -- whether NumPy takes a scalar of its own for an array, of which it warns
+    """
+    if dtype.kind not in "iu":
+        return value
+    if is_weak(value) and dtype_kind(value) == "i":
         return cast(value, dtype)
+    of_numpy = not at_index_arrays and dtype.kind == "i" and is_scalar(value)
+    if dtype_kind(value) == "f" and (is_weak(value) or of_numpy):
+        require_int_of(value, dtype)
+        if not isinstance(value, Tracer) and not math.isfinite(value):
+            return dtype.type(0)  # the run does not get here
     return value
 
 

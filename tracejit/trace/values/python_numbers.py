@@ -32,8 +32,8 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, of_dim, tracer_of
 
-__all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "last_before_error", "python_int",
-           "require", "require_divisor", "rounded", "strong"]
+__all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "is_scalar", "last_before_error",
+           "python_int", "require", "require_divisor", "require_int_of", "rounded", "strong"]
 
 LIMIT = 2.0 ** 63
 """What no int64 reaches."""
@@ -49,6 +49,33 @@ def require(holds: Any, error: type[Exception], message: str) -> None:
         return
     text = message.replace("{", "{{").replace("}", "}}")
     emit("check", [atom_of(holds)], {"error": error.__name__, "message": text})
+
+
+def is_scalar(x: Any) -> bool:
+    """Return whether something is a number, and no array without axes."""
+    if isinstance(x, Tracer):
+        return not (x.is_array or x.dims)
+    return not isinstance(x, (np.ndarray, list, tuple))
+
+
+def require_int_of(x: Any, dtype: np.dtype) -> None:
+    """Require that a float, without what is behind its point, is an int of a dtype."""
+    number = strong(x)
+    if isinstance(number, Tracer) or current().frames:  # whether it gets here, the run tells
+        number = strong(cast(number, np.float64))
+    require(number == number, ValueError, "cannot convert float NaN to integer")
+    require(np.absolute(number) != np.inf, OverflowError,
+            "cannot convert float infinity to integer")
+    kind, bounds = dtype.kind, np.iinfo(dtype)
+    low, high = (0.0, 2.0 ** 64) if kind == "u" and dtype.itemsize == 8 else (-LIMIT, LIMIT)
+    require(either(number < high, number != number), OverflowError,
+            "Python int too large to convert to C long")
+    least = number >= low if (kind, dtype.itemsize) == ("i", 8) else number > bounds.min - 1.0
+    require(least, OverflowError, "Python int too large to convert to C long"
+            if (kind, dtype.itemsize) == ("i", 8) else f"the number is out of bounds for {dtype}")
+    if dtype.itemsize < 8:
+        require(number < bounds.max + 1.0, OverflowError,
+                f"the number is out of bounds for {dtype}")
 
 
 def strong(x: Any) -> Any:
