@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer
-from tracejit.codegen.emitter import Failure
+from tracejit.codegen.frame import Failure
 from tracejit.codegen.loop_ir import Loop, Node, Store, While, children
 from tracejit.codegen.nests import PlacedNest
 from tracejit.codegen.schedule import Apart

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracejit.codegen.buffers import Buffer
 from tracejit.codegen.elements import is_array
-from tracejit.codegen.frame import KernelEmitter
+from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import (
     I64,
     ZERO,
@@ -23,7 +26,9 @@ from tracejit.codegen.loop_expressions import (
     known_integer,
     plus,
 )
-from tracejit.codegen.loop_ir import Assign, If, Let, Loop, Node, Return, Store, every_node
+from tracejit.codegen.loop_ir import Assign, If, Loop, Node, Return, Store, every_node
+from tracejit.codegen.nests import Nests
+from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import product
 from tracejit.ir.dtypes import dtype_name
@@ -33,7 +38,7 @@ from tracejit.ir.walk import all_eqns
 if TYPE_CHECKING:
     from tracejit.codegen.kernel import Kernel
 
-__all__ = ["LOG_OPS", "bind_scopes", "group_logs", "log_base", "reserve"]
+__all__ = ["Logs", "bind_scopes", "group_logs"]
 
 
 def group_logs(block: Block) -> dict[Value, Value]:
@@ -75,20 +80,6 @@ def group_logs(block: Block) -> dict[Value, Value]:
     return {v: find(v) for v in leader}
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """What a kernel calls a Log: its memory, how many elements it has, and room for how many."""
-
-    base: Array
-    top: Var
-    cap: Var
-
-
-def _log_names(self: KernelEmitter, number: int) -> _Log:
-    return _Log(Array(f"log{number}", self.logs[number]), Var(f"top{number}", I64),
-                Var(f"cap{number}", I64))
-
-
 def bind_scopes(kernel: Kernel) -> None:
     """Tell the routine that finds a Log's memory its dtype and alias scope: those of Logs follow
     those of the buffers.
@@ -104,165 +95,194 @@ def bind_scopes(kernel: Kernel) -> None:
             node.expression = node.expression.with_parts((integer(number), scope))
 
 
-def log_base(self: KernelEmitter, number: int) -> Call:
-    """Return a Log's memory as an array."""
-    return call("log_base", integer(number), of=self.logs[number])
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """What a kernel calls a Log: its memory, how many elements it has, and room for how many."""
+
+    base: Array
+    top: Var
+    cap: Var
 
 
-def _grow(self: KernelEmitter, number: int, count: Expression, status: int) -> Node:
-    """Return the branch that makes room, or leaves the kernel where there is none."""
-    grown = call("log_grow", integer(number), count, integer(self.logs[number].itemsize))
-    left = Return(call("fail", integer(status), ZERO, ZERO))
-    return If(Bin("!=", grown, ZERO), [left])
+class Logs:
+    """Writes what equations do to Logs.
 
+    dtypes -- of the elements of each Log of the kernel, by its number
+    """
 
-def reserve(self: KernelEmitter, number: int, count: Expression, eqn: Eqn | None) -> None:
-    """Make sure that a Log has room for some elements."""
-    status = self.failure("MemoryError", "an array made here does not fit into memory",
-                          None if eqn is None else eqn.site)
-    room = call("log_capacity", integer(number))
-    self.nodes.append(If(Bin(">", count, room), [_grow(self, number, count, status)]))
+    def __init__(self, frame: KernelFrame, code: ScalarCode, nests: Nests) -> None:
+        self.frame, self.code, self.nests = frame, code, nests
+        self.dtypes: list[np.dtype] = []
+        self._groups = group_logs(frame.carried_out.block)
+        """For each Log, the one of those that are the same memory that stands for them."""
+        self._numbers: dict[Value, int] = {}
 
+    def lower(self, eqn: Eqn, how: LogOp) -> None:
+        """Lower an equation on a Log."""
+        _ACTIONS[how.action](self, eqn)
 
-def _log_new(self: KernelEmitter, eqn: Eqn) -> None:
-    number = self.log_of.setdefault(self.log_groups[eqn.output], len(self.logs))
-    if number == len(self.logs):
-        self.logs.append(eqn.params["dtype"])
-    log = _log_names(self, number)
-    self.nodes.append(Assign(log.base.name, log_base(self, number)))
-    self.nodes.append(Assign(log.top.name, ZERO, self.origin(eqn)))
-    self.nodes.append(Assign(log.cap.name, ZERO))
+    def number_of_memory(self, dtype: np.dtype) -> int:
+        """Return the number of a further Log, whose memory an array has."""
+        self.dtypes.append(dtype)
+        return len(self.dtypes) - 1
 
+    def _names(self, number: int) -> _Log:
+        return _Log(Array(f"log{number}", self.dtypes[number]), Var(f"top{number}", I64),
+                    Var(f"cap{number}", I64))
 
-def _number_of(self: KernelEmitter, log: Atom) -> int:
-    return self.log_of[self.log_groups[log]]  # type: ignore[index]
+    def base(self, number: int) -> Call:
+        """Return a Log's memory as an array."""
+        return call("log_base", integer(number), of=self.dtypes[number])
 
+    def _grow(self, number: int, count: Expression, status: int) -> Node:
+        """Return the branch that makes room, or leaves the kernel where there is none."""
+        grown = call("log_grow", integer(number), count, integer(self.dtypes[number].itemsize))
+        left = Return(call("fail", integer(status), ZERO, ZERO))
+        return If(Bin("!=", grown, ZERO), [left])
 
-def _log_push(self: KernelEmitter, eqn: Eqn) -> None:
-    log, *values = eqn.inputs
-    number = _number_of(self, log)
-    names = _log_names(self, number)
-    base, top, cap = names.base, names.top, names.cap
-    sizes = [product(a.aval.shape) for a in values]
-    needed = plus(top, self.dim(sum(sizes, start=0)))
-    status = self.failure(
-        "MemoryError", "what this loop stores for its way back does not fit into memory; "
-        "tracejit.checkpoint stores less", eqn.site)
-    grow: list[Node] = [_grow(self, number, needed, status),
-                        Assign(base.name, log_base(self, number)),
-                        Assign(cap.name, call("log_capacity", integer(number)))]
-    self.nodes.append(If(Bin(">", needed, cap), grow, origin=self.origin(eqn)))
-    for a, size in zip(values, sizes, strict=True):
-        if is_array(a):
-            room = self.fresh("room")
-            self.nodes.append(Assign(room, call("advance", base, top)))
-            self.copy(a, a, Buffer("log", a.aval.dtype, size, [], room),
-                      "it is stored for the way back")
-        else:
-            self.nodes.append(Store(base.name, top, self.atom(a)))
-        self.nodes.append(Assign(top.name, plus(top, self.dim(size))))
+    def reserve(self, number: int, count: Expression, eqn: Eqn | None) -> None:
+        """Make sure that a Log has room for some elements."""
+        status = self.frame.failure("MemoryError", "an array made here does not fit into memory",
+                                    None if eqn is None else eqn.site)
+        room = call("log_capacity", integer(number))
+        self.frame.add(If(Bin(">", count, room), [self._grow(number, count, status)]))
 
+    def new(self, eqn: Eqn) -> None:
+        """Begin an empty Log."""
+        number = self._number_for(eqn.output, eqn.params["dtype"])
+        log = self._names(number)
+        self.frame.add(Assign(log.base.name, self.base(number)),
+                       Assign(log.top.name, ZERO, self.frame.origin(eqn)),
+                       Assign(log.cap.name, ZERO))
 
-def _log_pop(self: KernelEmitter, eqn: Eqn) -> None:
-    (log,) = eqn.inputs
-    names = _log_names(self, _number_of(self, log))
-    base, top = names.base, names.top
-    for v in reversed(eqn.outputs[1:]):
-        size = product(v.aval.shape)
-        self.nodes.append(Assign(top.name, Bin("-", top, self.dim(size))))
-        if is_array(v):
-            buffer = self.buffers.of[v]
-            if buffer.kind != "log":
-                _copy_out(self, _part_of_log(self, v, call("advance", base, top)), v)
+    def _number_for(self, log: Value, dtype: np.dtype) -> int:
+        """Return the number of a Log that begins here; branches may each begin it."""
+        number = self._numbers.setdefault(self._groups[log], len(self.dtypes))
+        if number == len(self.dtypes):
+            self.dtypes.append(dtype)
+        return number
+
+    def _number_of(self, log: Atom) -> int:
+        return self._numbers[self._groups[log]]  # type: ignore[index]
+
+    def push(self, eqn: Eqn) -> None:
+        """Put values on top."""
+        log, *values = eqn.inputs
+        number = self._number_of(log)
+        names = self._names(number)
+        base, top, cap = names.base, names.top, names.cap
+        sizes = [product(a.aval.shape) for a in values]
+        needed = plus(top, self.code.dim(sum(sizes, start=0)))
+        status = self.frame.failure(
+            "MemoryError", "what this loop stores for its way back does not fit into memory; "
+            "tracejit.checkpoint stores less", eqn.site)
+        grow: list[Node] = [self._grow(number, needed, status),
+                            Assign(base.name, self.base(number)),
+                            Assign(cap.name, call("log_capacity", integer(number)))]
+        self.frame.add(If(Bin(">", needed, cap), grow, origin=self.frame.origin(eqn)))
+        for a, size in zip(values, sizes, strict=True):
+            if is_array(a):
+                room = self.frame.fresh("room")
+                self.frame.add(Assign(room, call("advance", base, top)))
+                self.nests.copy(a, a, Buffer("log", a.aval.dtype, size, [], room),
+                                "it is stored for the way back")
+            else:
+                self.frame.add(Store(base.name, top, self.code.atom(a)))
+            self.frame.add(Assign(top.name, plus(top, self.code.dim(size))))
+
+    def pop(self, eqn: Eqn) -> None:
+        """Take values off the top."""
+        (log,) = eqn.inputs
+        names = self._names(self._number_of(log))
+        base, top = names.base, names.top
+        for v in reversed(eqn.outputs[1:]):
+            size = product(v.aval.shape)
+            self.frame.add(Assign(top.name, Bin("-", top, self.code.dim(size))))
+            if is_array(v):
+                buffer = self.frame.buffers.of[v]
+                if buffer.kind != "log":
+                    self._copy_out(self._part(v, call("advance", base, top)), v)
+                    continue
+                buffer.name = self.frame.fresh(f"t{self.frame.labels.get(v, '')}")
+                self.frame.add(Assign(buffer.name, call("advance", base, top),
+                                      self.frame.origin(eqn)))
                 continue
-            buffer.name = self.fresh(f"t{self.labels.get(v, '')}")
-            self.nodes.append(Assign(buffer.name, call("advance", base, top), self.origin(eqn)))
-            continue
-        found = Var(self.fresh(self.label(v)), base.dtype)
-        self.names[v] = found
-        self.nodes.append(Let(found.name, Load(base.name, top, base.dtype), self.origin(eqn)))
+            self.frame.set_scalar(v, Load(base.name, top, base.dtype), self.frame.origin(eqn))
+
+    # --- Logs that hold the items of lists ------------------------------------------------------
+
+    def of(self, eqn: Eqn) -> None:
+        """Begin a Log with the elements of an array."""
+        (x,) = eqn.inputs
+        assert isinstance(x, Value)
+        number = self._number_for(eqn.output, x.aval.dtype)
+        log = self._names(number)
+        size = self.code.dim(product(x.aval.shape))
+        self.reserve(number, size, eqn)
+        self.frame.add(Assign(log.base.name, self.base(number), self.frame.origin(eqn)),
+                       Assign(log.top.name, size),
+                       Assign(log.cap.name, call("log_capacity", integer(number))))
+        begin = Buffer("log", x.aval.dtype, product(x.aval.shape), [], log.base.name)
+        self.nests.copy(x, x, begin, "a list begins with it")
+
+    def _part(self, v: Value, part: Expression) -> Buffer:
+        """Return a part of a Log, as large as an array, as a buffer."""
+        name = self.frame.fresh("part")
+        self.frame.add(Assign(name, part))
+        return Buffer("log", v.aval.dtype, product(v.aval.shape), [], name)
+
+    def _copy_out(self, part: Buffer, v: Value) -> None:
+        k = self.frame.variable("k")
+        self.frame.add(Loop(k.name, ZERO, self.code.dim(part.size), [
+            Store(self.frame.buffers.of[v].name, k, Load(part.name, k, part.dtype))]))
+
+    def array(self, eqn: Eqn) -> None:
+        """Copy all elements of a Log to an array."""
+        log = self._names(self._number_of(eqn.inputs[0]))
+        self._copy_out(self._part(eqn.output, log.base), eqn.output)
+
+    def _place(self, eqn: Eqn) -> tuple[Array, Expression]:
+        """Return a Log's memory, and which of its elements an equation begins at."""
+        log = self._names(self._number_of(eqn.inputs[0]))
+        return log.base, self.code.dim(eqn.params["at"][0])
+
+    def read(self, eqn: Eqn) -> None:
+        """Read an item."""
+        base, place = self._place(eqn)
+        _, v = eqn.outputs
+        if is_array(v):
+            self._copy_out(self._part(v, call("advance", base, place)), v)
+            return
+        found = self.frame.scalar_of(v, base.dtype)
+        self.frame.add(Assign(found.name, Load(base.name, place, base.dtype),
+                              self.frame.origin(eqn)))
+
+    def add(self, eqn: Eqn) -> None:
+        """Add to an item."""
+        base, place = self._place(eqn)
+        x = eqn.inputs[1]
+        if not is_array(x):
+            at = self.frame.variable("at")
+            self.frame.add(Assign(at.name, place))
+            total = Bin("+", Load(base.name, at, base.dtype), self.code.atom(x))
+            self.frame.add(Store(base.name, at, total, self.frame.origin(eqn)))
+            return
+        part = self._part(x, call("advance", base, place))
+        k, term = self.frame.variable("k"), self.frame.buffers.of[x]
+        total = Bin("+", Load(part.name, k, part.dtype), Load(term.name, k, term.dtype))
+        self.frame.add(Loop(k.name, ZERO, self.code.dim(part.size), [Store(part.name, k, total)]))
+
+    def write(self, eqn: Eqn) -> None:
+        """Write an item."""
+        base, place = self._place(eqn)
+        x = eqn.inputs[1]
+        if is_array(x):
+            part = self._part(x, call("advance", base, place))
+            self.nests.copy(x, x, part, "a list gets it")
+        else:
+            self.frame.add(Store(base.name, place, self.code.atom(x), self.frame.origin(eqn)))
 
 
-# --- Logs that hold the items of lists ----------------------------------------------------------
-
-
-def _log_of(self: KernelEmitter, eqn: Eqn) -> None:
-    """Begin a Log with the elements of an array."""
-    (x,) = eqn.inputs
-    assert isinstance(x, Value)
-    number = self.log_of.setdefault(self.log_groups[eqn.output], len(self.logs))
-    if number == len(self.logs):
-        self.logs.append(x.aval.dtype)
-    log = _log_names(self, number)
-    size = self.dim(product(x.aval.shape))
-    reserve(self, number, size, eqn)
-    self.nodes.append(Assign(log.base.name, log_base(self, number), self.origin(eqn)))
-    self.nodes.append(Assign(log.top.name, size))
-    self.nodes.append(Assign(log.cap.name, call("log_capacity", integer(number))))
-    self.copy(x, x, Buffer("log", x.aval.dtype, product(x.aval.shape), [], log.base.name),
-              "a list begins with it")
-
-
-def _part_of_log(self: KernelEmitter, v: Value, part: Expression) -> Buffer:
-    """Return a part of a Log, as large as an array, as a buffer."""
-    name = self.fresh("part")
-    self.nodes.append(Assign(name, part))
-    return Buffer("log", v.aval.dtype, product(v.aval.shape), [], name)
-
-
-def _copy_out(self: KernelEmitter, part: Buffer, v: Value) -> None:
-    k = Var(self.fresh("k"), I64)
-    self.nodes.append(Loop(k.name, ZERO, self.dim(part.size), [
-        Store(self.buffers.of[v].name, k, Load(part.name, k, part.dtype))]))
-
-
-def _log_array(self: KernelEmitter, eqn: Eqn) -> None:
-    """Copy all elements of a Log to an array."""
-    log = _log_names(self, _number_of(self, eqn.inputs[0]))
-    _copy_out(self, _part_of_log(self, eqn.output, log.base), eqn.output)
-
-
-def _place_in_log(self: KernelEmitter, eqn: Eqn) -> tuple[Array, Expression]:
-    """Return a Log's memory, and which of its elements an equation begins at."""
-    log = _log_names(self, _number_of(self, eqn.inputs[0]))
-    return log.base, self.dim(eqn.params["at"][0])
-
-
-def _log_read(self: KernelEmitter, eqn: Eqn) -> None:
-    base, place = _place_in_log(self, eqn)
-    _, v = eqn.outputs
-    if is_array(v):
-        _copy_out(self, _part_of_log(self, v, call("advance", base, place)), v)
-        return
-    found = Var(self.fresh(self.label(v)), base.dtype)
-    self.names[v] = found
-    self.nodes.append(Assign(found.name, Load(base.name, place, base.dtype), self.origin(eqn)))
-
-
-def _log_add(self: KernelEmitter, eqn: Eqn) -> None:
-    base, place = _place_in_log(self, eqn)
-    x = eqn.inputs[1]
-    if not is_array(x):
-        at = Var(self.fresh("at"), I64)
-        self.nodes.append(Assign(at.name, place))
-        total = Bin("+", Load(base.name, at, base.dtype), self.atom(x))
-        self.nodes.append(Store(base.name, at, total, self.origin(eqn)))
-        return
-    part = _part_of_log(self, x, call("advance", base, place))
-    k, term = Var(self.fresh("k"), I64), self.buffers.of[x]
-    total = Bin("+", Load(part.name, k, part.dtype), Load(term.name, k, term.dtype))
-    self.nodes.append(Loop(k.name, ZERO, self.dim(part.size), [Store(part.name, k, total)]))
-
-
-def _log_write(self: KernelEmitter, eqn: Eqn) -> None:
-    base, place = _place_in_log(self, eqn)
-    x = eqn.inputs[1]
-    if is_array(x):
-        part = _part_of_log(self, x, call("advance", base, place))
-        self.copy(x, x, part, "a list gets it")
-    else:
-        self.nodes.append(Store(base.name, place, self.atom(x), self.origin(eqn)))
-
-
-LOG_OPS = {"new": _log_new, "push": _log_push, "pop": _log_pop, "of": _log_of,
-           "array": _log_array, "read": _log_read, "add": _log_add, "write": _log_write}
+_ACTIONS: Mapping[str, Callable[[Logs, Eqn], None]] = {
+    "new": Logs.new, "push": Logs.push, "pop": Logs.pop, "of": Logs.of,
+    "array": Logs.array, "read": Logs.read, "add": Logs.add, "write": Logs.write}

@@ -9,8 +9,9 @@ would take k * k / 2.
     s = s + f(r); r = g(s)    # k times, where g takes storage: 1, 2, 3, ... sums of the first s
 
 Of such chains every so many steps one array gets storage, so that code grows with the number of
-equations. The code of an element is found by going through the motions of `Emitter.element`: what a
-block has computed is known in the blocks within it, and behind a test nothing is known afterwards.
+equations. The code of an element is found by going through the motions of `ScalarCode.element`:
+what a block has computed is known in the blocks within it, and behind a test nothing is known
+afterwards.
 """
 
 from __future__ import annotations

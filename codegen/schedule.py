@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.elements import Elements, is_array
 from tracejit.codegen.products import is_matrix_product
@@ -35,11 +37,15 @@ class Style:
     vectorises   -- whether calls are vectorised, in innermost loops only
     in_registers -- whether all folds are kept in registers
     is_product   -- which contractions are done as a whole
+    atomic       -- the dtypes to which iterations may add at once
+    in_order     -- whether floats are summed in the order of the program
     """
 
     vectorises: bool = True
     in_registers: bool = False
     is_product: Callable[[Eqn], bool] = is_matrix_product
+    atomic: tuple[np.dtype, ...] = ()
+    in_order: bool = False
 
 
 @dataclass(eq=False, slots=True)

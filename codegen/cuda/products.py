@@ -10,15 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracejit.codegen.frame import KernelEmitter
+from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import BOOL, Array, Const, call
 from tracejit.codegen.loop_ir import Do, Node
+from tracejit.codegen.nests import Nests
 from tracejit.codegen.products import WORTHWHILE, Product, as_product, product_sizes
+from tracejit.codegen.scalar_code import ScalarCode
+from tracejit.codegen.statements import statements_of
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim, dim_values, product
-from tracejit.ir.lowering import Contract, Region
+from tracejit.ir.lowering import Contract
 
-__all__ = ["NAME", "BatchedProduct", "as_batched_product", "is_device_product", "product_call"]
+__all__ = ["NAME", "BatchedProduct", "DeviceProducts", "as_batched_product",
+           "is_device_product"]
 
 NAME = "matrix_product"
 """The name by which it is called."""
@@ -73,22 +78,38 @@ def is_device_product(eqn: Eqn) -> bool:
     return not isinstance(work, int) or work >= WORTHWHILE
 
 
-def product_call(self: KernelEmitter, eqn: Eqn) -> Node | None:
-    """Return the call that carries a product out; None where the host cannot launch it.
+class DeviceProducts:
+    """Writes products of matrices for a device."""
 
-    It cannot within an iteration of `map_`, which is one thread's, and where sizes or places are
-    known to the device only.
-    """
-    found = as_batched_product(eqn)
-    assert found is not None
-    a, b = (eqn.inputs[1], eqn.inputs[0]) if found.plain.swapped else eqn.inputs
-    buffers = [self.buffers.of[x] for x in (a, b, eqn.output)]  # type: ignore[index]
-    in_map = any(scope.eqn is not None and isinstance(scope.eqn.op.lowering, Region)
-                 and scope.eqn.op.lowering.kind == "map" for scope in self.scopes)
-    known = set(self.graph.sizes)
-    if in_map or any(b.kind not in ("input", "output", "arena") for b in buffers) or not all(
-            v in known for d in found.sizes for v in dim_values(d)):
-        return None
-    flags = [Const(letter == "T", BOOL) for letter in (found.plain.left, found.plain.right)]
-    arrays = [Array(b.name, b.dtype) for b in buffers]
-    return Do(call(NAME, *flags, *map(self.dim, found.sizes), *arrays), self.origin(eqn))
+    def __init__(self, frame: KernelFrame, code: ScalarCode, nests: Nests) -> None:
+        self.frame, self.code, self.nests = frame, code, nests
+
+    def lower(self, eqn: Eqn) -> None:
+        """Let the host launch a product where it can, else run the loops."""
+        made = self._call(eqn)
+        if made is not None:
+            self.frame.add(made)
+            return
+        for statement in statements_of(eqn, self.frame.elements, self.frame.buffers,
+                                       in_registers=True):
+            self.nests.write_alone(statement)
+
+    def _call(self, eqn: Eqn) -> Node | None:
+        """Return the call that carries a product out; None where the host cannot launch it.
+
+        It cannot within an iteration of `map_`, which is one thread's, and where sizes or places
+        are known to the device only.
+        """
+        found = as_batched_product(eqn)
+        assert found is not None
+        a, b = (eqn.inputs[1], eqn.inputs[0]) if found.plain.swapped else eqn.inputs
+        buffers = [self.frame.buffers.of[x] for x in (a, b, eqn.output)]  # type: ignore[index]
+        known = set(self.frame.graph.sizes)
+        if any(region_kind(e) == "map" for e in self.frame.inside) or any(
+                b.kind not in ("input", "output", "arena") for b in buffers) or not all(
+                v in known for d in found.sizes for v in dim_values(d)):
+            return None
+        flags = [Const(letter == "T", BOOL) for letter in (found.plain.left, found.plain.right)]
+        arrays = [Array(b.name, b.dtype) for b in buffers]
+        return Do(call(NAME, *flags, *map(self.code.dim, found.sizes), *arrays),
+                  self.frame.origin(eqn))
