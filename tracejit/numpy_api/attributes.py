@@ -26,11 +26,11 @@ class Flat(Tracer):
 
     __slots__ = ()
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         found = super().__getitem__(key)
         return found.copy() if isinstance(found, Tracer) and found.dims else found
 
-    def __setitem__(self, key: Any, content: Any) -> None:
+    def __setitem__(self, key: object, content: object) -> None:
         part = Tracer(self.cell, self.steps)
         if dims_of(lift(content)):
             part[key] = _repeated(as_tracer(content).reshape(-1), part[key])
@@ -65,11 +65,11 @@ def _flat(a: Tracer) -> Flat:
 PROPERTIES["flat"] = _flat
 
 
-def _set_flat(a: Tracer, content: Any) -> None:
+def _set_flat(a: Tracer, content: object) -> None:
     _flat(a)[:] = content
 
 
-def _set_shape(a: Tracer, shape: Any) -> None:
+def _set_shape(a: Tracer, shape: object) -> None:
     """Give an array another shape in place: this handle shows it, other views stay as they are."""
     trace = current()
     makers = {v for eqn in trace.builder.scopes[0].eqns for v in eqn.outputs}

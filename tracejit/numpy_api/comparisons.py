@@ -31,7 +31,7 @@ ORDER: dict[Any, Callable[[Any, Any], bool]] = {
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 
-def _compared(ufunc: Any, x: Any, y: Any) -> Any:
+def _compared(ufunc: np.ufunc, x: Any, y: Any) -> Any:
     """Compare two integers; `NotImplemented` where one dtype holds both, or one is no integer."""
     if not all(isinstance(v, (int, np.generic, Tracer, SymInt)) and not isinstance(v, bool)
                and dtype_of_int(v).kind in "iu" for v in (x, y)):
@@ -51,22 +51,22 @@ def _compared(ufunc: Any, x: Any, y: Any) -> Any:
     return NotImplemented
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return isinstance(x, int)
 
 
-def dtype_of_int(x: Any) -> np.dtype:
+def dtype_of_int(x: object) -> np.dtype:
     """Return an operand's dtype; of a Python int of any size, that of ints."""
     return INT64 if _is_number(x) else dtype_of(x)
 
 
-def _ordered(ufunc: Any, beside: int, flipped: bool, shape: Any) -> Any:
+def _ordered(ufunc: np.ufunc, beside: int, flipped: bool, shape: object) -> Any:
     """Compare a number that lies below (-1) or above (1) all others with some others."""
     truth = ORDER[ufunc](*((0, beside) if flipped else (beside, 0)))
     return tracer_of(emit_value("full", [Literal(truth, np.dtype(bool))], {"shape": shape}))
 
 
-def _with_unsigned(ufunc: Any, x: Any, y: Any) -> Any:
+def _with_unsigned(ufunc: np.ufunc, x: object, y: object) -> Any:
     """Compare signed integers with unsigned ones of 64 bits: those below 0 are below all."""
     flipped = dtype_of_int(y).kind == "i"
     signed = cast(as_strong(y if flipped else x), INT64)

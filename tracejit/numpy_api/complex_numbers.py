@@ -15,12 +15,12 @@ import numpy as np
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.values.equations import COMPOSITES, apply
 from tracejit.trace.values.equations import dtype_of as operand_dtype
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Lifted, Tracer
 
 __all__ = ["order_keys", "place_of_extremum"]
 
 
-def _parts(x: Any) -> tuple[Any, Any]:
+def _parts(x: Lifted) -> tuple[Any, Any]:
     return np.real(x), np.imag(x)
 
 
@@ -31,14 +31,14 @@ def _joined(real: Any, imag: Any) -> Tracer:
     return apply("complex", as_tracer(real), as_tracer(imag))
 
 
-def _is_nan(x: Any) -> Any:
+def _is_nan(x: Lifted) -> Any:
     return np.logical_or(*map(np.isnan, _parts(x)))
 
 
-def _compared(strict: Any, ufunc: Any) -> Callable[[Any, Any], Any]:
+def _compared(strict: Any, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
     """An order: by real parts, those of equal ones by imaginary parts."""
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: Lifted, y: Lifted) -> Any:
         (a, b), (c, d) = _parts(x), _parts(y)
         whole = np.logical_not(np.logical_or(np.isnan(b), np.isnan(d)))
         return np.logical_or(np.logical_and(strict(a, c), whole),
@@ -47,27 +47,27 @@ def _compared(strict: Any, ufunc: Any) -> Callable[[Any, Any], Any]:
     return function
 
 
-def _extremum(ufunc: Any, first_is_nan: bool) -> Callable[[Any, Any], Any]:
+def _extremum(ufunc: np.ufunc, first_is_nan: bool) -> Callable[[Any, Any], Any]:
     """The larger or smaller of two; a NaN wins, or any number does where NaN counts as none."""
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: Lifted, y: Lifted) -> Any:
         return np.where(np.logical_or(_is_nan(x if first_is_nan else y), ufunc(x, y)), x, y)
 
     return function
 
 
-def _expm1(x: Any) -> Any:
+def _expm1(x: Lifted) -> Any:
     a, b = _parts(x)
     half = np.sin(b / 2)
     return _joined(np.expm1(a) * np.cos(b) - 2 * half * half, np.exp(a) * np.sin(b))
 
 
-def _log1p(x: Any) -> Any:
+def _log1p(x: Lifted) -> Any:
     a, b = _parts(x)
     return _joined(np.log(np.hypot(a + 1, b)), np.arctan2(b, a + 1))
 
 
-def _scaled(x: Any, factor: float) -> Any:
+def _scaled(x: Lifted, factor: float) -> Any:
     """Return a complex number times a real one, part by part: infinite parts make no NaN."""
     a, b = _parts(x)
     return _joined(a * factor, b * factor)
@@ -86,11 +86,11 @@ _COMPLEX: dict[Any, Callable[..., Any]] = {
 }
 
 
-def _by_kind(ufunc: Any, of_complex: Callable[..., Any]) -> Callable[..., Any]:
+def _by_kind(ufunc: np.ufunc, of_complex: Callable[..., object]) -> Callable[..., Any]:
     """Return what captures a ufunc: one way for complex operands, the one before for others."""
     otherwise = COMPOSITES.get(ufunc, lambda *operands: NotImplemented)
 
-    def function(*operands: Any) -> Any:
+    def function(*operands: object) -> Any:
         complex_ = any(operand_dtype(x).kind == "c" for x in operands)
         return (of_complex if complex_ else otherwise)(*operands)
 

@@ -39,7 +39,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     (n,), (m,), known = a.dims, v.dims, current().builder.known
     whole = apply("full", dtype.type(0), shape=(n + m - 1,))
 
-    def body(k: Any) -> None:
+    def body(k: object) -> None:
         whole[k:k + of_dim(n)] += v[k] * a
 
     trace_loop([], [], [whole], body, None, 0, m)
@@ -78,7 +78,7 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 
 @captures(np.rot90)
-def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+def rot90(m: object, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Return an array turned by right angles, from the first axis towards the second: a view."""
     m, (first, second) = as_tracer(m), axes
     if k % 4 == 0:
@@ -91,17 +91,17 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 
 @captures(np.block)
-def block(arrays: Any) -> Any:
+def block(arrays: object) -> Any:
     """Return nested lists of blocks as one array."""
-    def depth(x: Any) -> int:
+    def depth(x: object) -> int:
         return 1 + max(map(depth, x)) if isinstance(x, list) else 0
 
-    def rank(x: Any) -> int:
+    def rank(x: object) -> int:
         return max(map(rank, x)) if isinstance(x, list) else len(as_tracer(x).dims)
 
     ndim = max(depth(arrays), rank(arrays))
 
-    def joined(x: Any, level: int) -> Any:
+    def joined(x: object, level: int) -> Any:
         if isinstance(x, list):
             return np.concatenate([joined(y, level - 1) for y in x], axis=-level)
         x = as_tracer(x)
@@ -113,7 +113,7 @@ def block(arrays: Any) -> Any:
 @captures(np.dstack)
 def dstack(tup: Any) -> Any:
     """Return arrays joined along the third axis."""
-    def deep(x: Any) -> Any:
+    def deep(x: object) -> Any:
         x = np.atleast_2d(as_tracer(x))
         return x if len(x.shape) > 2 else x[:, :, None]
 
@@ -121,7 +121,7 @@ def dstack(tup: Any) -> Any:
 
 
 def _along(axis: int) -> Any:
-    def function(ary: Any, indices_or_sections: Any) -> Any:
+    def function(ary: object, indices_or_sections: Any) -> Any:
         ary = as_tracer(ary)
         along = 0 if axis == 1 and len(ary.dims) == 1 else axis
         return np.split(ary, indices_or_sections, axis=along)
@@ -134,7 +134,7 @@ captures(np.hsplit)(_along(1))
 captures(np.dsplit)(_along(2))
 
 
-def _joined_parts(parts: Sequence[Any], what: str) -> list[Any]:
+def _joined_parts(parts: Sequence[object], what: str) -> list[Any]:
     """Return the arrays that the parts of `np.r_[...]` stand for."""
     if any(isinstance(p, str) for p in parts):
         raise refuse(f"{what} with a string of directions cannot be captured",
@@ -160,7 +160,7 @@ INDEXED[np.c_] = lambda parts: np.concatenate(
 
 
 @captures(np.piecewise)
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: object, **kw: object) -> Any:
     """Return what each function gives for the elements for which its condition holds."""
     x = as_tracer(x)
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
@@ -176,7 +176,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
 
 
 @captures(np.unravel_index)
-def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Any, ...]:
     """Return per axis where elements lie that are numbered through."""
     if order != "C":
         raise refuse(f"np.unravel_index with order={order!r} cannot be captured", "Leave it out")

@@ -32,7 +32,7 @@ __all__ = ["wrapped"]
 
 
 @captures(np.where)
-def where(condition: Any, *branches: Any) -> Any:
+def where(condition: object, *branches: object) -> Any:
     """Return elements of x where the condition holds, of y elsewhere."""
     if not branches:
         known = known_array(condition, "np.where with one argument has a result of this size")
@@ -51,7 +51,7 @@ def where(condition: Any, *branches: Any) -> Any:
     return apply_select(condition, x, y)
 
 
-def apply_select(condition: Any, x: Any, y: Any) -> Any:
+def apply_select(condition: object, x: object, y: object) -> Any:
     """Emit a select in the dtype to which its branches promote."""
     dtype = loop_dtypes(np.add, (promotion_key(x), promotion_key(y)))[0]
     shape = broadcast_dims([dims_of(condition), dims_of(x), dims_of(y)])
@@ -60,13 +60,13 @@ def apply_select(condition: Any, x: Any, y: Any) -> Any:
     return tracer_of(emit_value("select", atoms))
 
 
-def wrapped(x: Any, dtype: np.dtype) -> Any:
+def wrapped(x: object, dtype: np.dtype) -> Any:
     """Return a Python int as NumPy puts it into an array that it has made of it: it wraps."""
     return cast(as_strong(x), dtype) if dtype.kind in "iu" and dtype != np.int64 else x
 
 
 @captures(np.select)
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[object], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """Return elements of the choice that belongs to the first condition that holds."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -80,7 +80,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return result
 
 
-def _at_least(bound: Any, dtype: np.dtype, side: int) -> Any:
+def _at_least(bound: object, dtype: np.dtype, side: int) -> Any:
     """Return a bound from below (side 1) or above (-1); the dtype's end for an int beyond it.
 
     As in NumPy, an int that lies beyond the other end is an error of the comparison.
@@ -96,7 +96,7 @@ def _at_least(bound: Any, dtype: np.dtype, side: int) -> Any:
     return of_dim((maximum if side == 1 else minimum)(bound.dim, end, current().builder.known))
 
 
-def _common_dtype(*operands: Any) -> np.dtype:
+def _common_dtype(*operands: object) -> np.dtype:
     """Return the dtype to which NumPy promotes operands together, Python's numbers last."""
     given = [lift(x) for x in operands if x is not None]
     dtype = np.result_type(*(dtype_of(x) for x in given if not is_weak(x)), np.bool_)
@@ -106,8 +106,8 @@ def _common_dtype(*operands: Any) -> np.dtype:
 
 
 @captures(np.clip, method="clip")
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None,
-         max: Any = None) -> Any:
+def clip(a: object, a_min: object = None, a_max: object = None, out: object = None, *,
+         min: object = None, max: object = None) -> Any:
     """Limit elements to an interval."""
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are "

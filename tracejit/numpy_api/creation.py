@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,16 +33,19 @@ from tracejit.trace.values.python_numbers import is_scalar
 from tracejit.trace.values.reshapes import contiguous
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__ = ["arange", "eye", "filled", "iota", "linspace"]
 
 
-def creates(*functions: Any) -> Callable[[Capturing], Capturing]:
+def creates(*functions: object) -> Callable[[Capturing], Capturing]:
     """Enter the decorated function as the capture of functions that make arrays."""
     CREATES.update(functions)
     return captures(*functions)
 
 
-def filled(shape: Any, value: Any, dtype: Any = None) -> Tracer:
+def filled(shape: object, value: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return an array filled with a scalar."""
     value = lift(value)
     dtype = np.dtype(dtype) if dtype is not None else dtype_of(value)
@@ -55,19 +58,19 @@ def iota(size: Dim, start: Dim = 0) -> Tracer:
 
 
 @creates(np.zeros)
-def zeros(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
+def zeros(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Tracer:
     """Return zeros."""
     return lay_out(filled(shape, 0, dtype), order)
 
 
 @creates(np.ones)
-def ones(shape: Any, dtype: Any = None, order: str = "C") -> Tracer:
+def ones(shape: object, dtype: npt.DTypeLike | None = None, order: str = "C") -> Tracer:
     """Return ones."""
     return lay_out(filled(shape, 1, dtype or float), order)
 
 
 @creates(np.empty)
-def empty(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
+def empty(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Tracer:
     """Return an array to be written to."""
     cast_dtype = np.dtype(dtype)
     result = tracer_of(emit_value("empty", [], {"shape": to_dims(shape), "dtype": cast_dtype}))
@@ -75,8 +78,8 @@ def empty(shape: Any, dtype: Any = float, order: str = "C") -> Tracer:
 
 
 @creates(np.ndarray)
-def ndarray(shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0,
-            strides: Any = None, order: str | None = None) -> Tracer:
+def ndarray(shape: object, dtype: npt.DTypeLike = float, buffer: object = None, offset: int = 0,
+            strides: object = None, order: str | None = None) -> Tracer:
     """Return an array to be written to, by the constructor."""
     if buffer is not None or offset or strides is not None:
         raise refuse("np.ndarray of memory that is there already cannot be captured",
@@ -85,7 +88,8 @@ def ndarray(shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0,
 
 
 @creates(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Tracer:
+def full(shape: object, fill_value: object, dtype: npt.DTypeLike | None = None,
+         order: str = "C") -> Tracer:
     """Return an array filled with a value, which may be an array to broadcast."""
     value = lift(fill_value)
     if isinstance(value, Tracer) and value.dims:
@@ -97,8 +101,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Tr
 
 
 @creates(np.full_like)
-def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
-              shape: Any = None) -> Tracer:
+def full_like(a: object, fill_value: object, dtype: npt.DTypeLike | None = None, order: str = "K",
+              subok: bool = True, shape: object = None) -> Tracer:
     """Return an array filled with a value, of another's shape and dtype."""
     a = lift(a)
     target = tuple(map(as_operand, dims_of(a))) if shape is None else shape
@@ -106,22 +110,22 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
 
 
 @creates(np.zeros_like)
-def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+def zeros_like(a: object, dtype: npt.DTypeLike | None = None, order: str = "K", subok: bool = True,
                shape: Any = None) -> Tracer:
     """Return zeros of another's shape and dtype."""
     return full_like(a, 0, dtype, order, shape=shape)
 
 
 @creates(np.ones_like)
-def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+def ones_like(a: object, dtype: npt.DTypeLike | None = None, order: str = "K", subok: bool = True,
               shape: Any = None) -> Tracer:
     """Return ones of another's shape and dtype."""
     return full_like(a, 1, dtype, order, shape=shape)
 
 
 @creates(np.empty_like)
-def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True,
-               shape: Any = None) -> Tracer:
+def empty_like(prototype: object, dtype: npt.DTypeLike | None = None, order: str = "K",
+               subok: bool = True, shape: object = None) -> Tracer:
     """Return an array to be written to, of another's shape and dtype."""
     prototype = lift(prototype)
     target = tuple(map(as_operand, dims_of(prototype))) if shape is None else shape
@@ -129,7 +133,7 @@ def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool 
 
 
 @creates(np.array)
-def array(a: Any, dtype: Any = None, *, copy: Any = True, order: str = "K",
+def array(a: object, dtype: npt.DTypeLike | None = None, *, copy: object = True, order: str = "K",
           ndmin: int = 0) -> Tracer:
     """Return an array of numbers, tracers, or nested lists of them."""
     if isinstance(a, range):
@@ -169,20 +173,21 @@ def _ordered(a: Tracer, order: str) -> Tracer:
 
 
 @creates(np.asarray, np.asanyarray)
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Tracer:
+def asarray(a: object, dtype: npt.DTypeLike | None = None, order: Any = None, *,
+            copy: object = None) -> Tracer:
     """Return an array as it is, if it has the dtype; a copy of anything else."""
     return array(a, dtype, copy=copy, order=order or "K")
 
 
 @creates(np.ascontiguousarray)
-def ascontiguousarray(a: Any, dtype: Any = None) -> Tracer:
+def ascontiguousarray(a: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return an array as it is, if it has the dtype and is contiguous; else a copy."""
     result = array(a, dtype, copy=None)
     return contiguous(result) if result.dims else result[None]
 
 
 @creates(np.asfortranarray)
-def asfortranarray(a: Any, dtype: Any = None) -> Tracer:
+def asfortranarray(a: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return an array as it is, if it has the dtype and lies column by column; else a copy."""
     result = array(a, dtype, copy=None)
     return _ordered(result, "F") if result.dims else result[None]
@@ -214,19 +219,19 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
 
 
 @creates(np.copy)
-def copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
+def copy(a: object, order: str = "K", subok: bool = False) -> Tracer:
     """Return a copy: a cell of its own."""
     a = as_tracer(a)
     return lay_out(tracer_of(a.value), order, a)
 
 
-def _copy_method(a: Any, order: str = "C") -> Tracer:
+def _copy_method(a: Tracer, order: str = "C") -> Tracer:
     result = copy(a, order)
     result.cell.is_array = a.is_array
     return result
 
 
-def _view_method(a: Any, dtype: Any = None, type: Any = None) -> Any:
+def _view_method(a: Any, dtype: npt.DTypeLike | None = None, type: object = None) -> Any:
     if dtype is not None or type is not None:
         raise refuse("a view of an array's bytes as another dtype cannot be captured",
                      "Use .astype(), or .real and .imag")
@@ -243,7 +248,7 @@ _ORDER = "biufc"
 
 
 @captures(np.copyto)
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+def copyto(dst: object, src: object, casting: str = "same_kind", where: object = True) -> None:
     """Write one array to another."""
     if not isinstance(dst, Tracer):
         raise refuse("np.copyto writes traced values to an array from outside of the captured "
@@ -260,7 +265,7 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     dst[...] = src if where is True else FUNCTIONS[np.where](where, src, dst)
 
 
-def _fill_method(a: Tracer, value: Any) -> None:
+def _fill_method(a: Tracer, value: object) -> None:
     a[...] = value
 
 
@@ -271,7 +276,8 @@ METHODS["fill"] = _fill_method
 
 
 @creates(np.arange)
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tracer:
+def arange(start: Any, stop: Any = None, step: Any = None,
+           dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return evenly spaced numbers with a given step."""
     if stop is None:
         start, stop = 0, start
@@ -304,12 +310,12 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     return apply("iota", size=len(values)) * values.dtype.type(step) + values.dtype.type(start)
 
 
-def _is_whole(x: Any) -> bool:
+def _is_whole(x: object) -> bool:
     """Whether something is a known number without a broken part, not zero steps."""
     return isinstance(x, (int, float)) and float(x).is_integer()
 
 
-def _is_int(x: Any) -> bool:
+def _is_int(x: object) -> bool:
     """Whether something is a number of which ranges are made in int64."""
     if isinstance(x, (Tracer, np.generic)):
         return x.dtype == np.int64 and not x.shape
@@ -317,8 +323,8 @@ def _is_int(x: Any) -> bool:
 
 
 @creates(np.linspace)
-def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False,
-             dtype: Any = None, axis: int = 0) -> Any:
+def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
+             retstep: bool = False, dtype: npt.DTypeLike | None = None, axis: int = 0) -> Any:
     """Return evenly spaced numbers over an interval."""
     n = to_dim(num)
     steps = as_operand(n - 1 if endpoint else n)
@@ -339,7 +345,8 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
 
 
 @creates(np.eye)
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C") -> Tracer:
+def eye(N: object, M: object = None, k: object = 0, dtype: npt.DTypeLike = float,
+        order: str = "C") -> Tracer:
     """Return a matrix with ones on a diagonal."""
     rows = apply("iota", size=to_dim(N))
     columns = apply("iota", size=to_dim(N if M is None else M))
@@ -347,13 +354,13 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: str = "C")
 
 
 @creates(np.identity)
-def identity(n: Any, dtype: Any = None) -> Tracer:
+def identity(n: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return the identity matrix."""
     return eye(n, dtype=dtype or float)
 
 
 @creates(np.tri)
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Tracer:
+def tri(N: object, M: object = None, k: object = 0, dtype: npt.DTypeLike = float) -> Tracer:
     """Return ones at and below a diagonal."""
     rows = apply("iota", size=to_dim(N))
     columns = apply("iota", size=to_dim(N if M is None else M))
@@ -361,7 +368,7 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Tracer:
 
 
 @creates(np.indices)
-def indices(dimensions: Any, dtype: Any = int) -> Tracer:
+def indices(dimensions: object, dtype: npt.DTypeLike = int) -> Tracer:
     """Return the indices of a grid."""
     shape = to_dims(dimensions)
     grids = []
@@ -374,15 +381,15 @@ def indices(dimensions: Any, dtype: Any = int) -> Tracer:
 
 
 @creates(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None,
-                 **kwargs: Any) -> Any:
+def fromfunction(function: Callable[..., object], shape: object, *, dtype: npt.DTypeLike = float,
+                 like: object = None, **kwargs: object) -> Any:
     """Return a function of the indices of a grid."""
     grid = indices(shape)
     return function(*(cast(grid[k], dtype) for k in range(len(to_dims(shape)))), **kwargs)
 
 
 @creates(np.meshgrid)
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+def meshgrid(*xi: object, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Return coordinate matrices from coordinate vectors."""
     arrays = [as_tracer(x).reshape(-1) for x in xi]
     order = list(range(len(arrays)))

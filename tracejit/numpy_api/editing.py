@@ -6,6 +6,7 @@ known during capture (`trace/state/known.py`); of any other it is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ __all__: list[str] = []
 
 
 @captures(np.delete)
-def delete(arr: Any, obj: Any, axis: Any = None) -> Tracer:
+def delete(arr: object, obj: object, axis: object = None) -> Tracer:
     """Return an array without some of the places along an axis."""
     a, axis = _along(arr, axis)
     n = a.dims[axis]
@@ -44,7 +45,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Tracer:
 
 
 @captures(np.insert)
-def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Tracer:
+def insert(arr: object, obj: object, values: object, axis: object = None) -> Tracer:
     """Return an array with values put in before some of the places along an axis."""
     a, axis = _along(arr, axis)
     new = cast(as_tracer(values), a.dtype)
@@ -63,13 +64,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Tracer:
     return _taken(concatenate([a, broadcast_to(new, shape)], axis), order, axis)
 
 
-def _along(arr: Any, axis: Any) -> tuple[Tracer, int]:
+def _along(arr: object, axis: object) -> tuple[Tracer, int]:
     """Return an array and the axis to work along: the array flat, where there is none."""
     a = as_tracer(arr)
     return (ravel(a), 0) if axis is None else (a, normalize_axis(axis, len(a.dims)))
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     if isinstance(x, Tracer):
         return not x.dims and x.dtype.kind in "iu"
     return isinstance(x, (int, np.integer, SymInt)) and not isinstance(x, bool)
@@ -84,7 +85,7 @@ def _without(a: Tracer, axis: int, start: Dim, count: Dim) -> Tracer:
     return apply("concatenate", *parts, axis=axis)
 
 
-def _places(obj: Any, what: str) -> np.ndarray:
+def _places(obj: object, what: str) -> np.ndarray:
     """Return the places that are meant, of which it has to be known how many they are."""
     places = known_array(as_tracer(obj) if isinstance(obj, (list, tuple, range)) and len(obj) else
                          obj, f"{what} gives a result of this size")
@@ -102,12 +103,12 @@ def _taken(a: Tracer, places: np.ndarray, axis: int) -> Tracer:
 # --- functions of known arrays ------------------------------------------------------------------
 
 
-def _known_result(function: Any) -> Any:
+def _known_result(function: Callable[..., object]) -> Any:
     """Return the capture of a function that NumPy itself carries out on known arrays."""
     module = function.__module__.replace("numpy", "np")
     what = f"{module}.{function.__name__}"
 
-    def known(x: Any) -> Any:
+    def known(x: object) -> Any:
         if not isinstance(x, TracedOperand):
             return x
         found = known_array(x, f"{what} has a result of this size")
@@ -117,7 +118,7 @@ def _known_result(function: Any) -> Any:
                          "an argument")
         return found[()]
 
-    def capture(*args: Any, **kwargs: Any) -> Any:
+    def capture(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten((args, kwargs))
         args, kwargs = unflatten(structure, iter([known(x) for x in leaves]))
         results, form = flatten(function(*args, **kwargs))
@@ -136,7 +137,7 @@ for _function in DATA_SIZED:
 
 
 @captures(np.compress)
-def compress(condition: Any, a: Any, axis: Any = None) -> Tracer:
+def compress(condition: object, a: object, axis: object = None) -> Tracer:
     """Return the places along an axis for which a condition, which has to be known, holds."""
     x, axis = _along(a, axis)
     mask = known_array(condition, "np.compress has a result of this size")

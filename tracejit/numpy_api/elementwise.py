@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,12 +28,15 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.equations import dtype_of as operand_dtype
 from tracejit.trace.values.python_numbers import python_int
-from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["as_tracer"]
 
 
-def as_tracer(x: Any) -> Tracer:
+def as_tracer(x: object) -> Tracer:
     """Return an operand as a handle, whatever it was."""
     x = lift(x)
     return x if isinstance(x, Tracer) else cast(x, operand_dtype(x))
@@ -42,7 +45,7 @@ def as_tracer(x: Any) -> Tracer:
 # --- ufuncs -------------------------------------------------------------------------------------
 
 
-def _power(x: Any, y: Any) -> Any:
+def _power(x: object, y: Any) -> Any:
     """Small constant exponents are products and roots, as NumPy's own fast paths are."""
     if isinstance(y, (int, float, np.generic)) and not isinstance(y, (bool, np.bool_)):
         integral = isinstance(x, SymInt) or (isinstance(x, Tracer) and x.dtype.kind in "iub")
@@ -71,7 +74,7 @@ _POWERS: dict[float, Callable[[Any], Any]] = {
 }
 
 
-def _power_of_scalars(x: Any, y: Any) -> Any:
+def _power_of_scalars(x: object, y: object) -> Any:
     """x ** 0.5 by C's `pow`: the ufunc takes the root, of -0.0 and -inf too, and scalars do not."""
     is_half = isinstance(y, (float, np.floating)) and y == 0.5
     is_array = isinstance(x, Tracer) and (x.is_array or x.dims)
@@ -85,7 +88,7 @@ def _power_of_scalars(x: Any, y: Any) -> Any:
 OF_SCALARS[np.power] = _power_of_scalars
 
 
-def _unary_if_real(function: Any) -> Callable[[Any], Any]:
+def _unary_if_real(function: Callable[..., object]) -> Callable[[Any], Any]:
     """A function that leaves real operands as they are."""
     return lambda x: NotImplemented if operand_dtype(x).kind == "c" else function(x)
 
@@ -120,7 +123,7 @@ COMPOSITES.update({
 })
 
 
-def _whole_reciprocal(x: Any) -> Any:
+def _whole_reciprocal(x: Lifted) -> Any:
     """Return 1 / x of ints, without its fraction; of 0 what casting infinity gives."""
     dtype = operand_dtype(x)
     far = np.iinfo(dtype).min if dtype in (np.int32, np.int64) else 0
@@ -128,7 +131,7 @@ def _whole_reciprocal(x: Any) -> Any:
     return np.where(ones, x, np.where(x == 0, dtype.type(far), dtype.type(0)))
 
 
-def _complex_sign(z: Any) -> Any:
+def _complex_sign(z: object) -> Any:
     """Return z / abs(z), of infinities too; 0 of zeros."""
     x, y = real(z), imag(z)
     far = np.isinf(x), np.isinf(y)
@@ -141,7 +144,7 @@ def _complex_sign(z: Any) -> Any:
     return np.where(zero, 0.0, x / size + 1j * (y / size))
 
 
-def _either_part(ufunc: Any, join: Any, x: Any, exact: Any) -> Any:
+def _either_part(ufunc: np.ufunc, join: Any, x: Lifted, exact: object) -> Any:
     """A test of floats on other numbers: on the parts of complex ones; ints and bools are exact."""
     kind = operand_dtype(x).kind
     if kind == "c":
@@ -149,14 +152,14 @@ def _either_part(ufunc: Any, join: Any, x: Any, exact: Any) -> Any:
     return NotImplemented if kind == "f" else exact
 
 
-def _of_truths(ufunc: Any, *operands: Any) -> Any:
+def _of_truths(ufunc: np.ufunc, *operands: object) -> Any:
     """A logical function of numbers is one of whether they are not zero."""
     if all(operand_dtype(x).kind == "b" for x in operands):
         return NotImplemented
     return ufunc(*(cast(x, np.bool_) for x in operands))
 
 
-def _rounded(x: Any) -> Any:
+def _rounded(x: object) -> Any:
     return as_tracer(x) if operand_dtype(x).kind in "iub" else NotImplemented
 
 
@@ -164,7 +167,7 @@ def _rounded(x: Any) -> Any:
 
 
 @captures(np.real)
-def real(x: Any) -> Any:
+def real(x: object) -> Any:
     """Return the real part; of complex numbers it cannot be written to, as NumPy's view can."""
     x = as_tracer(x)
     return _part("real", x) if x.dtype.kind == "c" else x
@@ -177,14 +180,14 @@ def _part(op: str, x: Tracer) -> Tracer:
 
 
 @captures(np.imag)
-def imag(x: Any) -> Any:
+def imag(x: object) -> Any:
     """Return the imaginary part."""
     x = as_tracer(x)
     return _part("imag", x) if x.dtype.kind == "c" else np.zeros_like(x)
 
 
 @captures(np.angle)
-def angle(z: Any, deg: bool = False) -> Any:
+def angle(z: object, deg: bool = False) -> Any:
     """Return the argument of complex numbers."""
     result = np.arctan2(imag(z), real(z))
     return np.rad2deg(result) if deg else result
@@ -208,7 +211,7 @@ METHODS["conj"] = METHODS["conjugate"] = _conjugate_method
 
 
 @captures(np.round, np.around, method="round")
-def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+def round_(a: object, decimals: int = 0, out: object = None) -> Any:
     """Round to the given number of decimals."""
     a = as_tracer(a)
     if a.dtype == np.bool_:
@@ -234,7 +237,7 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
 
 
 @captures(np.nan_to_num)
-def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
+def nan_to_num(x: object, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:
     """Replace NaN and infinities by numbers."""
     x = as_tracer(x)
@@ -260,7 +263,8 @@ def sinc(x: Any) -> Any:
 
 
 @captures(np.isclose)
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+def isclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
+            equal_nan: bool = False) -> Any:
     """Return where two arrays agree within tolerances."""
     a, b = as_tracer(a), as_tracer(b)
     b = b if b.dtype.kind in "fc" else cast(b, np.float64)
@@ -272,7 +276,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 
 
 @captures(np.allclose)
-def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
+def allclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
              equal_nan: bool = False) -> Any:
     """Return whether two arrays agree within tolerances everywhere."""
     agree: Any = np.all(isclose(a, b, rtol, atol, equal_nan))
@@ -282,7 +286,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 # --- scipy.special --------------------------------------------------------------------------------
 
 
-def as_python_number(x: Any) -> Any:
+def as_python_number(x: object) -> Any:
     """Return a traced scalar as the Python number that it stands for, which is weak."""
     if isinstance(x, Tracer) and x.dtype.kind == "u":
         return python_int(x)
@@ -293,7 +297,7 @@ def as_python_number(x: Any) -> Any:
 
 
 def _op_of_reals(name: str) -> Callable[[Any], Any]:
-    def function(x: Any) -> Any:
+    def function(x: object) -> Any:
         x = as_tracer(x)
         if x.dtype.kind == "c":
             raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
@@ -309,10 +313,10 @@ def _expit(x: Any) -> Any:
     return np.where(x >= 0, 1.0 / (1.0 + e), e / (1.0 + e))
 
 
-def _of_reals(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _of_reals(name: str, function: Callable[[Any], object]) -> Callable[[Any], Any]:
     """A function that SciPy does not have for complex numbers."""
 
-    def capture(x: Any) -> Any:
+    def capture(x: object) -> Any:
         x = as_tracer(x)
         if x.dtype.kind == "c":
             raise TypeError(f"ufunc '{name}' not supported for the input types, and the inputs "
@@ -323,7 +327,7 @@ def _of_reals(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]
     return capture
 
 
-def _ndtr(x: Any) -> Any:
+def _ndtr(x: object) -> Any:
     """The distribution function of the normal distribution."""
     x = as_tracer(x)
     if x.dtype.kind == "c":
@@ -355,10 +359,10 @@ def scipy_special() -> dict[str, Callable[..., Any]]:
     return {name: _of_floats(name, function) for name, function in functions.items()}
 
 
-def _of_floats(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_floats(name: str, function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function of SciPy that converts ints and bools to what its ufunc computes in."""
 
-    def capture(*operands: Any) -> Any:
+    def capture(*operands: object) -> Any:
         operands = tuple(map(lift, operands))
         own = [operand_dtype(x) for x in operands]
         if all(t.kind in "fc" for t in own):
@@ -373,8 +377,8 @@ def _of_floats(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 # --- conversion ---------------------------------------------------------------------------------
 
 
-def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
-           copy: bool = True) -> Any:
+def astype(x: Any, dtype: npt.DTypeLike, order: str = "K", casting: str = "unsafe",
+           subok: bool = True, copy: bool = True) -> Any:
     """Return elements converted to a dtype."""
     if not np.can_cast(x.dtype, dtype, casting=casting):  # type: ignore[arg-type]
         raise TypeError(f"Cannot cast array data from {x.dtype!r} to {np.dtype(dtype)!r} according "
@@ -386,7 +390,7 @@ def astype(x: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok:
     return lay_out(result, order, x) if result.is_array else result
 
 
-def _item(x: Tracer, *at: Any) -> Any:
+def _item(x: Tracer, *at: object) -> Any:
     if not at:
         return as_python_number(x.reshape(()))
     if len(at) == 1 and not isinstance(at[0], tuple):

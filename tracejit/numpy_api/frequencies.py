@@ -16,7 +16,7 @@ from tracejit.trace.values.tracer import SymInt, Tracer
 __all__: list[str] = []
 
 
-def _count(n: Any) -> Any:
+def _count(n: object) -> Any:
     """Return a number of samples, which is an int; NumPy's error for anything else."""
     if isinstance(n, Tracer) and not n.dims and n.dtype.kind in "iu":
         return SymInt(n.astype(np.int64).value.dim)
@@ -26,20 +26,20 @@ def _count(n: Any) -> Any:
 
 
 @captures(np.fft.fftfreq)
-def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+def fftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
     """Return the frequencies of a transform of n samples that are d apart."""
     n = _count(n)
     return np.concatenate((arange(0, (n - 1) // 2 + 1), arange(-(n // 2), 0))) * (1.0 / (n * d))
 
 
 @captures(np.fft.rfftfreq)
-def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+def rfftfreq(n: Any, d: object = 1.0, device: object = None) -> Any:
     """Return the frequencies of a transform of n real samples that are d apart."""
     n = _count(n)
     return arange(0, n // 2 + 1) * (1.0 / (n * d))
 
 
-def _shifted(x: Any, axes: Any, sign: int) -> Any:
+def _shifted(x: object, axes: object, sign: int) -> Any:
     x = as_tracer(x)
     chosen = normalize_axes(axes, len(x.dims))
     shifts = [as_operand(x.dims[k]) // 2 for k in chosen]

@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.python_numbers import strong
 from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["contract"]
 
@@ -72,7 +75,7 @@ def _mismatch(x: Tracer, y: Tracer, label: str) -> str:
     return f"matmul: shapes {text(x)} and {text(y)} do not match in the summed dimension {label!r}"
 
 
-def matmul(x: Any, y: Any) -> Tracer:
+def matmul(x: object, y: object) -> Tracer:
     """Return a matrix product, over leading axes as NumPy broadcasts them."""
     x, y = as_tracer(x), as_tracer(y)
     if not x.dims or not y.dims:
@@ -129,12 +132,12 @@ def _product(result: Tracer) -> Tracer:
 
 
 @captures(np.vdot)
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: object, b: object) -> Any:
     """Return the inner product, the first operand conjugated."""
     return dot(conjugated(a).reshape(-1), as_tracer(b).reshape(-1))
 
 
-def conjugated(x: Any) -> Any:
+def conjugated(x: object) -> Any:
     """Return the conjugates of complex numbers, others as they are: bools stay bools."""
     x = as_tracer(x)
     return np.conj(x) if x.dtype.kind == "c" else x
@@ -152,13 +155,13 @@ def inner(a: Any, b: Any) -> Any:
 
 
 @captures(np.outer)
-def outer(a: Any, b: Any) -> Any:
+def outer(a: object, b: object) -> Any:
     """Return all products of two vectors' elements."""
     return as_tracer(a).reshape(-1)[:, None] * as_tracer(b).reshape(-1)[None, :]
 
 
 @captures(np.tensordot)
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(a: object, b: object, axes: Any = 2) -> Any:
     """Return sums of products over pairs of axes."""
     a, b = as_tracer(a), as_tracer(b)
     if isinstance(axes, int):
@@ -177,7 +180,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 @captures(np.einsum)
-def einsum(subscripts: Any, *operands: Any) -> Any:
+def einsum(subscripts: object, *operands: object) -> Any:
     """Return an Einstein sum, pairwise from the left."""
     if not isinstance(subscripts, str):
         raise refuse("np.einsum without a string of subscripts cannot be captured",
@@ -246,7 +249,7 @@ def _own_labels(t: Tracer, labels: str) -> tuple[Tracer, str]:
 
 
 @captures(np.diagonal, method="diagonal")
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return the elements with equal indices along two axes, as the last axis."""
     a = as_tracer(a)
     ndim, offset = len(a.dims), operator.index(offset)
@@ -271,7 +274,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @captures(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     """Write to the elements whose indices along all axes are the same."""
     if not isinstance(a, Tracer):
         raise refuse("np.fill_diagonal writes traced values to an array from outside of the "
@@ -288,13 +291,14 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 @captures(np.trace, method="trace")
-def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+def trace_(a: object, offset: int = 0, axis1: int = 0, axis2: int = 1,
+           dtype: npt.DTypeLike | None = None) -> Any:
     """Return the sum of the diagonal."""
     return np.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 @captures(np.diag)
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: object, k: int = 0) -> Any:
     """Return a diagonal, or a matrix that has a vector as its diagonal."""
     v = as_tracer(v)
     k = operator.index(k)
@@ -309,7 +313,7 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def _triangle(lower: bool) -> Any:
-    def function(m: Any, k: int = 0) -> Any:
+    def function(m: object, k: int = 0) -> Any:
         m = as_tracer(m)
         if not m.dims:
             raise TypeError("tri() missing 1 required positional argument: 'N'")
@@ -329,7 +333,7 @@ captures(np.triu)(_triangle(False))
 
 
 @captures(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a vector norm, or the norm of matrices that takes no singular values."""
     x = as_tracer(x)
     if isinstance(ord, TracedOperand):
@@ -360,7 +364,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         normalize_axis(k, len(x.dims)) for k in axis), keepdims)
 
 
-def _matrix_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Return a norm of matrices, whose rows and columns are along two different axes."""
     if len(set(axes)) < 2:
         raise ValueError("Duplicate axes given.")
@@ -378,7 +382,7 @@ def _matrix_norm(x: Tracer, ord: Any, axes: tuple[int, ...], keepdims: bool) -> 
     raise ValueError("Invalid norm order for matrices.")
 
 
-def _floating(x: Any) -> Tracer:
+def _floating(x: object) -> Tracer:
     x = as_tracer(x)
     if x.dtype.kind == "c":
         raise refuse("factorizing or solving with complex matrices cannot be captured",
@@ -398,7 +402,7 @@ def _require_square(a: Tracer) -> Tracer:
 
 
 @captures(np.linalg.cholesky)
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+def cholesky(a: object, /, *, upper: bool = False) -> Any:
     """Return the lower Cholesky factor of a positive definite matrix, from its lower triangle.
 
     The upper factor is from the upper triangle: U = L', where L is the lower factor of A'.
@@ -410,7 +414,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     return over_stacks(factor, "np.linalg.cholesky", (_require_square(_floating(a)), 2))
 
 
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False) -> Any:
+def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = False) -> Any:
     """Solve a triangular system, as `scipy.linalg.solve_triangular`."""
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
@@ -419,7 +423,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False) -> Any
                                        transposed=trans not in (0, "N")), a, b)
 
 
-def _system(a: Any, b: Any) -> tuple[Tracer, Tracer]:
+def _system(a: object, b: object) -> tuple[Tracer, Tracer]:
     """Return matrix and right-hand side of a system in one dtype, of sizes that agree."""
     a, b = _floating(a), _floating(b)
     if a.dims and b.dims and not same_dim(a.dims[0], b.dims[0]):
@@ -439,7 +443,7 @@ def _on_columns(solve: Any, a: Tracer, b: Tracer) -> Any:
 
 
 @captures(np.linalg.solve)
-def solve(a: Any, b: Any) -> Any:
+def solve(a: object, b: object) -> Any:
     """Solve a linear system, or a stack of systems."""
     a, b = as_tracer(a), as_tracer(b)
     own = 1 if len(b.dims) == 1 else 2
@@ -458,7 +462,7 @@ def _factorized(a: Tracer) -> tuple[Tracer, Tracer]:
 
 
 @captures(np.linalg.inv)
-def inv(a: Any) -> Any:
+def inv(a: object) -> Any:
     """Return the inverse of a matrix, or of each of a stack."""
     def invert(m: Tracer) -> Tracer:
         identity = cast(eye(as_operand(m.dims[0])), m.dtype)
@@ -471,7 +475,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
 
 @captures(np.linalg.slogdet)
-def slogdet(a: Any) -> Any:
+def slogdet(a: object) -> Any:
     """Return sign and logarithm of the determinant."""
     return _SlogdetResult(*over_stacks(_slogdet_one, "np.linalg.slogdet",
                                        (_require_square(_floating(a)), 2)))
@@ -484,14 +488,14 @@ def _slogdet_one(a: Tracer) -> tuple[Tracer, Tracer]:
 
 
 @captures(np.linalg.det)
-def det(a: Any) -> Any:
+def det(a: object) -> Any:
     """Return the determinant."""
     sign, logdet = slogdet(a)
     return sign * np.exp(logdet)
 
 
 @captures(np.cross)
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+def cross(a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -1,
           axis: int | None = None) -> Any:
     """Return the cross product of vectors of three components."""
     if axis is not None:
@@ -510,7 +514,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
 
 
 @captures(np.kron)
-def kron(a: Any, b: Any) -> Any:
+def kron(a: object, b: object) -> Any:
     """Return the Kronecker product of two arrays."""
     a, b = as_tracer(a), as_tracer(b)
     ndim = max(len(a.dims), len(b.dims))
@@ -524,7 +528,7 @@ def kron(a: Any, b: Any) -> Any:
 # --- SciPy, by name: importing it here would cost 0.3 s -------------------------------------------
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(a: object, axis: Any = None, b: object = None, keepdims: bool = False) -> Any:
     """Return log(sum(exp(a))) without overflow, as `scipy.special.logsumexp`."""
     a = as_tracer(a)
     top = stop_gradient(np.max(a, axis=axis, keepdims=True))
@@ -534,7 +538,8 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
     return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(a.dims))))
 
 
-def _log_add_reduce(a: Any, axis: Any = 0, keepdims: bool = False, dtype: Any = None) -> Any:
+def _log_add_reduce(a: object, axis: object = 0, keepdims: bool = False,
+                    dtype: npt.DTypeLike | None = None) -> Any:
     a = as_tracer(a) if dtype is None else cast(a, dtype)
     if a.ndim == 0:
         return a
@@ -544,19 +549,19 @@ def _log_add_reduce(a: Any, axis: Any = 0, keepdims: bool = False, dtype: Any = 
 REDUCTIONS[np.logaddexp] = _log_add_reduce
 
 
-def softmax(x: Any, axis: Any = None) -> Any:
+def softmax(x: object, axis: Any = None) -> Any:
     """Return exponentials that sum to 1, as `scipy.special.softmax`."""
     x = as_tracer(x)
     e = np.exp(x - stop_gradient(np.max(x, axis=axis, keepdims=True)))
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
-def cholesky_of(a: Any, lower: bool = False) -> Any:
+def cholesky_of(a: object, lower: bool = False) -> Any:
     """Return a Cholesky factor, as `scipy.linalg.cholesky`."""
     return cholesky(a, upper=not lower)
 
 
-def solve_of(a: Any, b: Any, lower: bool = False, *, assume_a: Any = None,
+def solve_of(a: Any, b: object, lower: bool = False, *, assume_a: object = None,
              transposed: bool = False) -> Any:
     """Solve a linear system, as `scipy.linalg.solve`: of some matrices it reads one triangle."""
     kinds = {None: False, "general": False, "gen": False, "symmetric": True, "sym": True,
@@ -571,7 +576,7 @@ def solve_of(a: Any, b: Any, lower: bool = False, *, assume_a: Any = None,
     return solve(a.T if transposed else a, b)
 
 
-def norm_of(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
     """Return a norm, as `scipy.linalg.norm`."""
     a = as_tracer(a)
     if a.dtype in (np.float32, np.complex64) and ord in (1, -1, np.inf, -np.inf) and (
@@ -580,22 +585,22 @@ def norm_of(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -
     return norm(a, ord, axis, keepdims)
 
 
-def det_of(a: Any) -> Any:
+def det_of(a: object) -> Any:
     """Return a determinant, as `scipy.linalg.det`, of which single precision is made double."""
     a = as_tracer(a)
     return det(cast(a, np.complex128 if a.dtype.kind == "c" else np.float64))
 
 
-def log_softmax(x: Any, axis: Any = None) -> Any:
+def log_softmax(x: object, axis: object = None) -> Any:
     """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
     return x - logsumexp(x, axis, keepdims=True)
 
 
-def _of_wide(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_wide(name: str, function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function of matrices that refuses small ints, of which SciPy makes float32."""
 
     @functools.wraps(function)
-    def capture(a: Any, *args: Any, **kwargs: Any) -> Any:
+    def capture(a: object, *args: object, **kwargs: object) -> Any:
         dtype = as_tracer(a).dtype
         if dtype.kind in "biu" and dtype.itemsize < 4:
             raise refuse(f"scipy.linalg.{name} of {dtype} cannot be captured",

@@ -20,14 +20,14 @@ from tracejit.trace.values.python_numbers import (
     require,
     strong,
 )
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer
+from tracejit.trace.values.tracer import Lifted, SymInt, TracedOperand, Tracer
 
 __all__: list[str] = []
 
 DOMAIN, RANGE = "math domain error", "math range error"
 
 
-def as_float(x: Any) -> Any:
+def as_float(x: object) -> Any:
     """Return an argument of a function of `math` as a float64 that follows NumPy."""
     if isinstance(x, Mixed) and x.number.dtype == np.float64:
         x = x.number
@@ -41,13 +41,13 @@ def as_float(x: Any) -> Any:
     return np.float64(x)
 
 
-def _is_infinite(x: Any) -> Any:
+def _is_infinite(x: Lifted) -> Any:
     return np.absolute(x) == np.inf
 
 
-def _domain(inside: Callable[..., Any]) -> Callable[..., None]:
+def _domain(inside: Callable[..., object]) -> Callable[..., None]:
     """Require of operands that they lie in a function's domain, or are NaN."""
-    def check(z: Any, *xs: Any) -> None:
+    def check(z: object, *xs: object) -> None:
         require(inside(*xs), ValueError, DOMAIN)
 
     return check
@@ -58,7 +58,7 @@ def _range(function: Callable[[float], float]) -> Callable[..., None]:
     bounds = [last_before_error(function, 0.0, end) if _overflows(function, end) else None
               for end in (-sys.float_info.max, sys.float_info.max)]
 
-    def check(z: Any, x: Any) -> None:
+    def check(z: object, x: Any) -> None:
         low, high = bounds
         size = x if low is None else np.absolute(x)
         require(either(np.logical_not(size > high), x == np.inf if low is None else size == np.inf),
@@ -75,12 +75,12 @@ def _overflows(function: Callable[[float], float], x: float) -> bool:
     return False
 
 
-def _no_nan(z: Any, x: Any, y: Any) -> None:
+def _no_nan(z: object, x: object, y: object) -> None:
     """Require that only NaN makes NaN."""
     require(either(z == z, either(x != x, y != y)), ValueError, DOMAIN)
 
 
-def _power_errors(z: Any, x: Any, y: Any) -> None:
+def _power_errors(z: Lifted, x: Lifted, y: Lifted) -> None:
     require(either(x != 0, np.logical_not(np.less(y, 0))), ValueError, DOMAIN)
     _no_nan(z, x, y)
     require(either(np.logical_not(_is_infinite(z)), either(_is_infinite(x), _is_infinite(y))),
@@ -116,10 +116,10 @@ _MATH: dict[str, tuple[Any, Callable[..., None] | None]] = {
 """From a function's name to NumPy's function, and to the check of result and operands."""
 
 
-def _of_python(ufunc: Any, check: Callable[..., None] | None) -> Callable[..., Any]:
+def _of_python(ufunc: np.ufunc, check: Callable[..., None] | None) -> Callable[..., Any]:
     """A function of `math` gives a Python number, which is weak."""
 
-    def function(*args: Any) -> Any:
+    def function(*args: object) -> Any:
         operands = [as_float(x) for x in args]
         result = of_scalars(ufunc, *operands)
         if check is not None:
@@ -136,7 +136,7 @@ for _name, (_ufunc, _check) in _MATH.items():
 
 
 @captures(math.hypot)
-def math_hypot(*coordinates: Any) -> Any:
+def math_hypot(*coordinates: object) -> Any:
     """Return the length of a vector of any number of coordinates."""
     if len(coordinates) == 1:
         return _of_python(np.absolute, None)(*coordinates)
@@ -165,7 +165,7 @@ def math_log(x: Any, base: Any = None) -> Any:
 
 
 @captures(math.remainder)
-def math_remainder(x: Any, y: Any) -> Any:
+def math_remainder(x: Any, y: Lifted) -> Any:
     """Return x - n y exactly, with the nearest whole number n, as IEEE 754 has it."""
     x, y = as_float(x), as_float(y)
     _no_nan(apply_ufunc(np.fmod, x, y), x, y)
@@ -181,13 +181,13 @@ def math_remainder(x: Any, y: Any) -> Any:
 
 
 @captures(math.floor)
-def math_floor(x: Any) -> Any:
+def math_floor(x: object) -> Any:
     """Return the largest int not above x."""
     return _whole(np.floor, x)
 
 
 @captures(math.ceil)
-def math_ceil(x: Any) -> Any:
+def math_ceil(x: object) -> Any:
     """Return the smallest int not below x."""
     return _whole(np.ceil, x)
 
@@ -201,7 +201,7 @@ def math_trunc(x: Any) -> Any:
     return _whole(np.trunc, x)
 
 
-def _whole(ufunc: Any, x: Any) -> Any:
+def _whole(ufunc: np.ufunc, x: object) -> Any:
     if isinstance(x, SymInt):
         return x
     if isinstance(x, Tracer) and x.dims:
@@ -212,7 +212,7 @@ def _whole(ufunc: Any, x: Any) -> Any:
 
 
 def _erf(name: str) -> Callable[[Any], Any]:
-    def function(x: Any) -> Any:
+    def function(x: object) -> Any:
         result = apply(name, as_float(x))
         result.weak = True
         return result

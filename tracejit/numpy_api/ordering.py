@@ -13,19 +13,19 @@ from tracejit.numpy_api.shapes import moveaxis, normalize_axis
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak
-from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
 
 __all__: list[str] = []
 
 
-def require_no_fields(order: Any) -> None:
+def require_no_fields(order: object) -> None:
     """Raise NumPy's error of an order of fields, which no captured array has."""
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
 
 
 @captures(np.argsort, method="argsort")
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+def argsort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -> Any:
     """Return the order that sorts an array, equal elements in their own order."""
     require_no_fields(order)
     a = as_tracer(a)
@@ -43,7 +43,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
 
 
 @captures(np.sort)
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
+def sort(a: Any, axis: object = -1, kind: object = None, order: Any = None) -> Any:
     """Return a sorted copy."""
     require_no_fields(order)
     a = as_tracer(a)
@@ -56,7 +56,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
     return apply("gather", a, *places, axes=tuple(range(len(places))), position=0)
 
 
-def _sort_inplace(a: Tracer, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+def _sort_inplace(a: Tracer, axis: int = -1, kind: object = None, order: object = None) -> None:
     a[...] = sort(a, axis, kind, order)
 
 
@@ -64,7 +64,7 @@ METHODS["sort"] = _sort_inplace
 
 
 @captures(np.median)
-def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return the middle of the sorted elements, or the mean of the two middle ones."""
     ordered, kept = _ordered(a, axis, "np.median")
     if ordered.dtype.kind in "biu":
@@ -74,7 +74,7 @@ def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return np.reshape(result, kept) if keepdims else result
 
 
-def _ordered(a: Any, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
+def _ordered(a: object, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
     """Return the elements sorted along the first axis, and the shape with that axis kept as 1."""
     a = as_tracer(a)
     kept: tuple[Any, ...] = (1,) * len(a.dims)
@@ -88,7 +88,7 @@ def _ordered(a: Any, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
     return moveaxis(sort(a, axis), axis, 0), kept
 
 
-def _or_nan(result: Any, ordered: Tracer) -> Any:
+def _or_nan(result: Lifted, ordered: Tracer) -> Any:
     """A NaN is sorted to the end, and is the result for what it is in."""
     if ordered.dtype.kind != "f":
         return result
@@ -96,7 +96,7 @@ def _or_nan(result: Any, ordered: Tracer) -> Any:
 
 
 @captures(np.quantile)
-def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def quantile(a: object, q: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return the elements at fractions of the sorted order, interpolated linearly."""
     a = as_tracer(a)
     if a.dtype.kind == "c":
@@ -120,14 +120,14 @@ def quantile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any
 
 
 @captures(np.percentile)
-def percentile(a: Any, q: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def percentile(a: object, q: Any, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return the elements at per cents of the sorted order, interpolated linearly."""
     a = as_tracer(a)
     hundred = a.dtype.type(100) if a.dtype.kind == "f" else 100
     return quantile(a, np.true_divide(q, hundred), axis, keepdims=keepdims)
 
 
-def _is_python_float(q: Any) -> bool:
+def _is_python_float(q: object) -> bool:
     """Whether `isinstance(q, (int, float))`, as `np.float64` is."""
     if isinstance(q, Tracer):
         return not q.is_array and not q.dims and (is_weak(q) or q.dtype == np.float64)
@@ -135,7 +135,7 @@ def _is_python_float(q: Any) -> bool:
 
 
 @captures(np.interp)
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+def interp(x: object, xp: object, fp: object, left: Any = None, right: Any = None) -> Any:
     """Interpolate linearly; the interval of each point is found by comparing with every node."""
     x, xp, fp = map(as_tracer, (x, xp, fp))
     for nodes in (xp, fp):
@@ -162,7 +162,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any
 
 
 @captures(np.searchsorted)
-def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+def searchsorted(a: object, v: Any, side: str = "left") -> Any:
     """Return where elements would have to be inserted to keep order."""
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")

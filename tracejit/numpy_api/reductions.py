@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,12 +35,15 @@ from tracejit.trace.values.equations import (
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__: list[str] = []
 
 _WHOLE = np.dtype(np.int64)
 
 
-def reduce(op: str, a: Any, axis: Any, keepdims: bool = False) -> Tracer:
+def reduce(op: str, a: object, axis: object, keepdims: bool = False) -> Tracer:
     """Emit a reduction, keeping reduced axes as 1 if asked to."""
     a = as_tracer(a)
     axis = _axis(axis)
@@ -63,7 +67,7 @@ def _flag(x: Any) -> bool:
     return bool(x if isinstance(x, (bool, np.bool_)) else operator.index(x))
 
 
-def _axis(axis: Any) -> Any:
+def _axis(axis: object) -> Any:
     """Return an axis argument of C code of NumPy, which takes no bool and no list."""
     if isinstance(axis, (bool, np.bool_)):
         raise TypeError("an integer is required for the axis")
@@ -71,7 +75,7 @@ def _axis(axis: Any) -> Any:
     return axis
 
 
-def _selected(a: Tracer, where: Any, otherwise: Any) -> Tracer:
+def _selected(a: Tracer, where: Any, otherwise: object) -> Tracer:
     """Return an array with something else in place of the elements that a mask leaves out."""
     where = mask_of(where)
     if where is True:
@@ -84,17 +88,18 @@ def _selected(a: Tracer, where: Any, otherwise: Any) -> Tracer:
     return as_tracer(np.where(where, a, cast(otherwise, a.dtype)))
 
 
-def _folded_dtype(ufunc: Any, a: Tracer, dtype: Any, out: Any) -> Tracer:
+def _folded_dtype(ufunc: np.ufunc, a: Tracer, dtype: npt.DTypeLike | None, out: object) -> Tracer:
     """Return an array in the dtype in which NumPy adds or multiplies its elements."""
     given = dtype if dtype is not None else fold_dtype(ufunc, a, out)
     return _widened(a) if given is None else cast(a, given)
 
 
-def _fold(op: str, ufunc: Any) -> Any:
+def _fold(op: str, ufunc: np.ufunc) -> Any:
     """A sum or product."""
 
-    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-                 keepdims: Any = False, initial: Any = np._NoValue, where: Any = True) -> Any:
+    def function(a: object, axis: object = None, dtype: npt.DTypeLike | None = None,
+                 out: object = None, keepdims: object = False, initial: object = np._NoValue,
+                 where: object = True) -> Any:
         a = _folded_dtype(ufunc, as_tracer(a), dtype, out)
         a = _selected(a, where, 0 if op == "reduce_sum" else 1)
         if a.dtype == np.bool_:
@@ -112,7 +117,7 @@ def _fold(op: str, ufunc: Any) -> Any:
     return function
 
 
-def _require_elements(a: Tracer, axis: Any, ufunc: Any) -> None:
+def _require_elements(a: Tracer, axis: object, ufunc: np.ufunc) -> None:
     """Raise NumPy's error of a fold of nothing that has no beginning."""
     if any(current().decide(a.dims[k], "==") is True for k in normalize_axes(axis, len(a.dims))):
         raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no "
@@ -124,9 +129,9 @@ captures(np.sum, method="sum")(_sum)
 captures(np.prod, method="prod")(_prod)
 
 
-def _extremum(op: str, combine: Any) -> Any:
-    def function(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
-                 initial: Any = None, where: Any = True) -> Any:
+def _extremum(op: str, combine: Callable[..., object]) -> Any:
+    def function(a: object, axis: object = None, out: object = None, keepdims: object = False,
+                 initial: object = None, where: object = True) -> Any:
         initial = None if initial is np._NoValue else initial
         a, axis = as_tracer(a), _axis(axis)
         everywhere, where = where is True, mask_of(where)
@@ -170,9 +175,9 @@ captures(np.max, np.amax, method="max")(_max)
 captures(np.min, np.amin, method="min")(_min)
 
 
-def _logical(op: str, ufunc: Any) -> Any:
-    def function(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
-                 where: Any = True) -> Any:
+def _logical(op: str, ufunc: np.ufunc) -> Any:
+    def function(a: object, axis: object = None, out: object = None, keepdims: object = False,
+                 where: object = True) -> Any:
         a = as_tracer(a)
         a = a if a.dtype == np.bool_ else a != 0
         a = _selected(a, where, op == "reduce_and")
@@ -181,11 +186,11 @@ def _logical(op: str, ufunc: Any) -> Any:
     return function
 
 
-def _method(fold: Any) -> Any:
+def _method(fold: Callable[..., object]) -> Any:
     """Return the method of arrays, which takes a dtype by place, before `out`."""
 
-    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-                 keepdims: Any = False, *, where: Any = True) -> Any:
+    def function(a: object, axis: object = None, dtype: npt.DTypeLike | None = None,
+                 out: object = None, keepdims: object = False, *, where: object = True) -> Any:
         if dtype is not None:
             raise refuse("x.all and x.any with a dtype cannot be captured", "Leave it out")
         return fold(a, axis, out, keepdims, where)
@@ -200,7 +205,7 @@ METHODS["all"], METHODS["any"] = _method(_all), _method(_any)
 
 
 @captures(np.count_nonzero)
-def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def count_nonzero(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     """Return how many elements are not zero."""
     return _sum(as_tracer(a) != 0, axis, keepdims=keepdims)
 
@@ -208,12 +213,12 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
 # --- moments ------------------------------------------------------------------------------------
 
 
-def _count(a: Tracer, axis: Any) -> Any:
+def _count(a: Tracer, axis: object) -> Any:
     axes = normalize_axes(axis, len(a.dims))
     return as_operand(product(tuple(a.dims[k] for k in axes)))
 
 
-def _as_inexact(a: Any, dtype: Any = None) -> Tracer:
+def _as_inexact(a: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     a = as_tracer(a)
     if dtype is not None:
         return cast(a, dtype)
@@ -221,8 +226,8 @@ def _as_inexact(a: Any, dtype: Any = None) -> Tracer:
 
 
 @captures(np.mean, method="mean")
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
-         where: Any = True) -> Any:
+def mean(a: object, axis: Any = None, dtype: npt.DTypeLike | None = None, out: object = None,
+         keepdims: object = False, *, where: object = True) -> Any:
     """Return the average."""
     a = _as_inexact(a, dtype)
     a = a if dtype is not None else _folded_dtype(np.add, a, None, out)
@@ -234,13 +239,14 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     return write_reduced(np.add, _divided(_sum(a, axis, a.dtype, keepdims=keepdims), count), out)
 
 
-def _divided(total: Any, count: Any) -> Any:
+def _divided(total: Any, count: object) -> Any:
     """Return a sum divided by how many its terms are, in the dtype of the sum."""
     return cast(total / (count if dims_of(count) else cast(count, np.float64)), total.dtype)
 
 
 @captures(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = False) -> Any:
+def average(a: object, axis: object = None, weights: object = None, *,
+            keepdims: object = False) -> Any:
     """Return the weighted average."""
     axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
@@ -258,8 +264,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: Any = Fa
 
 
 @captures(np.var, method="var")
-def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, *, correction: Any = None) -> Any:
+def var(a: object, axis: Any = None, dtype: npt.DTypeLike | None = None, out: object = None,
+        ddof: object = 0, keepdims: object = False, *, correction: object = None) -> Any:
     """Return the variance."""
     own = as_tracer(a).dtype.kind
     if dtype is not None and (own == "c" or np.dtype(dtype).kind != "f"):
@@ -282,8 +288,8 @@ def root_of_squares(squares: Any) -> Any:
 
 
 @captures(np.std, method="std")
-def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, *, correction: Any = None) -> Any:
+def std(a: object, axis: object = None, dtype: npt.DTypeLike | None = None, out: object = None,
+        ddof: object = 0, keepdims: object = False, *, correction: object = None) -> Any:
     """Return the standard deviation."""
     result = root_of_squares(var(a, axis, dtype, None, ddof, keepdims, correction=correction))
     result = result if dtype is None else cast(result, dtype)
@@ -295,12 +301,12 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 
 
 @captures(np.ptp)
-def ptp(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+def ptp(a: object, axis: object = None, *, keepdims: object = False) -> Any:
     """Return the range from smallest to largest."""
     return _max(a, axis, keepdims=keepdims) - _min(a, axis, keepdims=keepdims)
 
 
-def _nan_fold(fold: Any, fill: Any) -> Any:
+def _nan_fold(fold: Callable[..., Any], fill: Any) -> Any:
     def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         a = as_tracer(a)
         if a.dtype.kind == "c" and fill:
@@ -324,7 +330,7 @@ captures(np.nanmin)(_nan_fold(_min, np.inf))
 
 
 @captures(np.nanmean)
-def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+def nanmean(a: object, axis: object = None, *, keepdims: object = False) -> Any:
     """Return the average of what is not NaN."""
     a = as_tracer(a)
     a = a if a.dtype.kind in "fc" else cast(a, np.float64)
@@ -334,7 +340,8 @@ def nanmean(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 
 @captures(np.cov)
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
+def cov(m: object, y: object = None, rowvar: bool = True, bias: bool = False,
+        ddof: object = None) -> Any:
     """Return the covariance matrix of the rows."""
     m = np.atleast_2d(as_tracer(m))
     m = m if rowvar else m.T
@@ -348,7 +355,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
 
 
 @captures(np.corrcoef)
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: object, y: object = None, rowvar: bool = True) -> Any:
     """Return the correlation matrix of the rows."""
     c: Any = cov(x, y, rowvar)
     if not c.dims:
@@ -358,13 +365,13 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 
 @captures(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: object, x: object) -> Any:
     """Return a polynomial's values by Horner's rule, the highest coefficient first."""
     p, x = as_tracer(p), as_tracer(x)
     total = HiddenPlace()
     total.set(np.zeros_like(x))
 
-    def body(k: Any) -> None:
+    def body(k: object) -> None:
         total.set(total.get() * x + p[k])
 
     trace_loop([total], [total.name], [], body, None, 0, p.dims[0])
@@ -375,7 +382,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def _argument(op: str) -> Any:
-    def function(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    def function(a: Any, axis: object = None, *, keepdims: object = False) -> Any:
         a, axis, keepdims = as_tracer(a), _axis(axis), _flag(keepdims)
         if a.dtype.kind == "c":
             flat = a.reshape(-1) if axis is None else np.moveaxis(
@@ -397,7 +404,8 @@ captures(np.argmin, method="argmin")(_argument("argmin"))
 
 
 @captures(np.cumsum, method="cumsum")
-def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
+           out: object = None) -> Any:
     """Return running sums."""
     a, axis = _folded_dtype(np.add, as_tracer(a), dtype, out), _axis(axis)
     if axis is None:
@@ -409,7 +417,8 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
 
 
 @captures(np.cumprod, method="cumprod")
-def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
+            out: object = None) -> Any:
     """Return running products, computed by a loop, whose derivative is right at zeros too."""
     a, axis = _folded_dtype(np.multiply, as_tracer(a), dtype, out), _axis(axis)
     if axis is None:
@@ -427,7 +436,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 
 
 @captures(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> Any:
     """Return differences of neighbours."""
     a = as_tracer(a)
     axis = normalize_axis(axis, len(a.dims))
@@ -443,7 +452,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 @captures(np.trapezoid)
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1) -> Any:
     """Integrate by the trapezoidal rule."""
     y = as_tracer(y)
     axis = normalize_axis(axis, len(y.dims))
@@ -459,7 +468,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 @captures(np.gradient)
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1) -> Any:
     """Return central differences, one-sided at the ends, with a uniform spacing."""
     f = as_tracer(f)
     f = cast(f, np.float64) if f.dtype.kind in "iu" else f
@@ -479,21 +488,23 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _in_dtype(fold: Any) -> Any:
+def _in_dtype(fold: Callable[..., object]) -> Any:
     """Return a fold that can be told a dtype, as the method `reduce` of its ufunc can."""
 
-    def function(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
-                 initial: Any = None, where: Any = True) -> Any:
+    def function(a: object, axis: object = 0, dtype: npt.DTypeLike | None = None,
+                 out: object = None, keepdims: object = False, initial: object = None,
+                 where: object = True) -> Any:
         return fold(a if dtype is None else cast(a, dtype), axis, out, keepdims, initial, where)
 
     return function
 
 
-def _of_truths(fold: Any, ufunc: Any) -> Any:
+def _of_truths(fold: Callable[..., object], ufunc: np.ufunc) -> Any:
     """Return the method `reduce` of a logical ufunc, which computes in bools, whatever it reads."""
 
-    def function(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False,
-                 initial: Any = np._NoValue, where: Any = True) -> Any:
+    def function(a: object, axis: object = 0, dtype: npt.DTypeLike | None = None,
+                 out: object = None, keepdims: object = False, initial: object = np._NoValue,
+                 where: object = True) -> Any:
         if dtype is not None and np.dtype(dtype) != np.bool_:
             raise refuse(f"np.{ufunc.__name__}.reduce with this dtype cannot be captured",
                          "Leave it out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ from tracejit.trace.values.tracer import Tracer, of_dim, python_dims, tracer_of
 __all__ = ["MaskedArray", "indices_along"]
 
 
-def _binary(ufunc: Any, *, reflected: bool = False) -> Any:
-    def method(self: MaskedArray, other: Any) -> MaskedArray:
+def _binary(ufunc: np.ufunc, *, reflected: bool = False) -> Any:
+    def method(self: MaskedArray, other: object) -> MaskedArray:
         return self._map((lambda x, y: ufunc(y, x)) if reflected else ufunc, other)
 
     return method
@@ -98,7 +99,7 @@ class MaskedArray:
                          "Use np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]")
         return selected
 
-    def _map(self, function: Any, *others: Any) -> Any:
+    def _map(self, function: Callable[..., Any], *others: object) -> Any:
         if any(map(self._needs_count, others)):
             operands = [_selected_or_itself(x) for x in (self, *others)]
             if not any(isinstance(x, MaskedArray) for x in operands):
@@ -106,7 +107,7 @@ class MaskedArray:
         data = function(self.data, *map(self._operand, others))
         return MaskedArray(data, self.given, self.mask)
 
-    def _operand(self, x: Any) -> Any:
+    def _operand(self, x: object) -> Any:
         """Return what is to be combined with all elements, for the selected ones to be right."""
         if isinstance(x, MaskedArray):
             if x.given.value is not self.given.value:
@@ -118,13 +119,13 @@ class MaskedArray:
                          "or use np.where")
         return lift(x)
 
-    def _needs_count(self, x: Any) -> bool:
+    def _needs_count(self, x: object) -> bool:
         """Whether something can be combined with the selected elements alone."""
         if isinstance(x, MaskedArray):
             return x.given.value is not self.given.value
         return len(dims_of(lift(x))) > len(self.data.dims) - self.rows
 
-    def _axes(self, axis: Any) -> tuple[int, ...] | None:
+    def _axes(self, axis: object) -> tuple[int, ...] | None:
         """Return the axes of the whole array that an axis of the selection stands for."""
         whole_axes = len(self.data.dims) - self.rows
         if axis is None or (not whole_axes and axis in (0, -1)):
@@ -134,10 +135,10 @@ class MaskedArray:
                          "Fold np.where(mask, x, neutral)")
         return tuple(range(self.rows))
 
-    def _fold(self, fold: Any, neutral: Any, axis: Any) -> Any:
+    def _fold(self, fold: Callable[..., object], neutral: Any, axis: object) -> Any:
         return fold(np.where(self.mask, self.data, neutral), axis=self._axes(axis))
 
-    def _extremum(self, fold: Any, neutral: float, axis: Any) -> Any:
+    def _extremum(self, fold: Callable[..., object], neutral: float, axis: object) -> Any:
         atom = atom_of(np.any(self.mask))
         emit("check", [atom], {"error": "ValueError", "message": "zero-size array to reduction "
              f"operation {fold.__name__}imum which has no identity"})
@@ -149,23 +150,23 @@ class MaskedArray:
             neutral = neutral > 0
         return self._fold(fold, dtype.type(neutral), axis)
 
-    def sum(self, axis: Any = None) -> Any:
+    def sum(self, axis: object = None) -> Any:
         """Return the sum of the selected elements."""
         return self._fold(np.sum, 0, axis)
 
-    def prod(self, axis: Any = None) -> Any:
+    def prod(self, axis: object = None) -> Any:
         """Return the product of the selected elements."""
         return self._fold(np.prod, 1, axis)
 
-    def max(self, axis: Any = None) -> Any:
+    def max(self, axis: object = None) -> Any:
         """Return the largest of the selected elements."""
         return self._extremum(np.max, -np.inf, axis)
 
-    def min(self, axis: Any = None) -> Any:
+    def min(self, axis: object = None) -> Any:
         """Return the smallest of the selected elements."""
         return self._extremum(np.min, np.inf, axis)
 
-    def mean(self, axis: Any = None) -> Any:
+    def mean(self, axis: object = None) -> Any:
         """Return the average of the selected elements."""
         return self.sum(axis) / np.sum(self.mask, axis=self._axes(axis))
 
@@ -174,7 +175,8 @@ class MaskedArray:
         """Return how many elements are selected."""
         return np.sum(self.mask)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object,
+                        **kwargs: object) -> Any:
         if method == "reduce":
             names = {np.add: "sum", np.multiply: "prod", np.maximum: "max", np.minimum: "min"}
             if ufunc in names and kwargs.keys() <= {"axis"} and inputs[0] is self:
@@ -184,7 +186,8 @@ class MaskedArray:
             return getattr(ufunc, method)(*_all_selected(inputs, name), **kwargs)
         return self._map(lambda _, *operands: ufunc(*operands), *inputs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, func: Callable[..., object], types: object, args: Any,
+                           kwargs: Any) -> Any:
         name = func.__name__.removeprefix("a")
         if name in ("sum", "prod", "max", "min", "mean") and args[0] is self and (
                 kwargs.keys() <= {"axis"} and len(args) <= 2):
@@ -202,10 +205,10 @@ class MaskedArray:
             raise AttributeError(name)
         return getattr(self._or_refuse(f"the attribute {name!r}"), name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self._or_refuse("an item or a slice")[key]
 
-    def __setitem__(self, key: Any, content: Any) -> None:
+    def __setitem__(self, key: object, content: object) -> None:
         self._or_refuse("writing to an item")[key] = content
 
     def __len__(self) -> int:
@@ -218,14 +221,14 @@ class MaskedArray:
         raise refuse("the truth of x[mask] depends on how many elements are selected",
                      "Use np.any(mask & (x != 0)), or count with np.sum(mask)")
 
-    def var(self, ddof: Any = 0) -> Any:
+    def var(self, ddof: object = 0) -> Any:
         """Return the variance of the selected elements."""
         away = self.data - self.mean()
         squares = np.real(away * np.conj(away)) if away.dtype.kind == "c" else away * away
         total = np.sum(np.where(self.mask, squares, 0.0))
         return total / (np.sum(self.mask) - ddof)
 
-    def std(self, ddof: Any = 0) -> Any:
+    def std(self, ddof: object = 0) -> Any:
         """Return the standard deviation of the selected elements."""
         return np.sqrt(self.var(ddof))
 
@@ -285,7 +288,7 @@ class MaskedArray:
         return self._map(np.negative)
 
 
-def _selected_or_itself(x: Any) -> Any:
+def _selected_or_itself(x: object) -> Any:
     if not isinstance(x, MaskedArray):
         return x
     selected = x.selected()
@@ -294,7 +297,7 @@ def _selected_or_itself(x: Any) -> Any:
 
 def _all_selected(operands: Any, what: str) -> list[Any]:
     """Return operands with arrays in place of selections; `Refusal` where data decides a size."""
-    def one(x: Any) -> Any:
+    def one(x: object) -> Any:
         if isinstance(x, (list, tuple)) and any(isinstance(y, MaskedArray) for y in x):
             return [one(y) for y in x]
         return x._or_refuse(what) if isinstance(x, MaskedArray) else x
@@ -305,7 +308,7 @@ def _all_selected(operands: Any, what: str) -> list[Any]:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _mask_of(parts: tuple[Any, ...]) -> Tracer | None:
+def _mask_of(parts: tuple[object, ...]) -> Tracer | None:
     (part, *rest) = parts
     if not rest and isinstance(part, Tracer) and part.dtype == np.bool_:
         return part
@@ -324,7 +327,7 @@ def _spread_mask(x: Tracer, mask: Tracer) -> Tracer:
 
 
 @captures(ADVANCED_GET)
-def get_advanced(x: Tracer, parts: tuple[Any, ...]) -> Any:
+def get_advanced(x: Tracer, parts: tuple[object, ...]) -> Any:
     """Return `x[key]` for a key that holds index arrays or a mask."""
     mask = _mask_of(parts)
     if mask is not None:
@@ -346,7 +349,7 @@ def _require_mask_fits(mask: Tracer, dims: tuple[Dim, ...], first: int) -> None:
                              f"is {sizes[1]}")
 
 
-def _without_masks(x: Tracer, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without_masks(x: Tracer, parts: tuple[object, ...]) -> tuple[Any, ...]:
     """Return a key of one part per axis with the indices of what a mask selects in its place."""
     found: list[Any] = []
     for p in parts:
@@ -363,7 +366,8 @@ def _without_masks(x: Tracer, parts: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _plan(x: Tracer, parts: tuple[Any, ...]) -> tuple[Tracer, list[Tracer], tuple[int, ...], int]:
+def _plan(x: Tracer,
+          parts: tuple[object, ...]) -> tuple[Tracer, list[Tracer], tuple[int, ...], int]:
     """Split a key: the basic part as a view, then index arrays on axes of that view."""
     if any(isinstance(p, (bool, np.bool_)) for p in parts):
         raise refuse("True or False as an index cannot be captured", "Use x[None], or x[None][:0]")
@@ -400,14 +404,14 @@ def _plan(x: Tracer, parts: tuple[Any, ...]) -> tuple[Tracer, list[Tracer], tupl
     return base, indices, axes, axes[0] if together else 0
 
 
-def _axes_of(part: Any) -> int:
+def _axes_of(part: object) -> int:
     """Return for how many axes a part of a key is."""
     if part is None or part is Ellipsis:
         return 0
     return part.ndim if isinstance(part, Tracer) and part.dtype == np.bool_ else 1
 
 
-def _wrapped(i: Any, size: Any, axis: int) -> Tracer:
+def _wrapped(i: object, size: Any, axis: int) -> Tracer:
     if np.dtype(getattr(i, "dtype", type(i))).kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     index = cast(i, np.int64)
@@ -435,7 +439,7 @@ def _counts_to(index: Value, size: Dim) -> bool:
 
 
 @captures(ADVANCED_SET)
-def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
+def set_advanced(x: Tracer, parts: tuple[object, ...], value: object) -> None:
     """Carry out `x[key] = value` for a key that holds index arrays or a mask."""
     mask = _mask_of(parts)
     value = value if isinstance(value, MaskedArray) else lift(value)
@@ -465,14 +469,14 @@ def set_advanced(x: Tracer, parts: tuple[Any, ...], value: Any) -> None:
     _scatter(x, parts, value, "scatter")
 
 
-def _is_of_other_size(x: Tracer, mask: Tracer, value: Any) -> bool:
+def _is_of_other_size(x: Tracer, mask: Tracer, value: object) -> bool:
     """Whether what is written to x[mask] needs as many elements as the mask selects."""
     if isinstance(value, MaskedArray):
         return value.given.value is not mask.value
     return isinstance(value, Tracer) and len(value.dims) > len(x.dims) - len(mask.dims)
 
 
-def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
+def _scatter(x: Tracer, parts: tuple[object, ...], value: object, op: str) -> None:
     base, indices, axes, position = _plan(x, parts)
     value = as_element(value, x.dtype, True) if op == "scatter" else value
     target = gathered_shape(base.dims, indices[0].dims, axes, position)
@@ -498,7 +502,7 @@ def _scatter(x: Tracer, parts: tuple[Any, ...], value: Any, op: str) -> None:
 
 
 @captures(np.ufunc.at)
-def ufunc_at(ufunc: Any, a: Tracer, indices: Any, b: Any = None) -> None:
+def ufunc_at(ufunc: np.ufunc, a: Tracer, indices: object, b: object = None) -> None:
     """Carry out `ufunc.at`: unbuffered, so that repeated indices count each time."""
     parts = normalize(indices)
     if ufunc is np.subtract:
@@ -515,7 +519,7 @@ def ufunc_at(ufunc: Any, a: Tracer, indices: Any, b: Any = None) -> None:
 
 
 @captures(np.nonzero, method="nonzero")
-def nonzero(a: Any) -> tuple[Any, ...]:
+def nonzero(a: object) -> tuple[Any, ...]:
     """Return the indices of elements that are not zero, per axis; no argument may come into it."""
     known = known_array(a, "np.nonzero has a result of this size")
     if known is None:
@@ -525,7 +529,7 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 
 @captures(np.take, method="take")
-def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
+def take(a: Any, indices: Any, axis: object = None, *, mode: str = "raise") -> Any:
     """Return elements at indices along an axis."""
     a = as_tracer(a)
     if mode not in ("raise", "clip", "wrap"):
@@ -541,7 +545,7 @@ def take(a: Any, indices: Any, axis: Any = None, *, mode: str = "raise") -> Any:
 
 
 @captures(np.take_along_axis)
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+def take_along_axis(arr: Any, indices: object, axis: object = -1) -> Any:
     """Return elements at indices that vary along the other axes."""
     arr, indices = as_tracer(arr), as_tracer(indices)
     if axis is None:
@@ -551,7 +555,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 
 @captures(np.ix_)
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args: object) -> tuple[Any, ...]:
     """Return index arrays that pick the product of some indices per axis."""
     indices = [as_tracer(x) for x in args]
     if any(len(i.dims) != 1 for i in indices):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from tracejit.trace.values.indexing import view
 from tracejit.trace.values.reshapes import ravelled, reshaped
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, of_dim, python_dims
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__ = ["filled_in", "normalize_axes", "normalize_axis", "require_no_list"]
 
 
@@ -49,7 +52,7 @@ def normalize_axis(axis: Any, ndim: int) -> int:
     return axis % ndim if ndim else 0
 
 
-def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+def normalize_axes(axis: object, ndim: int) -> tuple[int, ...]:
     """Return an axis argument (None, an int or a tuple) as a tuple of axes."""
     if axis is None:
         return tuple(range(ndim))
@@ -63,7 +66,7 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return (normalize_axis(axis, ndim),)
 
 
-def require_no_list(axis: Any) -> None:
+def require_no_list(axis: object) -> None:
     """Raise NumPy's error where several axes are in a list, which a function takes in a tuple."""
     if isinstance(axis, list):
         raise TypeError("'list' object cannot be interpreted as an integer")
@@ -73,8 +76,8 @@ def require_no_list(axis: Any) -> None:
 
 
 @captures(np.reshape)
-def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None,
-            copy: Any = None) -> Tracer:
+def reshape(a: object, /, shape: object = None, order: str = "C", *, newshape: object = None,
+            copy: object = None) -> Tracer:
     """Return an array in another shape of the same size: a view where NumPy has one."""
     a = as_tracer(a)
     if order == "F":
@@ -89,11 +92,11 @@ def _require_c_order(a: Tracer, order: str, name: str) -> None:
         raise refuse(f"{name} with order={order!r} cannot be captured", "Use order='C'")
 
 
-def _tuple(shape: Any) -> tuple[Any, ...]:
+def _tuple(shape: object) -> tuple[Any, ...]:
     return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
 
 
-def filled_in(dims: tuple[Dim, ...], shape: Any) -> tuple[Dim, ...]:
+def filled_in(dims: tuple[Dim, ...], shape: object) -> tuple[Dim, ...]:
     """Return a new shape with a -1 replaced by what the size leaves; the sizes have to agree."""
     total, target = product(dims), to_dims(_tuple(shape))
     if sum(d == -1 for d in target) > 1:
@@ -113,7 +116,7 @@ def filled_in(dims: tuple[Dim, ...], shape: Any) -> tuple[Dim, ...]:
     return tuple(current().canonical(d) for d in target)
 
 
-def _shape_text(shape: tuple[Any, ...]) -> str:
+def _shape_text(shape: tuple[object, ...]) -> str:
     return f"({','.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
@@ -139,7 +142,7 @@ def exact_quotient(total: Dim, part: Dim) -> Dim:
     return floor_div(total, part) if part != 1 else total
 
 
-def _reshape_method(a: Tracer, *shape: Any, order: str = "C", copy: Any = None) -> Tracer:
+def _reshape_method(a: Tracer, *shape: object, order: str = "C", copy: object = None) -> Tracer:
     return reshape(a, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
 
@@ -147,7 +150,7 @@ METHODS["reshape"] = _reshape_method
 
 
 @captures(np.ravel, method="ravel")
-def ravel(a: Any, order: str = "C") -> Tracer:
+def ravel(a: object, order: str = "C") -> Tracer:
     """Return a flat array: a view of what is contiguous."""
     a = as_tracer(a)
     if order == "F":
@@ -160,7 +163,7 @@ METHODS["flatten"] = lambda a, order="C": ravel(a, order).copy()
 
 
 @captures(np.expand_dims)
-def expand_dims(a: Any, axis: Any) -> Tracer:
+def expand_dims(a: object, axis: object) -> Tracer:
     """Return a view with new axes of size 1."""
     a = as_tracer(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
@@ -171,7 +174,7 @@ def expand_dims(a: Any, axis: Any) -> Tracer:
 
 
 @captures(np.squeeze, method="squeeze")
-def squeeze(a: Any, axis: Any = None) -> Tracer:
+def squeeze(a: object, axis: object = None) -> Tracer:
     """Return a view without axes of size 1."""
     a = as_tracer(a)
     require_no_list(axis)
@@ -187,14 +190,14 @@ def squeeze(a: Any, axis: Any = None) -> Tracer:
 
 
 @captures(np.atleast_1d)
-def atleast_1d(*arys: Any) -> Any:
+def atleast_1d(*arys: object) -> Any:
     """Return arrays with at least one axis."""
     result = [a if a.dims else reshape(a, (1,)) for a in map(as_tracer, arys)]
     return result[0] if len(result) == 1 else tuple(result)
 
 
 @captures(np.atleast_2d)
-def atleast_2d(*arys: Any) -> Any:
+def atleast_2d(*arys: object) -> Any:
     """Return arrays with at least two axes."""
     result = [a if len(a.dims) > 1 else atleast_1d(a)[None, :] for a in map(as_tracer, arys)]
     return result[0] if len(result) == 1 else tuple(result)
@@ -204,7 +207,7 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 @captures(np.transpose, np.permute_dims)
-def transpose(a: Any, axes: Any = None) -> Tracer:
+def transpose(a: object, axes: Any = None) -> Tracer:
     """Return a view with its axes permuted."""
     a = as_tracer(a)
     ndim = len(a.dims)
@@ -216,7 +219,7 @@ def transpose(a: Any, axes: Any = None) -> Tracer:
     return Tracer(a.cell, a.steps) if same else view(a, TransposeStep(order))
 
 
-def _transpose_method(a: Tracer, *axes: Any) -> Tracer:
+def _transpose_method(a: Tracer, *axes: object) -> Tracer:
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
         return transpose(a, axes[0] or None)
     return transpose(a, axes or None)
@@ -227,7 +230,7 @@ PROPERTIES["T"] = transpose
 
 
 @captures(np.swapaxes, method="swapaxes")
-def swapaxes(a: Any, axis1: int, axis2: int) -> Tracer:
+def swapaxes(a: object, axis1: int, axis2: int) -> Tracer:
     """Return a view with two axes exchanged."""
     a = as_tracer(a)
     order = list(range(len(a.dims)))
@@ -240,7 +243,7 @@ PROPERTIES["mT"] = lambda a: swapaxes(a, -1, -2)
 
 
 @captures(np.moveaxis)
-def moveaxis(a: Any, source: Any, destination: Any) -> Tracer:
+def moveaxis(a: object, source: object, destination: object) -> Tracer:
     """Return a view with axes moved."""
     a = as_tracer(a)
     ndim = len(a.dims)
@@ -253,7 +256,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tracer:
 
 
 @captures(np.broadcast_to)
-def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
+def broadcast_to(array: object, shape: object, subok: bool = False) -> Tracer:
     """Return an array repeated to a shape; it cannot be written to, as in NumPy."""
     array = source = as_tracer(array)
     target = to_dims(shape)
@@ -277,15 +280,15 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Tracer:
 # --- joining and splitting ----------------------------------------------------------------------
 
 
-def _promoted(arrays: Sequence[Any]) -> list[Tracer]:
+def _promoted(arrays: Sequence[object]) -> list[Tracer]:
     parts = [as_tracer(a) for a in arrays]
     dtype = np.result_type(*(p.dtype for p in parts))
     return [p if p.dtype == dtype else cast(p, dtype) for p in parts]
 
 
 @captures(np.concatenate)
-def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None,
-                casting: Any = "same_kind") -> Tracer:
+def concatenate(arrays: Any, axis: object = 0, out: object = None, *,
+                dtype: npt.DTypeLike | None = None, casting: Any = "same_kind") -> Tracer:
     """Join arrays along an axis that they have."""
     given = [as_tracer(a) for a in arrays]
     parts = _promoted(given)
@@ -321,7 +324,8 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = Non
 
 
 @captures(np.stack)
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Tracer:
+def stack(arrays: Any, axis: int = 0, out: object = None, *,
+          dtype: npt.DTypeLike | None = None) -> Tracer:
     """Join arrays along a new axis."""
     parts = [as_tracer(a) for a in arrays]
     axis = normalize_axis(axis, len(parts[0].dims) + 1)
@@ -329,13 +333,13 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> 
 
 
 @captures(np.vstack)
-def vstack(tup: Any, *, dtype: Any = None) -> Tracer:
+def vstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Join arrays along the first axis."""
     return concatenate([atleast_2d(a) for a in tup], 0, dtype=dtype)
 
 
 @captures(np.hstack)
-def hstack(tup: Any, *, dtype: Any = None) -> Tracer:
+def hstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Join arrays along the second axis, or the only one."""
     parts = [atleast_1d(a) for a in tup]
     return concatenate(parts, 0 if len(parts[0].dims) == 1 else 1, dtype=dtype)
@@ -349,13 +353,13 @@ def column_stack(tup: Any) -> Tracer:
 
 
 @captures(np.append)
-def append(arr: Any, values: Any, axis: Any = None) -> Tracer:
+def append(arr: object, values: object, axis: object = None) -> Tracer:
     """Return an array with more at its end."""
     return concatenate([arr, values], axis)
 
 
 @captures(np.split)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
+def split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     """Return views of consecutive parts."""
     ary = as_tracer(ary)
     axis = normalize_axis(axis, len(ary.dims))
@@ -375,7 +379,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
 
 
 @captures(np.array_split)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
+def array_split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
     """Return views of consecutive parts, the first ones longer where they cannot be equal."""
     if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
         return split(ary, indices_or_sections, axis)
@@ -385,7 +389,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Trace
 
 
 @captures(np.flip)
-def flip(m: Any, axis: Any = None) -> Tracer:
+def flip(m: object, axis: object = None) -> Tracer:
     """Return a view with axes reversed."""
     m = as_tracer(m)
     axes = normalize_axes(axis, len(m.dims))
@@ -397,7 +401,7 @@ captures(np.flipud)(lambda m: flip(m, 0))
 
 
 @captures(np.roll)
-def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
+def roll(a: object, shift: object, axis: object = None) -> Tracer:
     """Return elements shifted around the end."""
     a = as_tracer(a)
     if axis is None:
@@ -419,7 +423,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tracer:
     return a
 
 
-def _shifts(shift: Any) -> list[Dim]:
+def _shifts(shift: object) -> list[Dim]:
     """Return how far to go along axes: NumPy makes ints of floats here."""
     if isinstance(shift, Tracer) and shift.dims:
         if len(shift.dims) > 1:
@@ -430,7 +434,7 @@ def _shifts(shift: Any) -> list[Dim]:
     return [to_dim(_as_int(s)) for s in _tuple(shift)]
 
 
-def _as_int(x: Any) -> Any:
+def _as_int(x: object) -> Any:
     """Return a number as an int, cut off."""
     if isinstance(x, Tracer) and x.dtype.kind == "f":
         return cast(x, np.int64)
@@ -438,7 +442,7 @@ def _as_int(x: Any) -> Any:
 
 
 @captures(np.pad)
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0,
+def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_values: Any = 0,
         reflect_type: str = "even") -> Tracer:
     """Return an array with more at its edges."""
     array = as_tracer(array)
@@ -470,8 +474,8 @@ _PAD_INDICES: dict[str, Any] = {
 }
 
 
-def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:
-    def pair(x: Any) -> tuple[Any, Any]:
+def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
+    def pair(x: object) -> tuple[Any, Any]:
         x = tuple(x) if isinstance(x, (list, tuple, np.ndarray)) else (x,)
         if any(isinstance(n, int) and n < 0 for n in x):
             raise ValueError("index can't contain negative values")
@@ -485,7 +489,7 @@ def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[Any, Any]]:
 
 
 @captures(np.tile)
-def tile(A: Any, reps: Any) -> Tracer:
+def tile(A: object, reps: object) -> Tracer:
     """Return an array repeated as a whole."""
     a = as_tracer(A)
     counts = to_dims(reps)
@@ -502,7 +506,7 @@ def tile(A: Any, reps: Any) -> Tracer:
 
 
 @captures(np.repeat, method="repeat")
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Tracer:
+def repeat(a: object, repeats: object, axis: object = None) -> Tracer:
     """Return an array with each element repeated."""
     a = as_tracer(a)
     if isinstance(repeats, (list, tuple, np.ndarray)) or (
@@ -524,27 +528,27 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tracer:
 
 
 @captures(np.shape)
-def shape_(a: Any) -> tuple[Any, ...]:
+def shape_(a: object) -> tuple[Any, ...]:
     """Return the shape."""
     return as_tracer(a).shape
 
 
 @captures(np.size)
-def size(a: Any, axis: Any = None) -> Any:
+def size(a: object, axis: object = None) -> Any:
     """Return the number of elements, or how many there are along some axes."""
     a = as_tracer(a)
     return of_dim(product(tuple(a.dims[k] for k in normalize_axes(axis, len(a.dims)))))
 
 
 @captures(np.isscalar)
-def isscalar(element: Any) -> bool:
+def isscalar(element: object) -> bool:
     """A number is one, and an array without axes is none."""
     return np.isscalar(element) or (isinstance(element, TracedOperand) and not (
         isinstance(element, Tracer) and element.is_array))
 
 
 @captures(np.ndim)
-def ndim_(a: Any) -> int:
+def ndim_(a: object) -> int:
     """Return the number of axes."""
     return len(as_tracer(a).dims)
 

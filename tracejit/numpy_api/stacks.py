@@ -14,7 +14,7 @@ from tracejit.trace.values.tracer import Tracer, of_dim
 __all__ = ["over_stacks"]
 
 
-def over_stacks(function: Callable[..., Any], what: str, *operands: tuple[Tracer, int]) -> Any:
+def over_stacks(function: Callable[..., object], what: str, *operands: tuple[Tracer, int]) -> Any:
     """Return `function` of arrays whose last axes are its own, for each place in the axes before.
 
     operands -- pairs of an array and how many axes of it are the function's own
@@ -30,7 +30,7 @@ def over_stacks(function: Callable[..., Any], what: str, *operands: tuple[Tracer
     stacks = [_flattened(t, own, shape) if before else t
               for (t, own), before in zip(operands, leading, strict=True)]
 
-    def element(i: Any) -> Any:
+    def element(i: object) -> Any:
         return function(*(item_of(t, i if before else 0, 0 if before else None)
                           for t, before in zip(stacks, leading, strict=True)))
 
@@ -48,5 +48,5 @@ def _flattened(t: Tracer, own: int, shape: tuple[Any, ...]) -> Tracer:
     return t if len(shape) == 1 else apply("reshape", t, shape=(product(shape), *core))
 
 
-def _unflattened(t: Tracer, shape: tuple[Any, ...]) -> Tracer:
+def _unflattened(t: Tracer, shape: tuple[object, ...]) -> Tracer:
     return t if len(shape) == 1 else apply("reshape", t, shape=(*shape, *t.dims[1:]))

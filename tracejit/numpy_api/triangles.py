@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 @captures(np.tril_indices)
-def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+def tril_indices(n: object, k: object = 0, m: object = None) -> Any:
     """Return rows and columns of the lower triangle, row by row."""
     rows = to_dim(n)
     below = -need_int(to_dim(k), "the number of a diagonal")
@@ -28,7 +28,7 @@ def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
 
 
 @captures(np.triu_indices)
-def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+def triu_indices(n: object, k: object = 0, m: object = None) -> Any:
     """Return rows and columns of the upper triangle, row by row."""
     rows = to_dim(n)
     above = need_int(to_dim(k), "the number of a diagonal")
@@ -39,25 +39,25 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
 
 
 @captures(np.tril_indices_from)
-def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+def tril_indices_from(arr: Tracer, k: object = 0) -> Any:
     """Return rows and columns of the lower triangle of a matrix."""
     return tril_indices(*_shape_of(arr, k))
 
 
 @captures(np.triu_indices_from)
-def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+def triu_indices_from(arr: Tracer, k: object = 0) -> Any:
     """Return rows and columns of the upper triangle of a matrix."""
     return triu_indices(*_shape_of(arr, k))
 
 
 @captures(np.diag_indices)
-def diag_indices(n: Any, ndim: int = 2) -> tuple[Tracer, ...]:
+def diag_indices(n: object, ndim: int = 2) -> tuple[Tracer, ...]:
     """Return the indices of a diagonal, once per axis."""
     return (iota(to_dim(n)),) * ndim
 
 
 @captures(np.diag_indices_from)
-def diag_indices_from(arr: Any) -> tuple[Tracer, ...]:
+def diag_indices_from(arr: Tracer) -> tuple[Tracer, ...]:
     """Return the indices of the diagonal of an array."""
     first, *others = arr.dims
     if not others:
@@ -67,17 +67,17 @@ def diag_indices_from(arr: Any) -> tuple[Tracer, ...]:
     return diag_indices(arr.shape[0], len(arr.dims))
 
 
-def _shape_of(arr: Any, k: Any) -> tuple[Any, Any, Any]:
+def _shape_of(arr: Tracer, k: object) -> tuple[Any, Any, Any]:
     if len(arr.dims) != 2:
         raise ValueError("input array must be 2-d")
     return arr.shape[0], k, arr.shape[1]
 
 
-def _is_square(rows: Dim, columns: Any) -> bool:
+def _is_square(rows: Dim, columns: object) -> bool:
     return columns is None or same_dim(rows, to_dim(columns))
 
 
-def _numbers(n: Any, k: int, m: Any) -> tuple[int, int, int | None]:
+def _numbers(n: object, k: int, m: object) -> tuple[int, int, int | None]:
     why = "the size of a part of a matrix that is no triangle"
     return (need_int(to_dim(n), why), k, None if m is None else need_int(to_dim(m), why))
 

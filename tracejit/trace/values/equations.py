@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from tracejit.trace.values.tracer import (
     describe,
     tracer_of,
 )
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS",
            "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
@@ -149,7 +152,7 @@ def _require_in_range(n: SymInt, value: Atom, dtype: np.dtype) -> None:
                 "message": f"Python integer {{0:.0f}} out of bounds for {dtype.name}"})
 
 
-def cast(x: Any, dtype: np.dtype | type) -> Tracer:
+def cast(x: object, dtype: npt.DTypeLike) -> Tracer:
     """Return an operand with a dtype, as a handle of its own."""
     dtype = np.dtype(dtype)
     x = lift(x)

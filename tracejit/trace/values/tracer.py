@@ -36,10 +36,8 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.ground.views import Step, read_view
 
-__all__ = ["FIELD", "CellPlace", "Number", "SymInt", "TracedOperand", "Tracer", "describe",
+__all__ = ["FIELD", "CellPlace", "Lifted", "SymInt", "TracedOperand", "Tracer", "describe",
            "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
-
-Number = "int | float | complex | bool | np.generic | SymInt | Tracer"
 
 
 def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any]:
@@ -518,6 +516,10 @@ class SymInt(TracedOperand):
     def _marker(self) -> str:
         """Return the text that stands for the int where nobody looks at letters."""
         return repr(self.dim)
+
+
+Lifted = Tracer | SymInt | np.number | np.bool_ | complex | float | int
+"""What is an operand of a captured operation, or becomes one as it is."""
 
 
 def _fitted(d: Dim) -> Any:
