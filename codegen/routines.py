@@ -128,6 +128,12 @@ class Routines:
         self.frame.add(Loop(row.name, ZERO, rows, [
             Do(call("argsort", x, order, work, times(row, n), n), self.frame.origin(eqn))]))
 
+    def positions(self, eqn: Eqn) -> None:
+        """Find where a mask is true."""
+        mask, (n,) = self.code.array(eqn.inputs[0])
+        found, (count,) = self.code.array(eqn.output)
+        self.frame.add(Do(call("positions", mask, found, n, count), self.frame.origin(eqn)))
+
 
 def _element(array: Array, place: Expression) -> Load:
     return Load(array.name, place, array.dtype)
@@ -142,4 +148,4 @@ def _trsm(triangle: str, is_transposed: bool, diagonal: str, *operands: Expressi
 _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "cholesky": Routines.cholesky, "triangular_solve": Routines.triangular_solve,
     "lu": Routines.lu, "solve": Routines.solve, "slogdet": Routines.slogdet,
-    "argsort": Routines.argsort}
+    "argsort": Routines.argsort, "positions": Routines.positions}

@@ -106,5 +106,13 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
                 order[start + k] = work[start + k]
             width *= 2
 
+    def positions(mask, found, n, count):  # type: ignore[no-untyped-def]
+        """Where a mask of n elements is true, which is at `count` places; without branches."""
+        i, k = 0, 0
+        while k < count and i < n:
+            found[k] = i
+            k += 1 if mask[i] else 0
+            i += 1
+
     return {fn.__name__: fn for fn in (
-        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort)}
+        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions)}

@@ -97,7 +97,8 @@ _ROWS = (
     # Routines on buffers.
     Scalar("gemm", "", ""), Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""),
     Scalar("trsm", "", ""),
-    Scalar("argsort", "", ""), Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
+    Scalar("argsort", "", ""), Scalar("positions", "", ""),
+    Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
 )
 
 SCALARS = {row.name: row for row in _ROWS}

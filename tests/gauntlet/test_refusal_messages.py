@@ -108,8 +108,6 @@ NEIGHBOURS: dict[str, Case] = {
     "hash": (lambda x: hash(x) * x, (2.0,), "hash()"),
     "np.r_ of a text": (lambda x: np.r_["0,2", x, x], (B,), "np.r_"),
     "unique": (lambda x: np.unique(x), (B,), "np.unique"),
-    "nonzero": (lambda x: x[np.nonzero(x > 2.0)], (B,), "np.nonzero"),
-    "a mask, then an axis": (lambda x: x[x > 2.0][:, None], (B,), "x[mask]"),
 }
 
 

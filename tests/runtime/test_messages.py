@@ -149,12 +149,6 @@ def indexes_dict(x: Any) -> Any:
     return {0: 1.0}[np.argmax(x)]  # <-- here
 
 
-def sets_masked(x: Any) -> Any:
-    z = np.zeros(3)
-    z[x > 1.0] = x  # <-- here
-    return z
-
-
 def counter() -> Callable[[Any], Any]:
     k = 0
 
@@ -245,22 +239,9 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                      "np.array(...)[i]"),
     "dict at data": (indexes_dict, (X,), "a dict is indexed by a traced value. Make it an array: "
                      "np.array(...)[i]"),
-    "masked array write": (sets_masked, (X,),
-                           "x[mask] = v with an array v has a size that depends on data. "
-                           "Use x[...] = np.where(mask, v, x)"),
     "recursion on data": (recurses, (5.0,),
                           "a recursion that ends on data, or never, cannot be captured. "
                           "Write a loop, or let it end on a size"),
-    "mask as result": (lambda x: x[x > 1.0], (X,),
-                       "x[mask] as a result has a size that depends on data. "
-                       "Return np.where(mask, x, neutral), or a sum, mean, max or min of x[mask]"),
-    "mask in dot": (lambda x: np.dot(x[x > 1.0], x[x > 1.0]), (X,),
-                    "np.dot of x[mask] has a size that "
-                    "depends on data. Use np.where(mask, x, neutral), or a sum, mean, max or min "
-                    "of x[mask]"),
-    "where of one": (lambda x: np.where(x > 0.0), (X,),
-                     "np.where with one argument has a result whose size "
-                     "depends on data. Use np.where(condition, x, y)"),
     "repeat by data": (lambda x: np.repeat(x, [1, 2, 1]), (X,),
                        "np.repeat with one count per element has a "
                        "size that depends on data. Use one count, or index with an array"),

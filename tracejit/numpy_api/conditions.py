@@ -9,10 +9,9 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import captures, loop_dtypes
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dispatch import FUNCTIONS, captures, loop_dtypes
 from tracejit.trace.python.ufunc_calls import write_out
-from tracejit.trace.state.known import constant_copy, known_array
 from tracejit.trace.values.equations import (
     as_strong,
     atom_of,
@@ -35,11 +34,7 @@ __all__ = ["wrapped"]
 def where(condition: object, *branches: object) -> Any:
     """Return elements of x where the condition holds, of y elsewhere."""
     if not branches:
-        known = known_array(condition, "np.where with one argument has a result of this size")
-        if known is None:
-            raise refuse("np.where with one argument has a result whose size depends on data",
-                         "Use np.where(condition, x, y)")
-        return tuple(map(constant_copy, np.nonzero(known)))
+        return FUNCTIONS[np.nonzero](condition)
     if len(branches) != 2:
         raise ValueError("either both or neither of x and y should be given")
     x, y = map(lift, branches)

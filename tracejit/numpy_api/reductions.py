@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.ir.dims import product
+from tracejit.ir.dims import is_nonneg, product
 from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.masks import Whole, unselected
 from tracejit.numpy_api.shapes import (
     broadcast_to,
     normalize_axes,
@@ -28,9 +29,11 @@ from tracejit.trace.values.equations import (
     REDUCTIONS,
     apply,
     as_operand,
+    atom_of,
     cast,
     dims_of,
     dtype_of,
+    emit,
 )
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer, tracer_of
@@ -48,11 +51,33 @@ def reduce(op: str, a: object, axis: object, keepdims: bool = False) -> Tracer:
     a = as_tracer(a)
     axis = _axis(axis)
     axes = normalize_axes(axis, len(a.dims))
-    result = apply(op, a, axes=axes) if axes else tracer_of(a.value)
+    whole = unselected(a) if 0 in axes else None
+    if whole is not None:
+        result = _fold_whole(op, whole, axes)
+    else:
+        result = apply(op, a, axes=axes) if axes else tracer_of(a.value)
     if keepdims and axes:
         kept = tuple(1 if k in axes else d for k, d in enumerate(a.dims))
         result = apply("reshape", result, shape=kept)
     return result
+
+
+def _fold_whole(op: str, x: Whole, axes: tuple[int, ...]) -> Tracer:
+    """Return the fold of a selection as one of all elements, those not selected being neutral."""
+    chosen = np.where(tracer_of(x.mask), x.data, _neutral(op, x.data.dtype))
+    behind = tuple(k + x.rows - 1 for k in axes if k)
+    return apply(op, as_tracer(chosen), axes=(*range(x.rows), *behind))
+
+
+def _neutral(op: str, dtype: np.dtype) -> Any:
+    """Return what changes no fold of a kind."""
+    if op in ("reduce_max", "reduce_min"):
+        if dtype.kind in "iu":
+            bounds = np.iinfo(dtype)
+            return dtype.type(bounds.min if op == "reduce_max" else bounds.max)
+        return dtype.type(False if dtype.kind == "b" else -np.inf) if op == "reduce_max" else (
+            dtype.type(True if dtype.kind == "b" else np.inf))
+    return dtype.type(op in ("reduce_prod", "reduce_and"))
 
 
 def _widened(a: Tracer) -> Tracer:
@@ -152,11 +177,22 @@ def _extremum(op: str, combine: Callable[..., object]) -> Any:
         if is_empty:
             raise ValueError(f"zero-size array to reduction operation {combine.__name__} which has "
                              "no identity")
+        if initial is None:
+            require_some(a, axes, "zero-size array to reduction operation "
+                         f"{combine.__name__} which has no identity")
         result = (reduce(op, a, axis, _flag(keepdims)) if a.dtype.kind != "c" else
                   _complex_extremum(a, axes, op == "reduce_max", _flag(keepdims)))
         return write_reduced(combine, result if initial is None else combine(result, initial), out)
 
     return function
+
+
+def require_some(a: Tracer, axes: Iterable[int], message: str) -> None:
+    """Raise an error at run time where data decides that an array has no element along axes."""
+    trace = current()
+    for d in (trace.canonical(a.dims[k]) for k in axes):
+        if not trace.is_known(d) and not is_nonneg(d - 1, trace.builder.known):
+            emit("check", [atom_of(as_operand(d) > 0)], {"error": "ValueError", "message": message})
 
 
 def _complex_extremum(a: Tracer, axes: tuple[int, ...], largest: bool, keepdims: bool) -> Any:
@@ -389,6 +425,8 @@ def _argument(op: str) -> Any:
                 a, normalize_axis(axis, len(a.dims)), -1)
             result = place_of_extremum(flat, op == "argmax")
             return np.expand_dims(result, normalize_axes(axis, len(a.dims))) if keepdims else result
+        require_some(a, range(len(a.dims)) if axis is None else [normalize_axis(axis, len(a.dims))],
+                     f"attempt to get {op} of an empty sequence")
         if axis is None:
             result = apply(op, flatten_axes(a, tuple(range(len(a.dims)))), axis=0)
             return np.reshape(result, (1,) * len(a.dims)) if keepdims else result

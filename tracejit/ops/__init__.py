@@ -15,6 +15,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     list_items,
     logs,
     reductions,
+    selections,
     shapes,
     special,
     writes,

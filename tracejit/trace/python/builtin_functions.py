@@ -80,7 +80,7 @@ def _length(x: Any) -> Any:
         return of_dim(x.count)
     if has_runs(x):
         return size_of(x)
-    if hasattr(type(x), "as_result") and not isinstance(x, str):  # x[mask]: as many as data says
+    if hasattr(type(x), "as_result") and not isinstance(x, str):
         return x.shape[0]
     method = special_method(x, "__len__")
     if method is not None:

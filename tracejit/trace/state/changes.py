@@ -153,7 +153,7 @@ def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     return result
 
 
-_OURS = re.compile(r"\b(Tracer|SymInt|MaskedArray|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
+_OURS = re.compile(r"\b(Tracer|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
 """What errors of foreign code say that met what stands for arrays and numbers in a capture."""
 
 

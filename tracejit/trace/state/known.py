@@ -25,16 +25,17 @@ from tracejit.trace.values.tracer import TracedOperand, Tracer, need_int, tracer
 __all__ = ["constant_copy", "fix_ints", "known_array", "rests_on_data"]
 
 
-def known_array(x: Any, why: str) -> np.ndarray | None:
+def known_array(x: Any, why: str, *, fixing: bool = True) -> np.ndarray | None:
     """Return what an array holds at every call that this capture is for; None if data decides.
 
-    why -- what needs it, which `.why()` tells where a size is fixed for it
+    why    -- what needs it, which `.why()` tells where a size is fixed for it
+    fixing -- whether sizes may be fixed for it
     """
     if not isinstance(x, TracedOperand):
         return np.asarray(x)
     atom = atom_of(x)
     search = _Search()
-    if not search.is_known(atom):
+    if not search.is_known(atom) or not (fixing or search.has_sizes_of_its_own()):
         return None
     env = search.numbers(why)
     for eqn in search.order:
@@ -108,6 +109,12 @@ class _Search:
 
     def _are_known(self, values: Iterable[Value]) -> bool:
         return all(self.is_known(v) for v in values)
+
+    def has_sizes_of_its_own(self) -> bool:
+        """Return whether the captured arrays' shapes give all ints that are read."""
+        own = {v for leaf in self.leaves for d in leaf.value.aval.shape for v in dim_values(d)
+               if v.dim == d}
+        return all(w in own for v in self.ints for w in dim_values(current().canonical(v.dim)))
 
     def numbers(self, why: str) -> Env:
         """Return what captured arrays and ints are; ints that no array's shape gives are fixed."""

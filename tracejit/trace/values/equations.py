@@ -37,7 +37,7 @@ __all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDU
            "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
            "atom_of", "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value",
            "is_one", "is_weak", "lift", "of_scalars", "require_fits",
-           "require_same_kind", "same_dim", "to_dims"]
+           "require_same_kind", "same_dim", "settle_ones", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
 
@@ -81,7 +81,7 @@ def lift(x: Any) -> Any:
         return FUNCTIONS[np.array](x)
     if isinstance(x, Recorded):
         return current().captured.recorded_value(x)
-    if hasattr(type(x), "as_result"):  # x[mask], or what a clock said
+    if hasattr(type(x), "as_result"):  # what a clock said
         return x.as_result()
     raise refuse(f"a {public_name(type(x))} cannot be an operand of a captured operation",
                  "Use arrays, numbers, or lists of them")
@@ -239,10 +239,20 @@ def broadcast_dims(shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
                 continue
             if chosen == 1:
                 chosen = d
-            elif not same_dim(chosen, d):
-                _stretch(chosen, d, shapes)
+            else:
+                settle_ones(chosen, d)
+                if not same_dim(chosen, d):
+                    _stretch(chosen, d, shapes)
         result.append(trace.canonical(chosen))
     return tuple(result)
+
+
+def settle_ones(a: Dim, b: Dim) -> None:
+    """Begin the capture again where one size is 1 in this call, and data decides the other."""
+    trace = current()
+    if trace.is_known(a) != trace.is_known(b):
+        is_one(a)
+        is_one(b)
 
 
 def is_one(d: Dim) -> bool:

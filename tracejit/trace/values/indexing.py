@@ -27,6 +27,7 @@ from tracejit.trace.values.equations import (
     is_weak,
     lift,
     same_dim,
+    settle_ones,
     to_dim,
 )
 from tracejit.trace.values.identities import named
@@ -211,6 +212,8 @@ def broadcast_value(value: Any, shape: tuple[Dim, ...]) -> Any:
     if extra > 0 and all(d == 1 or is_one(d) for d in dims[:extra]):
         value = apply("reshape", value, shape=dims[extra:])
         dims = dims[extra:]
+    for d, s in zip(reversed(dims), reversed(shape), strict=False):
+        settle_ones(d, s)
     compatible = len(dims) <= len(shape) and all(
         d == 1 or same_dim(d, s) or is_one(d)
         for d, s in zip(reversed(dims), reversed(shape), strict=False))
@@ -248,7 +251,7 @@ def normalize(key: Any) -> tuple[Any, ...]:
 
 def _lifted(part: Any) -> Any:
     """Return a part of a key with an array in place of a list, a tuple or a range."""
-    if hasattr(type(part), "as_result"):  # a selection by a mask
+    if hasattr(type(part), "as_result"):
         return part.as_result()
     if isinstance(part, (list, tuple)) and not flatten(part)[0]:
         return lift(np.zeros(np.shape(part), np.int64))  # np.array([]) would be one of floats
