@@ -108,9 +108,11 @@ class _Count:
 
     def most_repeated(self, root: Value) -> Value | None:
         """Return the array nearest to the root, in the order of the program, that is repeated."""
-        order = {v: k for k, v in enumerate(self.elements.makers)}
         repeated = [v for v, times in self.emitted.items() if times > 1 and v is not root]
-        return max(repeated, key=order.__getitem__, default=None)
+        if not repeated:
+            return None
+        order = {v: k for k, v in enumerate(self.elements.makers)}
+        return max(repeated, key=order.__getitem__)
 
     def element(self, a: Atom, index: Idx) -> None:
         """Count an element of an operand."""

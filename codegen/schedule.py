@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tracejit.codegen.buffers import Buffer, Buffers
-from tracejit.codegen.elements import Elements, is_array
+from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.products import is_matrix_product
 from tracejit.codegen.statements import Access, Statement, statements_of
 from tracejit.ir.core import Block, Eqn, Value
@@ -328,8 +328,10 @@ def _keeps_apart(nest: Nest, statement: Statement, accesses: list[Access], uses:
                  buffers: Buffers) -> Reason | None:
     """Why an iteration of the shared loops touches more than the same one of the other does."""
     dims = {v: w.dim for v, w in mapping.items()}
-    mine = [(a, None if a.index is None else tuple(substitute(i, dims) for i in a.index))
-            for a in accesses]
+    mine: dict[Buffer, list[tuple[Access, Idx | None]]] = {}
+    for a in accesses:
+        index = None if a.index is None else tuple(substitute(i, dims) for i in a.index)
+        mine.setdefault(a.buffer, []).append((a, index))
     depth = len(shared)
     if _goes_in_order(statement, depth):
         return Reason(IN_ORDER)
@@ -339,8 +341,8 @@ def _keeps_apart(nest: Nest, statement: Statement, accesses: list[Access], uses:
         if _goes_in_order(other, depth):
             return Reason(IN_ORDER)
         for theirs in other.accesses(elements, buffers):
-            for a, index in mine:
-                if a.buffer is not theirs.buffer or not (a.is_write or theirs.is_write):
+            for a, index in mine.get(theirs.buffer, ()):
+                if not (a.is_write or theirs.is_write):
                     continue
                 if index is None or theirs.index is None:
                     return Reason(ANYWHERE, (a.buffer,))

@@ -74,6 +74,8 @@ class Statement:
     extra: dict[str, object] = field(default_factory=dict)
     shape: tuple[Dim, ...] | None = None
     """The shape through which the target is indexed, where it is not the target's own."""
+    found: tuple[int, list[Access]] | None = field(default=None, init=False, repr=False)
+    """What it reads and writes, and of how many stored arrays that was found out."""
 
     @property
     def makes_operand(self) -> bool:
@@ -131,9 +133,16 @@ class Statement:
         self.operands = [(a, tuple(substitute(i, dims) for i in index))
                          for a, index in self.operands]
         self.index = tuple(substitute(i, dims) for i in self.index)
+        self.found = None
 
     def accesses(self, elements: Elements, buffers: Buffers) -> list[Access]:
         """Return the elements of buffers that one execution reads and writes."""
+        stored = len(buffers.of) + len(elements.stored)  # both grow, and only grow
+        if self.found is None or self.found[0] != stored:
+            self.found = stored, self._find_accesses(elements, buffers)
+        return self.found[1]
+
+    def _find_accesses(self, elements: Elements, buffers: Buffers) -> list[Access]:
         find = elements.loads_of if self.makes_operand else elements.loads
         found = [Access(buffers.of[v], v.aval.shape, at, False)
                  for a, index in self.operands

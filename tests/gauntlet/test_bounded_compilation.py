@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tracejit
+from tracejit.codegen.statements import Statement
 from tracejit.runtime.progress import _Compilation
 
 STEPS: dict[str, str] = {
@@ -69,6 +70,29 @@ def test_source_grows_with_the_steps_of_shallow_water(tmp_path: Path) -> None:
                               "np.sum(e * e)"), u, e) for k in (2, 4, 8)]
     assert counts[1] <= 3.2 * counts[0]
     assert counts[2] <= 3.2 * counts[1]
+
+
+@pytest.mark.parametrize("step", ["x = np.sin(x) * 1.1 + a[1]", "x = np.sin(x) * a[1]"])
+def test_what_statements_read_is_found_once_for_each(
+        step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each statement is compared with those before it, so it must not be looked through again."""
+    asked = 0
+    find = Statement._find_accesses
+
+    def counted(self: Statement, *where: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return find(self, *where)
+
+    monkeypatch.setattr(Statement, "_find_accesses", counted)
+    x = np.linspace(0.5, 1.5, 40)
+    counts = []
+    for k in (20, 40, 80):
+        before = asked
+        _lines(_program(tmp_path, "a, x", step, k, "np.sum(x * x)"), x, x)
+        counts.append(asked - before)
+    assert 0 < counts[1] <= 2.3 * counts[0]
+    assert counts[2] <= 2.3 * counts[1]
 
 
 @pytest.mark.parametrize("name", STEPS)
