@@ -175,11 +175,19 @@ class Function(Displayed, Generic[P, R]):
 
     def _specs(self, leaves: list[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
         """Return the specs of arguments, and these, what lies on a device in one form."""
-        if self._target == "cpu":
-            return tuple(map(spec_of_leaf, leaves)), leaves
-        from tracejit.program.cuda.arrays import specs_of_arguments
+        try:
+            if self._target == "cpu":
+                return tuple(map(spec_of_leaf, leaves)), leaves
+            from tracejit.program.cuda.arrays import specs_of_arguments
 
-        return specs_of_arguments(leaves)
+            return specs_of_arguments(leaves)
+        except Refusal as e:
+            raise Refusal(f"{self._where()}{e}") from None
+
+    def _where(self) -> str:
+        """Return the file and line of the function, as the beginning of a refusal."""
+        code = getattr(self.transform.fn, "__code__", None)
+        return "" if code is None else f"{line_name(code.co_filename, code.co_firstlineno)}: "
 
     def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
         result = chosen.attempt(leaves)
@@ -189,13 +197,11 @@ class Function(Displayed, Generic[P, R]):
 
     def _unsteady(self, chosen: Specialisation) -> Refusal:
         """Return the refusal of a program whose guards do not even hold after its capture."""
-        code = getattr(self.transform.fn, "__code__", None)
-        where = "" if code is None else f"{line_name(code.co_filename, code.co_firstlineno)}: "
         found = next((g for g in chosen.interface.guards if not g.holds()), None)
         what = "something from outside" if found is None else str(found.path)
-        return Refusal(f"{where}{chosen.interface.name} reads {what}, which is another object at "
-                       "every reading, a property's result perhaps. Pass it as an argument, or "
-                       "keep it in a variable")
+        return Refusal(f"{self._where()}{chosen.interface.name} reads {what}, which is another "
+                       "object at every reading, a property's result perhaps. Pass it as an "
+                       "argument, or keep it in a variable")
 
     def _recorded(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
                   leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:

@@ -33,7 +33,7 @@ from tracejit.trace.ground.facts import Fact
 from tracejit.trace.ground.layouts import Input
 from tracejit.trace.ground.memory import Memory, NeedOneArray
 from tracejit.trace.ground.restarts import NeedLeast, NeedNames, NeedOneCopy, NeedStatic, Relist
-from tracejit.trace.ground.source import describe_line, line_of_error
+from tracejit.trace.ground.source import describe_line, find_site, line_of_error
 
 # (importing these fills `upward.ABOVE`)
 from tracejit.trace.hooks import hooks  # noqa: F401
@@ -358,7 +358,10 @@ class _Attempt:
         raise AssertionError
 
     def _captured_input(self, content: Any, path: Path, name: str) -> tuple[Value, Tracer]:
-        spec = spec_of_leaf(content)
+        try:
+            spec = spec_of_leaf(content, repr(str(path)))
+        except Refusal as e:
+            raise Refusal(f"{describe_line(find_site())}: {e}") from None
         if isinstance(path.root, Holder) and path.root.content is content and spec.ndim:
             # it is this array forever: what is 1 is known
             spec = replace(spec, sizes=tuple(1 if d == 1 else None for d in content.shape))

@@ -59,38 +59,38 @@ def is_plain_subclass(cls: type) -> bool:
         *dir(np.ndarray), "__array_ufunc__", "__array_function__", "__getattr__"}
 
 
-def spec_of_leaf(x: Any) -> ArgSpec:
-    """Return the spec of an argument's leaf; `Refusal` for arrays that cannot be captured."""
+def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
+    """Return the spec of an input's leaf; `Refusal`, which calls it `what`, where it has none."""
     if isinstance(x, ArgSpec):
         return x
     kind = _BY_TYPE.get(type(x))
     if kind is not None:
         if kind == "int" and not -1 << 63 <= x < 1 << 63:
-            raise Refusal(f"an argument is the int {x}, which does not fit into 64 bits. Pass a "
+            raise Refusal(f"{what} is the int {x}, which does not fit into 64 bits. Pass a "
                           "float, if it need not be exact")
         return ArgSpec(kind, _DTYPE_OF[kind])
     if isinstance(x, np.ndarray):
         kind_of_array: Any = type(x)
         if kind_of_array is not np.ndarray and not is_plain_subclass(kind_of_array):
-            raise Refusal(f"an argument is a {type(x).__name__}, whose operations mean something "
+            raise Refusal(f"{what} is a {type(x).__name__}, whose operations mean something "
                           "else than an array's. Pass np.asarray(x), or data and mask as two "
                           "arrays")
         dtype = x.dtype if x.dtype.isnative else x.dtype.newbyteorder("=")
         if dtype not in DTYPES.values():
-            raise Refusal(f"an argument is an array of dtype {x.dtype}, which cannot be captured. "
+            raise Refusal(f"{what} is an array of dtype {x.dtype}, which cannot be captured. "
                           "Use float32, float64, complex64, complex128, integers or bool")
         return ArgSpec("array", dtype, x.ndim)
     if isinstance(x, np.generic) and x.dtype in DTYPES.values():
         return ArgSpec("scalar", x.dtype)
     if hasattr(type(x), ON_DEVICE) and hasattr(x, ON_DEVICE):
-        raise Refusal("an argument is an array on a CUDA device, and this runs on the CPU. Give "
+        raise Refusal(f"{what} is an array on a CUDA device, and this runs on the CPU. Give "
                       'the transform target="cuda", or pass a copy: x.get() in CuPy, '
                       "x.cpu().numpy() in PyTorch, x.copy_to_host() in Numba")
     remedy = remedy_for(x)
     if remedy is not None:
         from tracejit.trace.ground.public_names import public_name
 
-        raise Refusal(f"an argument is a {public_name(type(x))}, which is no array of NumPy's. "
+        raise Refusal(f"{what} is a {public_name(type(x))}, which is no array of NumPy's. "
                       f"{remedy}")
     return ArgSpec("static", content=x)
 
