@@ -696,10 +696,6 @@ def different_things(x):
     return len(found)
 
 
-def least_tuple(x):
-    return min([(v, k) for k, v in enumerate(x) if v > 0])[0]
-
-
 def written_after_it_was_appended(x):
     y, found, s = np.zeros(3) * x[0], [], abs(x[0])
     while s < 9:
@@ -856,7 +852,7 @@ def whole_list_as_a_result(x):
 
 
 REFUSED = [grown_while_walked, grown_while_numbered, popped_while_walked, tuples,
-           different_things, least_tuple, whole_list_as_a_result,
+           different_things, whole_list_as_a_result,
            written_after_it_was_appended, written_before_it_was_appended,
            written_in_the_next_iteration, written_after_the_loop,
            written_in_the_list, read_and_written_in_the_list,

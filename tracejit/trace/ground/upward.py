@@ -20,6 +20,7 @@ class Above:
     apply_operator: Callable[..., Any]
     apply_inplace: Callable[..., Any]
     array_of: Callable[..., Any]
+    call_function: Callable[..., Any]
     call_ufunc: Callable[..., Any]
     naming: Callable[..., Any]
     named: Callable[..., Any]

@@ -39,6 +39,10 @@ class DecisionHooks:
             raise Unroll("the filter of a comprehension needs its iterations one by one", refusal)
         raise refusal
 
+    def tested(self, x: Any) -> Any:
+        """Return whether an operand of a condition is true: nothing else of it matters."""
+        return truth(x)
+
     def binding(self, fn: FunctionType, names: tuple[str, ...]) -> Callable[[], Any]:
         """Return an operand that is evaluated later, if at all, and then binds some names."""
         return _Binding(fn, name_places(names, fn))

@@ -30,6 +30,7 @@ from tracejit.trace.lists.iterables import (
     make_reversed,
     make_zip,
 )
+from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_functions, list_making
 from tracejit.trace.python.calls import (
     BUILTINS,
@@ -38,6 +39,7 @@ from tracejit.trace.python.calls import (
     holds_traced,
     type_of,
 )
+from tracejit.trace.python.library import extreme_by_key, sorted_by_key, sorted_by_keys
 from tracejit.trace.python.objects import (
     any_of,
     attribute_of_traced,
@@ -95,12 +97,14 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1:
             items = _items(args[0])
-            if has_runs(items):
-                if kwargs:
-                    list_runs.give_up(items, f"{plain.__name__}() with a key or a default")
+            if kwargs.get("key") is not None or has_runs(items) or _holds_rows(items):
+                if kwargs or _holds_rows(items):
+                    return _extreme_by_key(ufunc, plain, items, **kwargs)
                 return list_functions.extreme(items, ufunc, lambda x, y: _weak_pair(ufunc, x, y))
             args = (tuple(items) if is_iterator(items) else items,)
-        if kwargs.get("key") is not None or not any(map(holds_traced, args)):
+        if kwargs.get("key") is not None:
+            return _extreme_by_key(ufunc, plain, args, **kwargs)
+        if not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
         if len(args) == 1:
             if isinstance(args[0], Tracer):
@@ -112,6 +116,28 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return function
+
+
+def _holds_rows(xs: Any) -> bool:
+    """Return whether a list has tuples with traced numbers in them."""
+    return isinstance(xs, (list, tuple)) and any(
+        isinstance(x, Rows) or (isinstance(x, tuple) and holds_traced(x)) for x in xs)
+
+
+def _extreme_by_key(ufunc: Any, plain: Callable[..., Any], items: Any, *, key: Any = None,
+                    **default: Any) -> Any:
+    """Return the largest or smallest item by a key: Python's own where no key is traced."""
+    items = tuple(items) if is_iterator(items) else items
+    if isinstance(items, (list, tuple, range)) and not has_runs(items) and key is not None:
+        keys = [call_function(key, (x,), {}) for x in items]
+        if not any(map(holds_traced, keys)):
+            read_deeply(keys)
+            places = range(len(keys))
+            found = call_natively(plain, (places,), {"key": keys.__getitem__, "default": None})
+            return items[found] if keys else call_natively(plain, (items,), default)
+    largest = ufunc is np.maximum
+    return call_function(extreme_by_key, (f"{plain.__name__}() arg is an empty sequence", largest,
+                                          items, key, *default.values()), {})
 
 
 def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
@@ -420,10 +446,26 @@ def _map(fn: Any, *xs: Any) -> Any:
 def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
     found = _list_of(list)(xs) if isinstance(xs, Tracer) else _items(xs)
     if has_runs(found):
+        if key is not None or list_runs.joined(found) is None:
+            return call_function(sorted_by_key, (found, key, reverse), {})
         return list_functions.ordered(found, key, reverse)
     if key is None and (floats := list_functions.sorted_floats(found, reverse)) is not None:
         return note_made(floats)
+    if key is not None or _holds_rows(found):
+        return _sorted_items(list(found), key, reverse)
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
+
+
+def _sorted_items(items: list[Any], key: Any, reverse: Any) -> list[Any]:
+    """Sort items of which Python knows how many there are: itself, where no key is traced."""
+    keys = items if key is None else [call_function(key, (x,), {}) for x in items]
+    if any(map(holds_traced, keys)):
+        found: list[Any] = call_function(sorted_by_keys, (items, keys, reverse), {})
+        return found
+    read_deeply(keys)
+    order = call_natively(sorted, (range(len(items)),),
+                          {"key": keys.__getitem__, "reverse": reverse})
+    return note_made([items[k] for k in order])  # type: ignore[no-any-return]
 
 
 def _fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:

@@ -24,10 +24,12 @@ from tracejit.trace.ground.modules import home_of, is_followed, is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.ground.strangers import STRANGERS
-from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
+from tracejit.trace.lists.indexable import indexable, readable, sort_columns
 from tracejit.trace.lists.iterables import TracedIterable
-from tracejit.trace.python import list_functions, list_items
+from tracejit.trace.python import list_items
+from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.state.changes import (
     CONTAINERS,
     before_change,
@@ -66,6 +68,7 @@ _ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np
 """What gives arrays of no axes, where other functions of NumPy give numbers."""
 
 
+@above
 def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a function from captured code."""
     asked = current().captured.asked(fn, args, kwargs)
@@ -75,6 +78,9 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
                      "Write the expression out, or give it a dict of the names that it needs")
     known = _is_known_by_identity(fn)
+    own = LIBRARY.get(fn) if known else None
+    if own is not None and any(map(holds_traced, (*args, *kwargs.values()))):
+        return _call_python(own, args, kwargs)
     replacement = BUILTINS.get(fn) if known else None
     capture = FUNCTIONS.get(fn) if known else None
     owner = getattr(fn, "__self__", None)
@@ -145,12 +151,14 @@ _OF_RUNS: tuple[Any, ...] = (
 """The builtins that know lists of which a size says how long they are."""
 
 
-_SHOWS: tuple[Any, ...] = (print, id)
-"""The builtins that do not look at how long a list is."""
+_SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns)
+"""The functions that do not look at how long a list is, or know."""
 
 
 def _is_users(fn: Any) -> bool:
     """Return whether a call only hands its arguments on to captured code."""
+    if any(fn is f for f in _SHOWS):
+        return True
     if isinstance(fn, FunctionType):
         return fn.__code__ is not None and captured_function(fn) is not None
     if isinstance(fn, (MethodType, functools.partial)):
@@ -158,8 +166,6 @@ def _is_users(fn: Any) -> bool:
     if isinstance(fn, type):
         init = fn.__init__  # type: ignore[misc]
         return isinstance(init, FunctionType) and not _is_librarys(init)
-    if any(fn is f for f in _SHOWS):
-        return True
     call = type(fn).__call__ if callable(fn) else None
     return (isinstance(call, FunctionType) and not _is_librarys(call) and (
         type(fn).__module__.partition(".")[0] != "tracejit")) or hasattr(fn, "py_func") or (
@@ -369,10 +375,8 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     name = fn.__name__
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
         return _item_of_namespace(owner, *args)
-    if name == "sort" and type(owner) is list and not kwargs.get("key"):
-        floats = list_functions.sorted_floats(owner, kwargs.get("reverse", False))
-        if floats is not None:
-            return _put(owner, floats)
+    if name == "sort" and type(owner) is list and (traced or holds_traced(owner)):
+        return _put(owner, call_function(sorted, (owner,), kwargs))
     if fn is builtins.breakpoint:
         _refuse_debugger("breakpoint")
     clock = CLOCKS.get(fn) if owner is time else None

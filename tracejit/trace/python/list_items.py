@@ -32,6 +32,7 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.filling import Slots, located, refuse_unless_filled
 from tracejit.trace.lists.grown import ByData
 from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, the_run
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
 from tracejit.trace.state.changes import known_container, note_made
@@ -215,6 +216,11 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
     if isinstance(run, Slots):
         new = run.bound(k, content)
         _change(xs, [*xs[:place[0]], *new, *xs[place[0] + 1:]], "filling a place of a list")
+        return None
+    if isinstance(run, Rows) and is_row(content) and same_rows(content, run.template):
+        for column, y in zip(run.columns, places_of(content), strict=True):
+            _writing(xs)
+            _put(column, k, y)
         return None
     if not isinstance(run, Stored) or run.nest:
         run.give_up("binding an item of a list of arrays or lists to another one")
@@ -422,7 +428,11 @@ def sorted_run(xs: Any, key: Any, reverse: Any) -> Run:
 
 
 def _sort(xs: list[Any], *, key: Any = None, reverse: Any = False) -> None:
-    _change(xs, [sorted_run(xs, key, reverse)], "list.sort()")
+    if key is not None or joined(xs) is None:
+        _change(xs, ABOVE.call_function(sorted, (xs,), {"key": key, "reverse": reverse}),
+                "list.sort()")
+    else:
+        _change(xs, [sorted_run(xs, key, reverse)], "list.sort()")
 
 
 def where_equal(xs: list[Any], x: Any, why: str) -> Tracer:

@@ -218,6 +218,8 @@ def compare(op: str, a: Any, b: Any) -> Any:
         found = _compare_lists(op, a, b)
         if found is not NotImplemented:
             return found
+    if isinstance(a, tuple) and isinstance(b, tuple) and (_has_traced(a) or _has_traced(b)):
+        return _compare_tuples(op, a, b)
     o = COMPARISONS[op]
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
@@ -234,6 +236,33 @@ def _compare_lists(op: str, a: Any, b: Any) -> Any:
         return op == "NotEq"
     found = list_functions.equal(a, b)
     return found if op == "Eq" else negated(found)
+
+
+def _has_traced(xs: tuple[Any, ...]) -> bool:
+    return any(isinstance(x, TracedOperand) or (isinstance(x, tuple) and _has_traced(x))
+               for x in xs)
+
+
+def _compare_tuples(op: str, a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
+    """Return `a op b` of tuples with traced items: the first two that differ decide."""
+    if op in ("Eq", "NotEq") and len(a) != len(b):
+        return op == "NotEq"
+    result: Any = COMPARISONS[op].plain(len(a), len(b))
+    for x, y in reversed(list(zip(a, b, strict=False))):
+        same = are_one_object(x, y) or truth(compare("Eq", x, y))
+        if same is True:
+            continue
+        differ: Any = {"Eq": False, "NotEq": True}.get(op)
+        differ = truth(compare(op, x, y)) if differ is None else differ
+        result = differ if same is False else _chosen(same, result, differ)
+    return result
+
+
+def _chosen(test: Any, a: Any, b: Any) -> Any:
+    """Return one of two truths."""
+    if a is b:
+        return a
+    return tracer_of(np.where(test, a, b).value, weak=True)
 
 
 def negated(x: Any) -> Any:

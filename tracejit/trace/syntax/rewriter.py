@@ -284,7 +284,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.Tuple([constant(n) for n in changes.carried], ast.Load())
 
     def _if(self, s: ast.If) -> Stmts:
-        test = self.visit(s.test)
+        test = self.visit(_tested(s.test))
         then, other = self._fresh("then"), self._fresh("else")
         call = hook("if_", test, load(then), load(other), self._names(s))
         return [self._region(then, s.body, s), self._region(other, s.orelse, s), ast.Expr(call)]
@@ -292,7 +292,7 @@ class _Rewriter(ast.NodeTransformer):
     def _while(self, s: ast.While) -> Stmts:
         cond, body = self._fresh("while"), self._fresh("body")
         flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
-        test = ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test
+        test = _tested(ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test)
         head = self._region(cond, [place(ast.Return(place(test, s.test)), s.test)], s)
         call = hook("while_", load(cond), load(body), self._changes(s))
         return [head, self._region(body, s.body, s), ast.Expr(call)]
@@ -518,14 +518,17 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
-            return place(hook("not_", self.visit(node.operand)), node)
+            return place(hook("not_", self.visit(_tested(node.operand))), node)
         if isinstance(node.operand, ast.Constant):
             return node
         return place(hook("unary", constant(type(node.op).__name__), self.visit(node.operand)),
                      node)
 
+    def visit__Truth(self, node: _Truth) -> Any:
+        return place(hook("tested", self.visit(node.operand)), node)
+
     def visit_IfExp(self, node: ast.IfExp) -> Any:
-        return place(hook("choose", self.visit(node.test), self._deferred(node.body),
+        return place(hook("choose", self.visit(_tested(node.test)), self._deferred(node.body),
                           self._deferred(node.orelse)), node)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -605,6 +608,28 @@ class _Rewriter(ast.NodeTransformer):
         spec = constant("") if part.format_spec is None else self.visit(part.format_spec)
         return place(hook("formatted", self.visit(part.value), constant(part.conversion), spec),
                      part)
+
+
+class _Truth(ast.expr):
+    """An operand of a condition, of which only the truth matters."""
+
+    _fields = ("operand",)
+    operand: ast.expr
+
+
+def _tested(test: ast.expr) -> ast.expr:
+    """Return a condition of which `and` and `or` give no operand, but whether it is true."""
+    if not isinstance(test, ast.BoolOp):
+        return test
+    values: list[ast.expr] = []
+    for x in test.values:
+        if isinstance(x, ast.BoolOp):
+            values.append(_tested(x))
+        elif isinstance(x, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            values.append(place(_Truth(x), x))
+        else:
+            values.append(x)
+    return ast.copy_location(ast.BoolOp(test.op, values), test)
 
 
 def _of_items(function: Any, count: int) -> Any:

@@ -1,0 +1,93 @@
+"""Lists of which data says what item is meant: their items in one run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import FUNCTIONS
+from tracejit.trace.lists.grown import plain_items
+from tracejit.trace.lists.list_runs import joined
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.state.changes import known_container, note_made
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.mixed import storage, united
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["indexable", "readable", "sort_columns"]
+
+
+def indexable(xs: Any) -> None:
+    """Put the items of a list into one run, in place; refuse where they are unlike one another."""
+    if not isinstance(xs, list) or _is_one_run(xs):
+        return
+    trace = current()
+    trace.captured.refuse_change(xs)
+    refuse_joined_change(xs)
+    known_container(xs, "a list's order, which data decides,", by_data=True)
+    if xs:
+        xs[:] = [_one_run(xs)]
+
+
+def readable(xs: Any) -> Any:
+    """Return a list with the items of one in one run; an array, as it is."""
+    if not isinstance(xs, (list, tuple)) or not xs or _is_one_run(xs):
+        return xs
+    return note_made([_one_run(xs)])
+
+
+def _is_one_run(xs: Any) -> bool:
+    return len(xs) == 1 and has_runs(xs)
+
+
+def _one_run(xs: Any) -> Run:
+    where = place_in_code()
+    run: Run | None = None
+    if where not in current().plain_lists:
+        rows = [x.template if isinstance(x, Rows) else x for x in plain_items(xs)]
+        if not any(map(is_row, rows)):
+            run = _of_kinds(xs, where)
+        elif all(is_row(x) and same_rows(x, rows[0]) for x in rows):
+            columns = [_of_kinds(column, where) for column in columns_of(xs)]
+            run = None if any(c is None for c in columns) else Rows(columns, rows[0], where)
+    if run is None:
+        raise refuse("data decides on the order of a list of different things",
+                     "Let its items be numbers, or tuples of numbers that are all alike")
+    return run
+
+
+def columns_of(xs: Any) -> list[list[Any]]:
+    """Return what the tuples of a list have at each place."""
+    places = [x.columns if isinstance(x, Rows) else places_of(x) for x in plain_items(xs)]
+    return [list(column) for column in zip(*places, strict=True)]
+
+
+def _of_kinds(xs: Any, where: Any) -> Stored | None:
+    """Return the numbers of a list in one run, for numbers of the kinds that it gets besides."""
+    run = joined(xs)
+    if run is None or not run.is_numbers:
+        return None
+    kinds = united(run.kinds, current().list_kinds.get(where, ()))
+    dtype = storage(kinds)
+    return None if dtype is None else Stored(cast(run.array(), dtype), 0, kinds, where)
+
+
+def sort_columns(xs: Any) -> Tracer:
+    """Return which item of a list of numbers or tuples is the first in order, which the second.
+
+    Equal items stay in their order.
+    """
+    run = readable(xs)[0]
+    columns = run.columns if isinstance(run := plain_items([run])[0], Rows) else [run]
+    order = None
+    for column in reversed(columns):
+        values = column.array()
+        if order is None:
+            order = FUNCTIONS[np.argsort](values, kind="stable")
+        else:
+            order = order[FUNCTIONS[np.argsort](values[order], kind="stable")]
+    return order

@@ -1,0 +1,199 @@
+"""Functions of Python's library, as Python would have them: captured like users' functions.
+
+`heapq` and `bisect` are the algorithms of CPython, so that a list is in the same order after each
+call; `sorted`, `min` and `max` here are those with a key, or of tuples. Each begins by having the
+items of a list in one run, so that data may say which item is read or written.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+from tracejit.trace.lists.indexable import indexable, readable, sort_columns
+
+__all__ = ["LIBRARY", "extreme_by_key", "sorted_by_key", "sorted_by_keys"]
+
+
+# --- heapq ----------------------------------------------------------------------------------------
+
+
+def _heappush(heap: Any, item: Any) -> None:
+    heap.append(item)
+    indexable(heap)
+    _sift_down(heap, 0, len(heap) - 1)
+
+
+def _heappop(heap: Any) -> Any:
+    indexable(heap)
+    last = heap.pop()
+    if heap:
+        first = heap[0]
+        heap[0] = last
+        _sift_up(heap, 0)
+        last = first
+    return last
+
+
+def _heapreplace(heap: Any, item: Any) -> Any:
+    indexable(heap)
+    first = heap[0]
+    heap[0] = item
+    _sift_up(heap, 0)
+    return first
+
+
+def _heappushpop(heap: Any, item: Any) -> Any:
+    indexable(heap)
+    if heap and heap[0] < item:
+        first = heap[0]
+        heap[0] = item
+        _sift_up(heap, 0)
+        item = first
+    return item
+
+
+def _heapify(heap: Any) -> None:
+    indexable(heap)
+    k = len(heap) // 2 - 1
+    while k >= 0:
+        _sift_up(heap, k)
+        k = k - 1
+
+
+def _sift_down(heap: Any, start: Any, place: Any) -> None:
+    item = heap[place]
+    while place > start:
+        above = (place - 1) >> 1
+        other = heap[above]
+        if not item < other:
+            break
+        heap[place] = other
+        place = above
+    heap[place] = item
+
+
+def _sift_up(heap: Any, place: Any) -> None:
+    end, start = len(heap), place
+    item = heap[place]
+    child = 2 * place + 1
+    while child < end:
+        right = child + 1
+        if right < end and not heap[child] < heap[right]:
+            child = right
+        heap[place] = heap[child]
+        place = child
+        child = 2 * place + 1
+    heap[place] = item
+    _sift_down(heap, start, place)
+
+
+def _nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
+    return sorted_by_key(iterable, key, False)[:max(n, 0)]
+
+
+def _nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
+    return sorted_by_key(iterable, key, True)[:max(n, 0)]
+
+
+# --- bisect ---------------------------------------------------------------------------------------
+
+
+def _bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(a)
+    a = readable(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = a[middle] if key is None else key(a[middle])
+        if y < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def _bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(a)
+    a = readable(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        y = a[middle] if key is None else key(a[middle])
+        if x < y:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+def _insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    indexable(a)
+    y = x if key is None else key(x)
+    a.insert(_bisect_left(a, y, lo, hi, key=key), x)
+
+
+def _insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    indexable(a)
+    y = x if key is None else key(x)
+    a.insert(_bisect_right(a, y, lo, hi, key=key), x)
+
+
+# --- order by a key -------------------------------------------------------------------------------
+
+
+def sorted_by_key(xs: Any, key: Any = None, reverse: Any = False) -> Any:
+    """Return `sorted(xs, key=key, reverse=reverse)`."""
+    items = list(xs)
+    keys = items
+    if key is not None:
+        keys = []
+        for x in items:
+            keys.append(key(x))
+    return sorted_by_keys(items, keys, reverse)
+
+
+def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
+    """Return items in the order of their keys; those of equal keys stay in order."""
+    items = readable(items)
+    if reverse:
+        items, keys = items[::-1], keys[::-1]
+    found = []
+    for k in sort_columns(keys):
+        found.append(items[k])
+    return found[::-1] if reverse else found
+
+
+def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) -> Any:
+    """Return the first of the largest or smallest items, by a key."""
+    items = list(xs)
+    if not items:
+        if default:
+            return default[0]
+        raise ValueError(what)
+    items = readable(items)
+    best = items[0]
+    best_key = best if key is None else key(best)
+    for k in range(1, len(items)):
+        x = items[k]
+        its = x if key is None else key(x)
+        if its > best_key if largest else its < best_key:
+            best, best_key = x, its
+    return best
+
+
+LIBRARY: dict[Any, Callable[..., Any]] = {
+    heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
+    heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
+    heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
+    bisect.bisect_left: _bisect_left, bisect.bisect_right: _bisect_right,
+    bisect.insort_left: _insort_left, bisect.insort_right: _insort_right,
+}
+"""What a function of Python's library is captured as; `bisect` and `insort` are those to the right.
+"""
