@@ -26,8 +26,8 @@ from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
-from tracejit.trace.lists.indexable import indexable, readable, sort_columns
 from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.lists.orders import indexable, readable, sort_columns
 from tracejit.trace.python import list_items
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.state.changes import (

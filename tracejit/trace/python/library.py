@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Callable
 from typing import Any
 
-from tracejit.trace.lists.indexable import indexable, readable, sort_columns
+from tracejit.trace.lists.orders import indexable, readable, sort_columns
 
 __all__ = ["LIBRARY", "extreme_by_key", "sorted_by_key", "sorted_by_keys"]
 
