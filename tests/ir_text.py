@@ -28,7 +28,7 @@ from tracejit.ir.parser import parse_graph
 from tracejit.ir.types import Aval
 from tracejit.ir.verifier import verify_graph
 
-__all__ = ["Case", "cases", "graph_of", "hard_operands", "same_bits", "table", "text_of"]
+__all__ = ["SIZES", "Case", "cases", "graph_of", "hard_operands", "same_bits", "table", "text_of"]
 
 SIZES = {"n": 3, "m": 2, "k": 4}
 """How large the named sizes are where a graph is carried out."""
