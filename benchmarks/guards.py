@@ -26,6 +26,16 @@ KINDS: dict[str, tuple[str, str, str]] = {
                "o.m{k}()"),
     "item of a list": ("L = []\n", "L.append({k} + 300)\n", "L[{k}]"),
     "item of a dict": ("D = {{}}\n", "D['k{k}'] = {k} + 300\n", "D['k{k}']"),
+    "item by a number": ("D = {{}}\n", "D[{k}] = {k} + 300\n", "D[{k}]"),
+    "item of a deque": ("from collections import deque\nQ = deque()\n", "Q.append({k} + 300)\n",
+                        "Q[{k}]"),
+    "item of a set": ("S = set()\n", "S.add({k})\n", "({k} in S)"),
+    "field of a named tuple": ("from collections import namedtuple\nT = namedtuple('T', 'a b')\n",
+                               "t{k} = T({k} + 300, 2)\n", "t{k}.a"),
+    "attribute of a function": ("", "def h{k}(): pass\nh{k}.n = {k} + 300\n", "h{k}.n"),
+    "member of an Enum": ("import enum\nclass E(enum.Enum):\n    A = 300\n", "e{k} = E.A\n",
+                          "e{k}.value"),
+    "class of an object": ("class O: pass\n", "o{k} = O()\n", "isinstance(o{k}, O)"),
 }
 """By kind: what comes first in a module, what makes a thing, and how it is read."""
 CHANGING = {"global": "m.other = [1]", "attribute": "m.o.other = [1]"}

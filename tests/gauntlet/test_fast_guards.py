@@ -20,7 +20,17 @@ from tracejit.program.specialisation import Specialisation
 _NUMBERS = itertools.count()
 
 HEAD = """\
+import enum
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from functools import partial
+from types import SimpleNamespace
 import numpy as np
+Pair = namedtuple('Pair', 'a b')
+class Color(enum.IntEnum):
+    RED = 1000
+    BLUE = 2000
+class Meta(type):
+    pass
 class Base:
     c = 2
     k = 2.5
@@ -50,6 +60,22 @@ o.i = O()
 D, L, N, K = {'a': 1000, 'b': 3.0}, [1000, 2.0, [5, 6.0]], 1000, 2.0
 P, Q = L, D
 closure = maker(1000)
+S, B = {3, 7}, {*range(300)}
+U, R = deque([1000, 2.0]), deque(range(300, 500), 200)
+I = {1: 1000, 2.5: 7.5, (1, 'a'): 3000, None: 4000}
+F, G = defaultdict(int, a=1000, b=2.5), OrderedDict(a=1000, b=2.5)
+T = Pair(1000, 2.5)
+E = Color.RED
+V = SimpleNamespace(n=1000, f=2.5)
+h.w, h.v = 1000, 2.5
+p = partial(h, 1000, q=2000)
+Z = 2.0 + 1.0j
+M = Meta('M', (), {'n': 1000})
+class Asked:
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+asked = Asked()
+asked.n, asked.f = 1000, 2.5
 """
 
 KINDS: dict[str, tuple[str, list[str]]] = {
@@ -95,6 +121,55 @@ KINDS: dict[str, tuple[str, list[str]]] = {
                            "closure.__closure__[0].cell_contents = 5.5"]),
     "one object": ("2 if P is L else 3", ["P = [*L]", "P = L", "L = [1000, 2.0, [5, 6.0]]"]),
     "builtin": ("abs(-2) + len('abc')", ["abs = lambda v: 7", "del abs", "len = lambda v: 9"]),
+    "set": ("(2 if 3 in S else 3) * len(S)", [
+        "S.add(4)", "S.discard(4)", "S.remove(3)", "S.add(3)", "S = {3, 7}", "S.clear()",
+        "S |= {7, 3}", "S ^= {3}", "S = {3.0, 7}", "S.update(range(50))", "S = frozenset({3})"]),
+    "large set": ("2 if 250 in B else 3", [
+        "B.remove(250)", "B.add(250)", "B.pop()", "B.clear()", "B |= {*range(400)}",
+        "B -= {5}"]),
+    "deque": ("U[0] + U[-1] + len(U)", [
+        "U[0] = 1001", "U[-1] = 5.0", "U.rotate(1)", "U.append(3)", "U.popleft()",
+        "U.appendleft(7)", "U.clear()", "U.extend([1000, 2.0])", "U = deque([1000, 2.0], 5)",
+        "U.reverse()"]),
+    "deque of many": ("R[3] + R[170]", ["R[170] = 5", "R[170] = 5.5", "R.append(9)", "R.rotate(80)",
+                                        "R.rotate(-70)", "R.popleft()", "R.extend(range(100))"]),
+    "keys of other types": ("I[1] + I[2.5] + I[1, 'a'] + I[None]", [
+        "I[1] = 5", "I[True] = 6", "I[2.5] = 9.5", "I[1, 'a'] = 7", "I.pop(1)\nI[1] = 1000",
+        "I[None] = 4", "I[7] = 1", "del I[2.5]\nI[2.5] = 7.5", "I = dict(I)", "I[2.5] = 1",
+        "I.update({k: k for k in range(100, 200)})"]),
+    "defaultdict": ("F['a'] + F['b']", [
+        "F.default_factory = None", "F['a'] = 5", "F['b'] = 9.0", "F['c'] = 1", "F.pop('a')",
+        "F['a'] = 1000"]),
+    "OrderedDict": ("G['a'] + G['b'] + [*G].index('a')", [
+        "G['a'] = 5", "G['b'] = 9.0", "G.move_to_end('a')", "G['c'] = 1", "G.popitem()",
+        "G.clear()",
+        "G.update(b=2.5, a=1000)", "G.move_to_end('b')", "G = OrderedDict(a=1000, b=2.5)"]),
+    "named tuple": ("T.a + T.b + len(T)", [
+        "T = Pair(1000, 3.5)", "T = Pair(1001, 2.5)", "T = T._replace(a=7)", "T = (1000, 2.5)",
+        "Pair.a = 17", "Pair.__len__ = lambda self: 1 + tuple.__len__(self) - 1"]),
+    "member of an Enum": ("E.value * (2 if E is Color.RED else 3) + Color.BLUE", [
+        "E = Color.BLUE", "E._value_ = 5", "Color.RED._value_ = 7", "E = 1000", "E = Color.RED",
+        "Color.value = 11"]),
+    "namespace": ("V.n + V.f", ["V.n = 5", "V.f = 9.0", "V.n = 5.5", "del V.n\nV.n = 7",
+                                "V = SimpleNamespace(n=1000, f=2.5)", "vars(V).clear()",
+                                "V.n, V.f = 1000, 2.5"]),
+    "attribute of a function": ("h.w + h.v", [
+        "h.w = 5", "h.v = 9.0", "h.w = 1000.5", "h.__dict__ = {'w': 3, 'v': 4.0}",
+        "del h.w\nh.w = 1"]),
+    "partial": ("p(2)", [
+        "p = partial(h, 1001, q=2000)", "p.keywords['q'] = 5", "h.__defaults__ = (3,)",
+        "p.__setstate__((h, (7,), {'q': 1}, {}))", "p = h", "p = partial(h, 1000, q=2000)"]),
+    "complex number": ("abs(Z)", ["Z = 3.0 + 4.0j", "Z = 5.0", "Z = np.complex128(1.0 + 1.0j)"]),
+    "metaclass": ("M.n + (2 if isinstance(M, Meta) else 3)", [
+        "M.n = 5", "Meta.n = property(lambda cls: 7)", "Meta.n = 9", "M.n = 1000",
+        "del Meta.n", "M.__class__ = type('Meta2', (Meta,), {'n': property(lambda cls: 8)})"]),
+    "kind of an object": ("(2 if isinstance(o, Base) else 3)", [
+        "O.__bases__ = (type('B', (), {}),)", "O.__bases__ = (Base,)", "o = s", "o = O()",
+        "o.__class__ = type('O3', (), {})"]),
+    "getter of a class": ("asked.n + asked.f", [
+        "asked.n = 5", "asked.f = 9.0", "asked.n = 1.5",
+        "Asked.__getattribute__ = lambda self, name: object.__getattribute__(\n"
+        "    self, {'n': 'f', 'f': 'n'}.get(name, name))"]),
     "array": ("np.sum(o.w)", ["o.w[0] = 5.0", "o.w = np.array([7.0])", "o.w = np.array([1, 2])"]),
 }
 SLOW = {"order of a dict"}

@@ -6,6 +6,7 @@ shape and elements, and an error is of the type that Python raises. A refusal na
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import os
@@ -64,6 +65,65 @@ def check(fn: Callable[..., Any], *args: Any, may_refuse: bool = False) -> None:
                 assert __file__ in str(found), found
             else:
                 require_same(found, expected)
+
+
+# --- a defaultdict makes items when they are asked for --------------------------------------------
+
+
+OUTSIDE = collections.defaultdict(float, b=2.5)
+
+
+def a_missing_item_of_a_dict_from_outside(x: Any) -> Any:
+    return x * (OUTSIDE["a"] + OUTSIDE["b"])
+
+
+def an_item_asked_for_where_data_decides(x: Any) -> Any:
+    made = collections.defaultdict(float)
+    if x[0] > 5.0:
+        made["a"]
+    return x * len(made)
+
+
+def an_item_set_where_data_decides(x: Any) -> Any:
+    made = collections.defaultdict(float)
+    if x[0] > 5.0:
+        made["a"] = 1.0
+    return x * len(made)
+
+
+def an_item_that_may_be_there(x: Any) -> Any:
+    made = collections.defaultdict(float)
+    if x[0] > 5.0:
+        made["a"] = 1.0
+    return x * ("a" in made)
+
+
+def items_made_by_reading(x: Any) -> Any:
+    made = collections.defaultdict(lambda: collections.defaultdict(list))
+    for k in range(4):
+        made[k % 2][k // 2].append(x[0] * k)
+    return sum(made[0][1]) * sum(made[1][0]) + len(made[7]), len(made)
+
+
+def an_item_read_again_in_a_loop(x: Any) -> Any:
+    made = collections.defaultdict(float)
+    while made["s"] < 10.0:
+        made["s"] += x[0]
+    return made["s"], len(made)
+
+
+@pytest.mark.parametrize("fn", [
+    an_item_asked_for_where_data_decides, an_item_set_where_data_decides, an_item_that_may_be_there,
+    items_made_by_reading, an_item_read_again_in_a_loop])
+@pytest.mark.parametrize("first", [1.0, 7.0])
+def test_a_defaultdict_is_pythons(fn: Callable[..., Any], first: float) -> None:
+    check(fn, np.array([first, 2.0]), may_refuse="decides" in fn.__name__)
+
+
+def test_an_item_is_not_made_in_a_dict_from_outside() -> None:
+    with pytest.raises(Refusal, match="changing a defaultdict from outside"):
+        tracejit.jit(a_missing_item_of_a_dict_from_outside)(1.5)
+    assert dict(OUTSIDE) == {"b": 2.5}
 
 
 # --- the body of a class is a scope that no function in it sees -----------------------------------

@@ -227,12 +227,22 @@ def _from_place(s: _State, a: Any, key: Any) -> Any:
     return b.select(same, w.load(b, a, layout.CELL_CONTENT), WORD(0))
 
 
+def _from_call(s: _State, a: Any, _: Any) -> Any:
+    """Return what a function of Python returns and holds on to; its exceptions end the call."""
+    b, w = s.b, s.w
+    found = w.call(b, "PyObject_CallNoArgs", a)
+    with b.if_then(b.icmp_unsigned("==", found, WORD(0))):
+        b.ret(WORD(0))
+    w.call(b, "Py_DecRef", found, result=ir.VoidType())
+    return found
+
+
 _SOURCES: dict[int, Callable[[_State, Any, Callable[[], Any]], Any]] = {
     Words.FROM_ARGUMENT: lambda s, a, _: s.w.load(s.b, s.args, s.b.mul(a, WORD(8))),
     Words.FROM_CELL: lambda s, a, _: s.w.load(s.b, a, layout.CELL_CONTENT),
     Words.FROM_DICT: _from_dict, Words.FROM_LIST: _from_list,
     Words.FROM_CONSTANT: lambda s, a, _: a, Words.NEXT_KEY: _next_key,
-    Words.FROM_PLACE: _from_place,
+    Words.FROM_PLACE: _from_place, Words.FROM_CALL: _from_call,
 }
 """How what a record names is read, of its fields a and b."""
 
@@ -287,18 +297,22 @@ def _read_leaves(s: _State) -> None:
                 _read_array(s, found, type_, first, i)
             with number:
                 s.require(b.icmp_unsigned("==", type_, s.record(first, i, Words.EXPECTED)))
-                with b.if_else(b.icmp_signed("==", kind, WORD(Words.IS_FLOAT))) as (real, whole):
-                    with real:
-                        s.put(s.scalars, i, w.load(b, found, layout.SCALAR_VALUE))
+                place = b.mul(i, WORD(2))
+                with b.if_else(b.icmp_signed("==", kind, WORD(Words.IS_INT))) as (whole, real):
                     with whole:
                         value = w.call(b, "PyLong_AsLongLong", found)
                         failed = w.call(b, "PyErr_Occurred")
                         with b.if_then(b.icmp_unsigned("!=", failed, WORD(0))):
                             w.call(b, "PyErr_Clear", result=ir.VoidType())
                             b.branch(s.slow)
-                        s.put(s.scalars, i, value)
+                        s.put(s.scalars, place, value)
                         s.push_dim(value)
-                s.put(s.pointers, i, w.address(b, b.gep(s.scalars, [i])))
+                    with real:
+                        s.put(s.scalars, place, w.load(b, found, layout.SCALAR_VALUE))
+                        with b.if_then(b.icmp_signed("==", kind, WORD(Words.IS_COMPLEX))):
+                            s.put(s.scalars, b.add(place, WORD(1)),
+                                  w.load(b, found, layout.SCALAR_VALUE + 8))
+                s.put(s.pointers, i, w.address(b, b.gep(s.scalars, [place])))
 
     w.loop(b, s.word(Words.LEAVES), read)
 
@@ -452,6 +466,9 @@ def _return(s: _State, outputs: Any) -> None:
             s.put(s.objects, i, w.call(b, "tracejit_scalar", data, descr, WORD(0)))
         with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FLOAT))):
             s.put(s.objects, i, w.call(b, "PyFloat_FromDouble", w.load(b, data, 0, DOUBLE)))
+        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_COMPLEX))):
+            s.put(s.objects, i, w.call(b, "PyComplex_FromDoubles",
+                                       *(w.load(b, data, k, DOUBLE) for k in (0, 8))))
         with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_INT))):
             s.put(s.objects, i, w.call(b, "PyLong_FromLongLong", w.load(b, data, 0)))
         with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_BOOL))):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["MAX_LEAVES", "MAX_LOGS", "MAX_WORDS", "Words"]
 
-MAX_LEAVES, MAX_WORDS, MAX_LOGS = 64, 512, 60
+MAX_LEAVES, MAX_WORDS, MAX_LOGS = 512, 512, 60
 
 
 class Words:
@@ -19,14 +19,15 @@ class Words:
     SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
     # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
     # itself; the b-th key of dict a, all of which follow one another; the
-    # word behind address a, if key b is before it. A guard may be a dict's
+    # word behind address a, if key b is before it; what the function a returns, which keeps it.
+    # A guard may be a dict's
     # version at a: where it is still b, as many guards hold as `expected` says, up to the record
     # that notes another version once they were looked at, a records behind.
     CONTIGUOUS, WRITEABLE = 0x101, 0x400
     FROM_ARGUMENT, FROM_CELL, FROM_DICT, FROM_LIST, FROM_CONSTANT, NEXT_KEY, FROM_VERSION, \
-        TO_VERSION, FROM_PLACE = range(9)
-    IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT = range(4)
+        TO_VERSION, FROM_PLACE, FROM_CALL = range(10)
+    IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT, IS_COMPLEX = range(5)
     # a result: its kind, its dtype, its rank, its type
-    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL = range(6)
+    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL, AS_COMPLEX = range(7)
     # how results are grouped: one; a tuple; (first, second); (first, tuple of the rest)
     ONE, TUPLE, FIRST_AND_REST = range(3)

@@ -10,6 +10,10 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from functools import partial
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +21,10 @@ import numpy as np
 __all__ = ["ARRAY_DATA", "ARRAY_DESCR", "ARRAY_DIMS", "ARRAY_FLAGS", "ARRAY_NDIM", "CELL_CONTENT",
            "DICT_USED", "DICT_VERSION", "LIST_ITEMS", "LIST_SIZE", "MANAGED_DICT",
            "NUMPY_NEW_FROM_DESCR", "NUMPY_SCALAR", "OBJECT_TYPE", "Places", "SCALAR_VALUE",
-           "STR_HASH", "class_version", "function_fields", "has_dict_versions",
-           "is_known_layout", "numpy_function", "places_in", "slot_offset", "version_of", "word_at"]
+           "STR_HASH", "class_version", "deque_item", "dict_address", "function_fields",
+           "has_dict_versions",
+           "is_known_layout", "is_read_plainly", "numpy_function", "places_in", "slot_offset",
+           "structure_words", "version_of", "word_at"]
 
 OBJECT_TYPE = 8
 ARRAY_DATA, ARRAY_NDIM, ARRAY_DIMS, ARRAY_DESCR, ARRAY_FLAGS = 16, 24, 32, 56, 64
@@ -78,7 +84,9 @@ def _check_array() -> bool:
 def _check_scalars() -> bool:
     x, y = 1.25, np.float64(2.5)
     values = [ctypes.c_double.from_address(id(v) + SCALAR_VALUE).value for v in (x, y)]
-    return values == [1.25, 2.5]
+    pairs = [(ctypes.c_double * 2).from_address(id(v) + SCALAR_VALUE)[:]
+             for v in (3.0 + 4.0j, np.complex128(5.0 + 6.0j))]
+    return values == [1.25, 2.5] and pairs == [[3.0, 4.0], [5.0, 6.0]]
 
 
 @functools.cache
@@ -154,20 +162,23 @@ class Places(NamedTuple):
 
 
 def places_in(x: dict[Any, Any]) -> Places | None:
-    """Return where a dict whose keys are texts has its values; None where that is not known."""
+    """Return where a dict has its values; None where that is not known."""
     if not has_dict_versions():
         return None
     table, split = word_at(id(x) + DICT_KEYS), word_at(id(x) + DICT_VALUES)
     head = word_at(table + 8)
-    if (head >> 16) & 255 != (_SPLIT if split else _TEXTS):
+    kind = (head >> 16) & 255
+    if kind not in ((_SPLIT,) if split else (_TEXTS, _OF_ANY)):
         return None
     entries, count = table + _INDICES + (1 << ((head >> 8) & 255)), word_at(table + 24)
-    words = (ctypes.c_int64 * (2 * count)).from_address(entries)
+    size = 3 if kind == _OF_ANY else 2  # words of an entry: of any key the hash comes first
+    words = (ctypes.c_int64 * (size * count)).from_address(entries)
     places: dict[int, int] = {}
     for k in range(count):
-        place = split + 8 * k if split else entries + 16 * k + 8
-        if words[2 * k] and word_at(place):
-            places[words[2 * k]] = place - CELL_CONTENT
+        at = size * (k + 1) - 2
+        place = split + 8 * k if split else entries + 8 * (at + 1)
+        if words[at] and word_at(place):
+            places[words[at]] = place - CELL_CONTENT
     known = {id(key): id(value) for key, value in x.items()}
     if {key: word_at(p + CELL_CONTENT) for key, p in places.items()} != known:
         return None
@@ -179,9 +190,104 @@ def places_in(x: dict[Any, Any]) -> Places | None:
 DICT_KEYS, DICT_VALUES = 32, 40
 _INDICES = 32
 """Behind the head of a dict's table: the indices, and behind them the entries."""
-_TEXTS, _SPLIT = 1, 2
-"""Kinds of tables: keys that are texts with values beside them, or with values of one object."""
+_OF_ANY, _TEXTS, _SPLIT = 0, 1, 2
+"""Kinds of tables: keys of any type, texts, or texts with the values of one object beside them."""
 
+
+def structure_words(x: Any) -> dict[int, int] | None:
+    """Return, by address, the words in memory that say what a set, deque or OrderedDict has in it.
+
+    Each address can be read where the words before it are the same. None where there are too many,
+    or where they are not known. Of a deque the words say how many items it has and where they are.
+    """
+    words, is_known = _STRUCTURES.get(type(x), (None, bool))
+    return words(x) if words is not None and is_known() else None
+
+
+def deque_item(x: deque[Any], k: int) -> int:
+    """Return the address of the k-th item of a deque."""
+    block, index = word_at(id(x) + _DEQUE_BLOCK), word_at(id(x) + _DEQUE_INDEX) + k
+    for _ in range(index // _BLOCK):
+        block = word_at(block + _NEXT_BLOCK)
+    return block + 8 + 8 * (index % _BLOCK)
+
+
+def _words_of_set(x: set[Any]) -> dict[int, int] | None:
+    mask, table = word_at(id(x) + _SET_MASK), word_at(id(x) + _SET_TABLE)
+    if mask >= _MOST_ENTRIES:
+        return None
+    places = [id(x) + _SET_MASK, id(x) + _SET_TABLE,
+              *(table + 16 * k for k in range(mask + 1))]
+    return {place: word_at(place) for place in places}
+
+
+def _words_of_deque(x: deque[Any]) -> dict[int, int] | None:
+    places = [id(x) + _DEQUE_SIZE, id(x) + _DEQUE_BLOCK, id(x) + _DEQUE_INDEX]
+    block, last = word_at(places[1]), word_at(places[2]) + len(x) - 1
+    if last >= _MOST_ENTRIES * _BLOCK:
+        return None
+    for _ in range(last // _BLOCK):
+        places.append(block + _NEXT_BLOCK)
+        block = word_at(block + _NEXT_BLOCK)
+    return {place: word_at(place) for place in places}
+
+
+def _words_of_ordered(x: OrderedDict[Any, Any]) -> dict[int, int] | None:
+    places = [id(x) + DICT_USED, id(x) + _ORDER]
+    return {place: word_at(place) for place in places}
+
+
+_SET_MASK, _SET_TABLE = 32, 40
+"""In a set: how many entries its table has, less one, and where; an entry is a key and a hash."""
+_MOST_ENTRIES = 1 << 12
+_DEQUE_SIZE, _DEQUE_BLOCK, _DEQUE_INDEX = 16, 24, 40
+"""In a deque: how many items, the first block of them, and the place of the first item in it."""
+_BLOCK, _NEXT_BLOCK = 64, 8 + 8 * 64
+"""A block has a link back, so many items and, there, a link onward."""
+_ORDER = 88
+"""In an OrderedDict: a number that is another one after every change of keys or of their order."""
+
+
+@functools.cache
+def _check_set() -> bool:
+    for n in (0, 3, 100):
+        x = {object() for _ in range(n)}
+        words = [*(_words_of_set(x) or {}).values()]
+        dummies = len([k for k in words[2:] if k not in {id(y) for y in x}])
+        if words[0] != len(words) - 3 or dummies + n != len(words) - 2:
+            return False
+    return True
+
+
+@functools.cache
+def _check_deque() -> bool:
+    x = deque(object() for _ in range(200))
+    for change in (x.popleft, x.pop, lambda: x.rotate(7), lambda: x.appendleft(object()),
+                   lambda: x.append(object())):
+        for _ in range(70):
+            change()
+        if word_at(id(x) + _DEQUE_SIZE) != len(x) or any(
+                word_at(deque_item(x, k)) != id(y) for k, y in enumerate(x)):
+            return False
+    return True
+
+
+@functools.cache
+def _check_ordered() -> bool:
+    x = OrderedDict(a=1, b=2)
+    seen = {(word_at(id(x) + _ORDER), len(x))}
+    changes = (lambda: x.move_to_end("a"), lambda: x.pop("a"), lambda: x.update(c=3),
+               lambda: x.move_to_end("c", last=False), x.popitem, x.clear, lambda: x.update(d=4))
+    for change in changes:
+        change()
+        seen.add((word_at(id(x) + _ORDER), len(x)))
+    return len(seen) == len(changes) + 1 and max(seen)[0] < 1000
+
+
+_STRUCTURES: dict[Any, tuple[Callable[[Any], dict[int, int] | None], Callable[[], bool]]] = {
+    set: (_words_of_set, _check_set), deque: (_words_of_deque, _check_deque),
+    OrderedDict: (_words_of_ordered, _check_ordered)}
+"""By type: the words of a container, and whether the offsets are right in this process."""
 
 @functools.cache
 def class_version() -> int | None:
@@ -217,7 +323,45 @@ def slot_offset(descriptor: Any) -> int | None:
     """Return where objects have what a descriptor of `__slots__` reads; None if unknown."""
     member = word_at(id(descriptor) + 40)
     kind = ctypes.c_int32.from_address(member + 8).value
-    return word_at(member + 16) if kind == _OBJECT_OR_ERROR else None
+    return word_at(member + 16) if kind in (_OBJECT, _OBJECT_OR_ERROR) else None
 
 
-_OBJECT_OR_ERROR = 16
+def dict_address(x: Any) -> int:
+    """Return where an object has its dict of attributes; 0 if unknown."""
+    kind = type(x)
+    if kind.__flags__ & _HAS_MANAGED_DICT:
+        return id(x) + MANAGED_DICT
+    offset = kind.__dictoffset__
+    if offset < 0:  # from the end of an object whose items lie in it
+        size = kind.__basicsize__ + abs(word_at(id(x) + _ITEMS)) * kind.__itemsize__
+        offset += (size + 7) & ~7
+    return id(x) + offset if offset > 0 else 0
+
+
+_HAS_MANAGED_DICT = 1 << 4
+_ITEMS = 16
+"""In an object of a type with items: how many."""
+
+
+def is_read_plainly(cls: type) -> bool:
+    """Whether attributes of a class's objects are found as those of plain objects are."""
+    getter: Any = cls.__getattribute__
+    return getter is object.__getattribute__ or (
+        _has_known_getter() and word_at(id(cls) + _GETTER) == word_at(id(object) + _GETTER))
+
+
+@functools.cache
+def _has_known_getter() -> bool:
+    class Own:
+        def __getattribute__(self, name: str) -> Any:
+            return object.__getattribute__(self, name)
+
+    getters = [word_at(id(cls) + _GETTER) for cls in (object, Own, type, partial, FunctionType)]
+    return getters[0] == getters[3] == getters[4] and len({*getters[:3]}) == 3
+
+
+_GETTER = 144
+"""In a class: the function that gets attributes of its objects."""
+
+
+_OBJECT, _OBJECT_OR_ERROR = 6, 16

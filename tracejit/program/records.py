@@ -4,20 +4,33 @@ A path leads through objects. Each of these is *pinned*: a record requires that 
 still leads to the very same object. So whatever is read is one step from an object that is held,
 and a step is a word in memory, an item of a list or dict, or nothing at all where the version of a
 class says that nothing was assigned to it. What is equal but another object is found by the slower
-way, which makes the records anew.
+way, which makes the records anew. What can be read in none of these ways a function of Python looks
+at, behind all other records.
 """
 
 from __future__ import annotations
 
-from abc import ABCMeta
+import functools
+from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
+import numpy as np
+
+from tracejit.exact import is_unchanging
 from tracejit.program import layout
 from tracejit.program.entry_words import Words
 from tracejit.trace.state.guards import ABSENT, Condition, Different, Guarded, Same, Shape
-from tracejit.trace.state.paths import FunctionRoot, Holder, Path, class_entry
+from tracejit.trace.state.paths import (
+    READING_FAILS,
+    FunctionRoot,
+    Holder,
+    Leaf,
+    Path,
+    class_entry,
+)
 
 __all__ = ["Records", "Source", "Unreadable"]
 
@@ -51,12 +64,21 @@ class Records:
         """The addresses of the dicts in which sources are."""
         self.places: dict[int, layout.Places | None] = {}
         """By a dict's address, where its values are in memory."""
+        self.keys: dict[int, dict[Any, Any]] = {}
+        """By a dict's address, the objects that are its keys."""
         self.others: list[Record] = []
+        self.by_python: list[Guarded] = []
 
     # --- what is asked for ----------------------------------------------------------------------
 
     def add(self, guard: Guarded) -> None:
-        """Add what a guard requires; `Unreadable` where no record can."""
+        """Add what a guard requires."""
+        try:
+            self._add(guard)
+        except (Unreadable, *READING_FAILS):
+            self.by_python.append(guard)
+
+    def _add(self, guard: Guarded) -> None:
         content = guard.content
         if content is ABSENT:
             source, found = self._step(guard.path)
@@ -78,9 +100,14 @@ class Records:
                     raise Unreadable
                 guard.content = found
 
-    def source(self, path: Path) -> Source:
-        """Return where an input is read at every call."""
-        source, found = self._step(path)
+    def source(self, leaf: Leaf) -> Source:
+        """Return where an input is read at every call; `Unreadable` for arrays in no known way."""
+        try:
+            source, found = self._step(leaf.path)
+        except Unreadable:
+            if isinstance(leaf.content, np.ndarray):
+                raise
+            return Words.FROM_CALL, self.hold(_reader(leaf.path)), 0
         if found is NOTHING:
             raise Unreadable
         return (Words.FROM_CONSTANT, self.hold(found), 0) if source is None else source
@@ -96,7 +123,11 @@ class Records:
             found += [(*source, Words.IS_OBJECT, expected) for source, expected in items.items()]
             if has_version:
                 found.append((Words.TO_VERSION, len(items) + 1, 0, 0, 0))
-        return [*found, *self.others]
+        found += self.others
+        if self.by_python:
+            holds = functools.partial(_all_hold, self.by_python)
+            found.append((Words.FROM_CALL, self.hold(holds), 0, Words.IS_OBJECT, id(True)))
+        return found
 
     # --- paths ----------------------------------------------------------------------------------
 
@@ -151,7 +182,10 @@ class Records:
         return self._item(root, path.name)
 
     def _word(self, x: Any, offset: int) -> Source:
-        return Words.FROM_CELL, self.hold(x) + offset - layout.CELL_CONTENT, 0
+        return self._at(self.hold(x) + offset)
+
+    def _at(self, address: int) -> Source:
+        return Words.FROM_CELL, address - layout.CELL_CONTENT, 0
 
     def _function(self, path: Path) -> tuple[Source | None, Any]:
         """Read the code or defaults of a function; 0 stands for None there."""
@@ -170,27 +204,51 @@ class Records:
         return self._word(x, layout.OBJECT_TYPE), type(x)
 
     def _item(self, x: Any, key: Any) -> tuple[Source | None, Any]:
-        if type(x) is tuple and type(key) is int:
-            return None, x[key]
+        if isinstance(x, tuple) and type(key) is int:
+            return self._item_of_tuple(x, key)
         if type(x) is list and type(key) is int and 0 <= key < len(x):
             return (Words.FROM_LIST, self.hold(x), key), x[key]
-        if isinstance(x, dict) and type(x).__getitem__ is dict.__getitem__ and (
-                type(key) is str and not hasattr(type(x), "__missing__")):
+        if type(x) is deque and type(key) is int and 0 <= key < len(x):
+            self.words.update(self._structure(x))
+            return self._at(layout.deque_item(x, key)), x[key]
+        if isinstance(x, dict) and type(x).__getitem__ is dict.__getitem__ and is_unchanging(key):
+            if not dict.__contains__(x, key) and hasattr(type(x), "__missing__"):
+                raise Unreadable
             return self._value(x, key), dict.get(x, key, NOTHING)
         raise Unreadable
 
-    def _value(self, x: dict[Any, Any], key: str) -> Source:
+    def _item_of_tuple(self, x: tuple[Any, ...], key: int) -> tuple[Source | None, Any]:
+        self._require_plain_tuple(x)
+        if not 0 <= key < len(x):
+            raise Unreadable
+        return None, x[key]
+
+    def _require_plain_tuple(self, x: tuple[Any, ...]) -> None:
+        """Require that the class of a tuple has no length and items of its own, now and later."""
+        kind = type(x)
+        if kind is tuple:
+            return
+        if kind.__getitem__ is not tuple.__getitem__ or kind.__len__ is not tuple.__len__:
+            raise Unreadable
+        self._require(*self._type(x, None))
+        self._version(kind)
+
+    def _value(self, x: dict[Any, Any], key: Any) -> Source:
         """Return how the value of a key is read: at its place in memory, or by looking it up."""
         address = self.hold(x)
         if address not in self.places:
             self.places[address] = layout.places_in(x)
-        places = self.places[address]
-        source = (Words.FROM_DICT, address, self.hold(key))
+            self.keys[address] = {k: k for k in dict.keys(x) if is_unchanging(k)}
+        places, key = self.places[address], self.keys[address].get(key, key)
         if places is not None and id(key) in places.values:
             self.words.update(places.checks)
             place = places.values[id(key)]
             source = (Words.FROM_CELL, place, 0) if places.shared else (
                 Words.FROM_PLACE, place, self.hold(key))
+        elif type(key) is str:
+            source = (Words.FROM_DICT, address, self.hold(key))
+        else:
+            raise Unreadable
         self.within[source] = address
         return source
 
@@ -201,10 +259,12 @@ class Records:
             return None, self._of_class(x, x, name)
         if type(x) is MethodType and name in ("__self__", "__func__"):
             return None, getattr(x, name)
-        if isinstance(x, FunctionType) or _getter_of(type(x)) is not _getter_of(object):
+        kind = type(x)
+        if not layout.is_read_plainly(kind):
             raise Unreadable
         self._require(*self._type(x, None))
-        kind = type(x)
+        if isinstance(x, Enum) and name in _OF_MEMBERS:
+            return self._attribute_of_member(x, name)
         entry = self._of_class(kind, x, name)
         if isinstance(entry, MemberDescriptorType):
             return self._slot(x, entry)
@@ -217,6 +277,12 @@ class Records:
             self._require(self._item(own, name)[0], NOTHING)
         return None, self._bound(entry, x)
 
+    def _attribute_of_member(self, x: Enum, name: str) -> tuple[Source | None, Any]:
+        """Read the name or value of a member, which `Enum` finds among its own attributes."""
+        if self._of_class(type(x), x, name) is not vars(Enum)[name]:
+            raise Unreadable
+        return self._own(x, _OF_MEMBERS[name])
+
     def _of_class(self, cls: type, x: Any, name: str) -> Any:
         """Return what a class or its bases have under a name, which cannot change unnoticed."""
         self._version(cls)
@@ -228,7 +294,13 @@ class Records:
             self._version(type(entry))  # it may become a descriptor
         if x is not cls:
             return entry
-        if entry is NOTHING or type(cls) not in (type, ABCMeta) or hasattr(type(cls), name) or (
+        meta = type(cls)
+        if meta is not type:
+            self._require(*self._type(cls, None))
+            self._version(meta)
+        if name == "__mro__" and class_entry(meta, name) is vars(type)[name] and _is_plain(meta):
+            return cls.__mro__
+        if entry is NOTHING or not _is_plain(meta) or hasattr(meta, name) or (
                 hasattr(type(entry), "__get__") and not isinstance(entry, FunctionType)):
             raise Unreadable
         return entry
@@ -264,11 +336,11 @@ class Records:
         own = getattr(x, "__dict__", None)
         if own is None:
             return None
-        kind = type(x)
-        offset = layout.MANAGED_DICT if kind.__flags__ & _HAS_MANAGED_DICT else kind.__dictoffset__
-        if type(own) is not dict or not offset or layout.word_at(id(x) + offset) != id(own):
+        address = layout.dict_address(x)
+        if type(own) is not dict or not address or layout.word_at(address) != id(own):
             raise Unreadable
-        self.words[self._word(x, offset)[1]] = self.hold(own)
+        self.hold(x)
+        self.words[self._at(address)[1]] = self.hold(own)
         return own
 
     def _own(self, x: Any, name: str) -> tuple[Source | None, Any]:
@@ -292,7 +364,10 @@ class Records:
         """Add what requires a pinned container to have its structure."""
         if not shape.holds(x):
             raise Unreadable
-        if isinstance(x, (tuple, frozenset)):
+        if isinstance(x, tuple):
+            self._require_plain_tuple(x)
+            return
+        if type(x) is frozenset:
             return
         if type(x) is list:
             self.words[self._word(x, layout.LIST_SIZE)[1]] = len(x)
@@ -302,15 +377,47 @@ class Records:
             own.update({(Words.NEXT_KEY, self.hold(x), k): self.hold(key)
                         for k, key in enumerate(x)})
         else:
+            self.words.update(self._structure(x))
+
+    def _structure(self, x: Any) -> dict[int, int]:
+        """Return the words that say what is in a container of another kind."""
+        self.hold(x)
+        words = layout.structure_words(x)
+        if words is None:
             raise Unreadable
+        return {self._at(address)[1]: word for address, word in words.items()}
 
 
-_MADE_BY_PYTHON, _HAS_MANAGED_DICT = 1 << 9, 1 << 4
-"""Flags of types."""
+_MADE_BY_PYTHON = 1 << 9
+"""A flag of types."""
 
 
-def _getter_of(cls: type) -> Any:
-    return cls.__getattribute__
+_OF_MEMBERS = {"name": "_name_", "value": "_value_"}
+"""Where the members of an `Enum` have their names and values."""
+
+
+def _is_plain(meta: type) -> bool:
+    """Whether attributes of a metaclass's classes are found as those of plain classes are."""
+    getter: Any = meta.__getattribute__
+    return getter is type.__getattribute__
+
+
+def _all_hold(guards: list[Guarded]) -> bool:
+    return all(guard.holds() for guard in guards)
+
+
+def _reader(path: Path) -> Callable[[], Any]:
+    """Return a function that returns what is at a path, and holds on to it; None if it fails."""
+    found: list[Any] = [None]
+
+    def read() -> Any:
+        try:
+            found[0] = path.read()
+        except Exception:  # the slower way will meet it again
+            found[0] = None
+        return found[0]
+
+    return read
 
 
 def _is_data_descriptor(entry: Any) -> bool:

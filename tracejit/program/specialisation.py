@@ -176,7 +176,7 @@ class Specialisation:
                 records.add(guard)
             leaves = [self._leaf_record((Words.FROM_ARGUMENT, s, 0), self.specs[s])
                       if isinstance(s, int) else
-                      self._leaf_record(records.source(s.path), spec_of_leaf(s.content))
+                      self._leaf_record(records.source(s), spec_of_leaf(s.content))
                       for s in self.interface.sources]
         except (Unreadable, *READING_FAILS):
             return None
@@ -211,9 +211,11 @@ class Specialisation:
                 if leaves[k] is not None:
                     leaves[k] = _with_fact(leaves[k], f, self.interface.inputs[k][0].itemsize)
         records = [*guards, *leaves, *outputs, *pairs]
-        too_many = len(leaves) + len(outputs) > MAX_LEAVES or (
-            runner.plan_words > MAX_WORDS or self.interface.logs > MAX_LOGS)
-        if any(r is None for r in records) or too_many or not layout.is_known_layout():
+        if any(r is None for r in records) or not layout.is_known_layout():
+            return None
+        if len(leaves) + len(outputs) > MAX_LEAVES or (
+                max(runner.plan_words, sum(map(_dims_of, leaves))) > MAX_WORDS) or (
+                self.interface.logs > MAX_LOGS):
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
         kernel, plan = runner.addresses
@@ -238,9 +240,11 @@ class Specialisation:
     def _leaf_record(self, source: Source, spec: ArgSpec) -> tuple[int, ...] | None:
         if spec.kind == "array":
             return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
-        kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int)}
-        if spec.kind == "scalar" and spec.dtype == np.float64:
-            return (*source, Words.IS_FLOAT, id(np.float64), 0)
+        kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int),
+                 "complex": (Words.IS_COMPLEX, complex)}
+        if spec.kind == "scalar" and spec.dtype in (np.float64, np.complex128):
+            kind = Words.IS_FLOAT if spec.dtype == np.float64 else Words.IS_COMPLEX
+            return (*source, kind, id(spec.dtype.type), 0)
         if spec.kind not in kinds:
             return None
         kind, type_ = kinds[spec.kind]
@@ -249,12 +253,19 @@ class Specialisation:
     def _output_record(self, k: int, dtype: np.dtype, ndim: int) -> tuple[int, ...]:
         if ndim:
             return (0, 0, 0, Words.AS_ARRAY, self._hold(dtype), ndim)
-        kinds = {"f": Words.AS_FLOAT, "i": Words.AS_INT, "b": Words.AS_BOOL}
+        kinds = {"f": Words.AS_FLOAT, "i": Words.AS_INT, "b": Words.AS_BOOL,
+                 "c": Words.AS_COMPLEX}
         if self.interface.weak[k] and dtype.kind in kinds:
             return (0, 0, 0, kinds[dtype.kind], 0, 0)
         if dtype == np.float64:
             return (0, 0, 0, Words.AS_FLOAT64, id(np.float64), 0)
         return (0, 0, 0, Words.AS_SCALAR, self._hold(dtype), 0)
+
+
+def _dims_of(leaf: tuple[int, ...]) -> int:
+    """Return how many words a leaf adds to those that the plan is made from."""
+    kind = leaf[Words.KIND]
+    return leaf[Words.NDIM] if kind == Words.IS_ARRAY else int(kind == Words.IS_INT)
 
 
 def _is_checked_by_entry(fact: Fact) -> bool:

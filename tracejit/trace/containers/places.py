@@ -151,6 +151,8 @@ class ItemPlace:
 
     def get(self) -> Any:
         """Return the content."""
+        if isinstance(self.container, dict):  # a defaultdict makes items that are read
+            return dict.get(self.container, self.item, UNSET)
         try:
             return self.container[self.item]
         except (KeyError, IndexError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, ValuesView
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
@@ -507,6 +507,9 @@ def get_item(container: Any, key: Any) -> Any:
         raise TypeError("'int' object is not subscriptable")
     current().captured.freeze(container)
     _look_up(container, key)
+    if isinstance(container, defaultdict) and container.default_factory is not None and (
+            key not in container):
+        before_change(container, key)
     if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
         content = container[key]
         if isinstance(key, slice) and type(container) in CONTAINERS:
@@ -554,8 +557,12 @@ def set_item(container: Any, key: Any, content: Any) -> None:
 
 def _holds(container: Any, key: Any, content: Any) -> bool:
     """Whether an item is already what it is set to, as after `d[key] += 1` of an array."""
+    if not isinstance(content, Tracer):
+        return False
+    if isinstance(container, dict):
+        return dict.get(container, key) is content
     try:
-        return isinstance(content, Tracer) and container[key] is content
+        return container[key] is content
     except LookupError:
         return False
 
