@@ -82,7 +82,33 @@ class HostLoops:
 
     def _split_loop(self, nest: Nest, name: str, hi: Expression, guards: list[Guard],
                     sums: Sequence[Statement]) -> None:
-        """Run the stretch in which every guard holds without tests, its margins with them."""
+        """Run the stretch in which every guard holds without tests, its margins with them.
+
+            def shifted(x):
+                z = np.zeros(len(x))
+                z[1:] = x[:-1]
+                return z + x
+
+        An element of `z` is asked for where it is read: it is x[i - 1] where 1 <= i < n, the guard
+        of the write, and 0.0 elsewhere. With a test in it no loop is vectorised. So there is a loop
+        for the stretch from `first` to `last`, and another one, whose text runs twice, for the
+        elements before and behind:
+
+            n_2 = imax(n - 1, 0)
+            first = imin(1, n)
+            last = imax(imin(n, n_2 + 1), first)
+            for part in range(2):
+                begin = select(part == 0, 0, last)
+                stop = select(part == 0, first, n)
+                for i in range(begin, stop):
+                    scalar_loop()
+                    v2 = 0.0
+                    if between(1, i, n_2 + 1):
+                        v2 = x[i - 1]
+                    out0[i] = v2 + x[i]
+            for i in range(first, last):
+                out0[i] = x[i - 1] + x[i]
+        """
         lows, highs, outer = self._stretch_of(nest, guards)
         first, last = (self.frame.variable(stem) for stem in ("first", "last"))
         lo, end = self._extreme("imax", lows), self._extreme("imin", highs)

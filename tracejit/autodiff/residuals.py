@@ -4,6 +4,49 @@ The reverse sweep lets a backward loop read the values of the forward loop's sam
 they were in scope. Here each of those becomes available: stored on the way forward, in an array
 with one element per iteration or, where the iterations cannot be counted beforehand, in a Log; or
 computed again on the way back from what is stored.
+
+In `for _ in range(n): a = np.sqrt(a * a)` the rule of `sqrt` divides by its result, and the rule of
+the product multiplies by `a`, both of the iteration that is gone back over:
+
+    the way back reads what each iteration began with and what it ended with
+        (%x: f64[], %y: f64[n])
+        %0: f64[] = for_(%x) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %a: f64[]) {
+            %1: f64[] = mul(%a, %a)
+            %2: f64[] = sqrt(%1)
+            yield %2
+          }
+        ]
+        return %0
+    becomes
+        %0: f64[n + 1] = empty() {shape=(n + 1,), dtype=f64}
+        %1: f64[], %2: f64[n + 1] = for_(%x, %0) {lo=0, hi=n, reversed=False} [
+          (%i: i64[], %a: f64[], %3: f64[n + 1]) {
+            %4: f64[n + 1] = update(%3, %a) {at=(%i,)}
+            %5: f64[] = mul(%a, %a)
+            %6: f64[] = sqrt(%5)
+            yield %6, %4
+          }
+        ]
+        %7: f64[n + 1] = update(%2, %1) {at=(n,)}
+        %8: f64[] = full(1.0) {shape=()}
+        %9: f64[] = for_(%8) {lo=0, hi=n, reversed=True} [
+          (%i_: i64[], %10: f64[]) {
+            %11: f64[] = index(%7) {at=(%i_,)}
+            %12: f64[] = index(%7) {at=(%i_ + 1,)}
+            %13: f64[] = div(0.5, %12)
+            %14: f64[] = mul(%10, %13)
+            %15: f64[] = mul(%14, %11)
+            %16: f64[] = add(%15, %15)
+            yield %16
+          }
+        ]
+        return %1, %9
+
+The chosen plan stores one of the two: `a`, which the loop overwrites (%4). The result of `sqrt` is
+what the next iteration has for `a`, so it is read one place further on (%12), and for the sake of
+the last iteration the array has n + 1 elements (%7). The quotient is computed again (%13). More
+cases, as text in and text out, are in `tests/autodiff/test_residuals.py`.
 """
 
 from __future__ import annotations

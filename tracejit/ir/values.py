@@ -195,11 +195,14 @@ def format_dim(d: Dim, name: Callable[[Value], str] = _name_of) -> str:
     return text
 
 
+EXTREMES = ("max", "min")
+
+
 def _format_atom(a: Factor, name: Callable[[Value], str], *, alone: bool) -> str:
     """Return the text of a factor; beside others a quotient or remainder has parentheses."""
     if not isinstance(a, IntegerCall):
         return name(a)
-    if a.fn in ("max", "min"):
+    if a.fn in EXTREMES:
         return f"{a.fn}({', '.join(format_dim(arg, name) for arg in a.args)})"
     left, right = (_format_operand(arg, name) for arg in a.args)
     text = f"{left} {'//' if a.fn == 'floordiv' else '%'} {right}"
@@ -208,7 +211,9 @@ def _format_atom(a: Factor, name: Callable[[Value], str], *, alone: bool) -> str
 
 def _format_operand(d: Dim, name: Callable[[Value], str]) -> str:
     """Return the text of a dividend or divisor: a name or a number is bare."""
-    is_word = bare_value(d) is not None or (isinstance(d, int) and d >= 0)
+    bare = d.bare if isinstance(d, Expr) else None
+    is_word = d >= 0 if isinstance(d, int) else isinstance(bare, Value) or (
+        bare is not None and bare.fn in EXTREMES)
     return format_dim(d, name) if is_word else f"({format_dim(d, name)})"
 
 

@@ -130,6 +130,44 @@ class Turns:
 
     Whether two names hold one at the end of an iteration depends on what it binds them to, and
     where that is what names began it with, on the iteration before.
+
+        def swapped(x, n):
+            p, q = [x], [2.0 * x]
+            for _ in range(n):
+                p, q = q, p
+            return p[0]
+
+    Lists are no values of a graph: the loop carries what is in them,
+
+        %0: f64[] = mul(2.0, %x)
+        %1: f64[], %2: f64[] = for_(%x, %0) {lo=0, hi=%n, reversed=False} [
+          (%i: i64[], %3: f64[], %4: f64[]) {
+            yield %4, %3
+          }
+        ]
+        return %1
+
+    and afterwards `p` and `q` hold new lists of these contents. Let P and Q be the lists before:
+
+    | name | begins with | ends with          | own | kept |
+    |------|-------------|--------------------|-----|------|
+    | p    | P           | what q began with  | {}  | {q}  |
+    | q    | Q           | what p began with  | {}  | {p}  |
+
+    `own` are lists made by the iteration or outside of it, `kept` the names whose first list a name
+    ends with. Through enough iterations `p` may hold P again: what lasts is what anyone else still
+    holds of P and Q. Here nobody does, and nothing is noted. With another name for P,
+
+        def changed(x, n):
+            p, q = [x], [2.0 * x]
+            first = p
+            for _ in range(n):
+                p, q = q, p
+            p[0] = 7.0 * x
+            return first[0]
+
+    `lasting` is {P} for both names, the new lists of both may be P, and the change is refused:
+    "changing a list that may be, depending on data, the one that 'p' holds".
     """
 
     names: Sequence[str]

@@ -2,6 +2,51 @@
 
 A name may be bound to one array after another, two may change places, an iteration may leave a name
 as it was. Where a write could be missed by another name for the array, the loop is refused.
+
+A loop carries values, and Python's names hold arrays that others hold as well. Here `a` and `b`
+change places, so `first` has been written to after one iteration, and again after three:
+
+    def by_turns(x, n):
+        a, b = 2.0 * x, 3.0 * x
+        first = a
+        for _ in range(n):
+            a *= 7.0
+            a, b = b, a
+        return first
+
+The graph's loop carries both contents. An iteration ends with `a` on the array that `b` began it
+with, and the other way round: `source` is {a: b, b: a}, a cycle, and `rotating` has both names. The
+loop writes to one of them, so `settle_rotation` gives the array that `a` held at first what is in
+it: the content of `a` after an even number of iterations, of `b` after an odd one (%8; %9 is for
+the array that `b` held):
+
+    %0: f64[n] = mul(2.0, %x)
+    %1: f64[n] = mul(3.0, %x)
+    %2: f64[n], %3: f64[n] = for_(%0, %1) {lo=0, hi=%n_, reversed=False} [
+      (%i: i64[], %a: f64[n], %b: f64[n]) {
+        %4: f64[n] = mul(%a, 7.0)
+        %5: f64[n] = update(%a, %4) {at=(0:n,)}
+        yield %b, %5
+      }
+    ]
+    %6: i64[] = size() {of=max(%n_, 0) % 2}
+    %7: bool[] = equal(%6, 0)
+    %8: f64[n] = select(%7, %2, %3)
+    %9: f64[n] = select(%7, %3, %2)
+    return %8
+
+Where a name is left on an array of its own, no number of iterations says which array it held:
+
+    def missed(x, n):
+        a, b = 2.0 * x, 3.0 * x
+        for _ in range(n):
+            b[0] += 1.0
+            b = a
+        return np.sum(a)
+
+Here `source` is {b: a} and the second iteration writes to what `a` holds, which the content of `a`
+would miss: "'b' is bound to one array after another in this loop, which writes to it, while another
+name for the array is in use".
 """
 
 from __future__ import annotations
