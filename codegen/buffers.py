@@ -13,6 +13,7 @@ import numpy as np
 
 from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
+from tracejit.ir.control import LoopEqn, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.dims import Dim, dim_values, product
 from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
@@ -74,8 +75,8 @@ class Buffers:
 
     def _merge_all(self, block: Block) -> None:
         for eqn in all_eqns(block):  # first what a loop carries and what it leaves: one thing
-            if isinstance(eqn.op.lowering, Region) and eqn.op.lowering.kind in ("for", "while"):
-                self._merge_carried(eqn)
+            if region_kind(eqn) in ("for", "while"):
+                self._merge_carried(LoopEqn(eqn))
         for eqn in all_eqns(block):
             if isinstance(eqn.op.lowering, Region):
                 self._merge_region(eqn)
@@ -88,24 +89,22 @@ class Buffers:
                 self._merge_region(eqn)
 
     def _merge_region(self, eqn: Eqn) -> None:
-        kind = eqn.op.lowering.kind  # type: ignore[union-attr]
-        if kind in ("if", "map"):
-            if kind == "if":
-                for region in eqn.regions:
-                    for a, v in zip(region.outputs, eqn.outputs, strict=True):
-                        self._merge(a, v)
-            return
-        body = eqn.regions[-1]
-        for k, v in enumerate(body.inputs[1:]):
-            self._merge(body.outputs[k], v)
-            self._merge(eqn.inputs[k], v)
+        kind = region_kind(eqn)
+        if kind == "if":
+            for region in eqn.regions:
+                for a, v in zip(region.outputs, eqn.outputs, strict=True):
+                    self._merge(a, v)
+        elif kind != "map":
+            loop = LoopEqn(eqn)
+            for start, a, v in zip(loop.starts, loop.yielded, loop.carried, strict=True):
+                self._merge(a, v)
+                self._merge(start, v)
 
-    def _merge_carried(self, eqn: Eqn) -> None:
-        results = eqn.outputs[len(eqn.outputs) - len(eqn.inputs):]
-        for k, v in enumerate(eqn.regions[-1].inputs[1:]):
-            for region in eqn.regions[:-1]:
-                self._merge(region.inputs[k + 1], v)
-            self._merge(v, results[k])
+    def _merge_carried(self, loop: LoopEqn) -> None:
+        for k, v in enumerate(loop.carried):
+            for w in loop.tested[k:k + 1]:
+                self._merge(w, v)
+            self._merge(v, loop.results[k])
 
     def _merge(self, a: Atom, b: Atom, *, reads_only: bool = False) -> bool:
         """Let two arrays share a buffer if that loses no element; return whether they do."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tracejit.codegen.elements import Elements
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
-from tracejit.ir.lowering import Region
 
 __all__ = ["Liveness"]
 
@@ -47,12 +47,12 @@ class Liveness:
                 self._number(region)
             self.end[eqn] = self._tick() if eqn.regions else self.point[eqn]
             self.defined.update(dict.fromkeys(eqn.outputs, self.end[eqn]))
-            if isinstance(eqn.op.lowering, Region):
-                spans = [self.span[r] for r in eqn.regions]
-                if eqn.op.lowering.kind == "if":
-                    self.branches.append((spans[0], spans[1]))
-                else:
-                    self.loops.append((self.point[eqn], self.end[eqn]))
+            kind = region_kind(eqn)
+            if kind == "if":
+                then, other = (self.span[region] for region in eqn.regions)
+                self.branches.append((then, other))
+            elif kind:
+                self.loops.append((self.point[eqn], self.end[eqn]))
         self.span[block] = (start, self._tick())
 
     # --- uses -----------------------------------------------------------------------------------

@@ -29,10 +29,11 @@ from tracejit.codegen.loop_expressions import (
 from tracejit.codegen.loop_ir import Assign, If, Loop, Node, Return, Store, every_node
 from tracejit.codegen.nests import Nests
 from tracejit.codegen.scalar_code import ScalarCode
+from tracejit.ir.control import LoopEqn, carried_in, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import product
 from tracejit.ir.dtypes import dtype_name
-from tracejit.ir.lowering import LogOp, Region
+from tracejit.ir.lowering import LogOp
 from tracejit.ir.walk import all_eqns
 
 if TYPE_CHECKING:
@@ -64,19 +65,15 @@ def group_logs(block: Block) -> dict[Value, Value]:
             join(v, v)
         if isinstance(how, LogOp) and eqn.inputs:
             join(eqn.inputs[0], eqn.outputs[0])
-        elif isinstance(how, Region) and how.kind == "if":
+        elif region_kind(eqn) == "if":
             for region in eqn.regions:
                 for a, v in zip(region.outputs, eqn.outputs, strict=True):
                     join(a, v)
-        elif isinstance(how, Region):
-            results = eqn.outputs[len(eqn.outputs) - len(eqn.inputs):]
-            for region in eqn.regions:
-                for a, v in zip(eqn.inputs, region.inputs[1:], strict=True):
-                    join(a, v)
-            for a, v in zip(eqn.regions[-1].outputs, results, strict=False):
-                join(a, v)
-            for a, v in zip(eqn.inputs, results, strict=True):
-                join(a, v)
+        elif region_kind(eqn) in ("for", "while"):
+            loop = LoopEqn(eqn)
+            for others in (*map(carried_in, eqn.regions), loop.yielded, loop.results):
+                for a, b in zip(loop.starts, others, strict=True):
+                    join(a, b)
     return {v: find(v) for v in leader}
 
 

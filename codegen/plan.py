@@ -16,7 +16,7 @@ from llvmlite import ir
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.slots import arena_size
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim, IntegerCall, dim_values
+from tracejit.ir.dims import Dim, IntegerCall, bare_value
 from tracejit.ir.types import Aval
 
 __all__ = ["Condition", "plan_dims", "plan_text"]
@@ -76,9 +76,9 @@ def _bind(kernel: Kernel, builder: Any,
         for d in dims:
             word = builder.load(builder.gep(given, [WORD(place)]))
             place += 1
-            bare = list(dim_values(d))
-            if len(bare) == 1 and d == bare[0].dim and bare[0] not in known:
-                known[bare[0]] = word
+            size = bare_value(d)
+            if size is not None and size not in known:
+                known[size] = word
             else:
                 checks.append((d, word))
     return known, checks

@@ -16,7 +16,7 @@ from tracejit.codegen.loop_ir import Let
 from tracejit.codegen.plan import Condition
 from tracejit.codegen.slots import dim_source, slot_sizes
 from tracejit.ir.core import Graph, Value
-from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.dims import Dim, bare_value
 from tracejit.ir.types import Aval
 
 __all__ = ["plan_source", "program_of"]
@@ -49,9 +49,9 @@ def plan_source(kernel: Kernel, conditions: Sequence[Condition]) -> str:
     tests = []
     given = list(_given(kernel.graph))
     for k, d in enumerate(given):
-        bare = list(dim_values(d))
-        if len(bare) == 1 and d == bare[0].dim and bare[0] not in names:
-            names[bare[0]] = f"d{k}"
+        bare = bare_value(d)
+        if bare is not None and bare not in names:
+            names[bare] = f"d{k}"
     for k, d in enumerate(given):
         text = dim_source(d, names)
         if text != f"d{k}":

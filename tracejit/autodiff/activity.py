@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
+from tracejit.ir.control import LoopEqn, carried_in
 from tracejit.ir.core import Atom, Eqn, Value
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import is_differentiable
@@ -45,19 +47,17 @@ def _branches(eqn: Eqn, active: set[Value], stopped: frozenset[Value]) -> None:
 
 def _loop(eqn: Eqn, active: set[Value], stopped: frozenset[Value]) -> None:
     """A carried value is active if it begins so or becomes so in some iteration."""
-    trips = len(eqn.outputs) - len(eqn.inputs)
-    body = eqn.regions[-1]
-    has = [_is_active(a, active) for a in eqn.inputs]
+    loop = LoopEqn(eqn)
+    has = [_is_active(a, active) for a in loop.starts]
     while True:
         for region in eqn.regions:
-            carried = [v for v, h in zip(region.inputs[1:], has, strict=True) if h]
-            _activate(carried, active, stopped)
+            _activate([*compress(carried_in(region), has)], active, stopped)
             find_active(region.eqns, active, stopped)
-        more = [h or _is_active(a, active) for h, a in zip(has, body.outputs, strict=True)]
+        more = [h or _is_active(a, active) for h, a in zip(has, loop.yielded, strict=True)]
         if more == has:
             break
         has = more
-    _activate([v for v, h in zip(eqn.outputs[trips:], has, strict=True) if h], active, stopped)
+    _activate([*compress(loop.results, has)], active, stopped)
 
 
 _REGIONS = {"if": _branches, "map": _branches, "for": _loop, "while": _loop}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from tracejit.autodiff.nests import ForwardNest, region_kind
+from tracejit.autodiff.nests import ForwardNest, forward_region
 from tracejit.ir.builder import equation_key
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.walk import Env, block_uses, copy_param, read_atom
@@ -37,11 +38,9 @@ class Adopter:
             return eqn
         regions = []
         for k, region in enumerate(eqn.regions):
-            source = forward.regions[-1] if region_kind(eqn) == "for" else forward.regions[k]
+            source = forward_region(eqn, k, forward)
             regions.append(self._strip_block(region, source, nest, set(bound), dict(env)))
-        outputs = eqn.outputs
-        return Eqn(eqn.op, eqn.inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of,
-                   eqn.group)
+        return replace(eqn, regions=tuple(regions))
 
     def _strip_block(self, region: Block, source: Block, nest: ForwardNest, bound: set[Value],
                      env: Env) -> Block:
@@ -76,4 +75,4 @@ def _rename(eqn: Eqn, env: Env) -> Eqn:
     params = {k: copy_param(p, env) for k, p in eqn.params.items()}
     regions = tuple(Block(r.inputs, tuple(_rename(e, env) for e in r.eqns),
                           tuple(read_atom(env, a) for a in r.outputs)) for r in eqn.regions)
-    return Eqn(eqn.op, inputs, params, eqn.outputs, regions, eqn.site, eqn.of, eqn.group)
+    return eqn.with_parts(inputs, params, eqn.outputs, regions, eqn.of)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tracejit.autodiff.nests import ForwardNest, region_kind
+from tracejit.autodiff.nests import ForwardNest
 from tracejit.autodiff.plans import ResidualPlan, ResidualStore, is_repeatable
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Eqn, Site, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.types import LogType

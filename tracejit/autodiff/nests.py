@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tracejit.ir.control import LoopEqn, bounds_of, region_kind
 from tracejit.ir.core import Block, Eqn, Value, type_dims
-from tracejit.ir.dims import Dim, dim_values, maximum
-from tracejit.ir.lowering import Region
+from tracejit.ir.dims import dim_values
 from tracejit.ir.types import Type
 
-__all__ = ["Home", "ForwardNest", "region_kind", "trip_count"]
+__all__ = ["ForwardNest", "Home", "forward_region"]
 
 
-def region_kind(eqn: Eqn) -> str:
-    """Return "if", "for", "while", "map", or "" for an equation without control flow."""
-    return eqn.op.lowering.kind if isinstance(eqn.op.lowering, Region) else ""
+def forward_region(backward: Eqn, k: int, forward: Eqn) -> Block:
+    """Return the region of a forward equation that a region of its backward one goes back through.
 
-
-def trip_count(eqn: Eqn) -> Dim:
-    """Return how often a counted loop runs."""
-    if region_kind(eqn) == "map":
-        size: Dim = eqn.params["size"]
-        return size
-    return maximum(eqn.params["hi"] - eqn.params["lo"], 0)
+    A loop on the way back is a `for_` with one region, whatever the loop on the way forward was.
+    """
+    return LoopEqn(forward).body if region_kind(backward) == "for" else forward.regions[k]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,7 +40,7 @@ class Home:
 
     def index_of(self, loop: Eqn) -> Value:
         """Return the index of one of the loops."""
-        return loop.regions[-1].inputs[0]
+        return LoopEqn(loop).index
 
 
 class ForwardNest:
@@ -119,9 +114,7 @@ class ForwardNest:
     def is_rectangular(self, v: Value) -> bool:
         """Return whether a value's iterations and its shape are known before the nest begins."""
         loops = self.home[v].loops
-        dims = [d for e in loops if region_kind(e) != "while"
-                for d in ((e.params["size"],) if region_kind(e) == "map"
-                          else (e.params["lo"], e.params["hi"]))]
         return (all(region_kind(e) != "while" for e in loops)
-                and not any(self.contains(w) for d in dims for w in dim_values(d))
+                and not any(self.contains(w) for e in loops for d in bounds_of(e)
+                            for w in dim_values(d))
                 and not any(True for _ in self.inner_dims(v.aval)))

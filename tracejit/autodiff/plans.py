@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tracejit.autodiff.mincut import INFINITE, CutNode, choose_stored
-from tracejit.autodiff.nests import ForwardNest, Home, region_kind, trip_count
+from tracejit.autodiff.nests import ForwardNest, Home
+from tracejit.ir.control import LoopEqn, region_kind, trip_count
 from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.lowering import Argument, Contract, Reduce, Running
 from tracejit.ir.types import Aval, LogType, Type
@@ -110,9 +111,9 @@ def _read_ahead(plan: ResidualPlan, needed: set[Value]) -> None:
     nest = plan.nest
     for block, home in nest.homes.items():
         loop = home.path[-1][0]
-        if region_kind(loop) != "for" or loop.params["reversed"]:
+        if region_kind(loop) != "for" or LoopEqn(loop).is_reversed:
             continue
-        for v, w in zip(block.inputs[1:], block.outputs, strict=True):
+        for v, w in zip(LoopEqn(loop).carried, LoopEqn(loop).yielded, strict=True):
             if v not in plan.stored or not nest.is_rectangular(v) or w not in nest.maker or (
                     w in plan.ahead or nest.home[w].block is not block):
                 continue

@@ -52,13 +52,15 @@ cases, as text in and text out, are in `tests/autodiff/test_residuals.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tracejit.autodiff.adoption import Adopter
 from tracejit.autodiff.keeping import describe_plan
-from tracejit.autodiff.nests import ForwardNest, region_kind
+from tracejit.autodiff.nests import ForwardNest, forward_region
 from tracejit.autodiff.plans import ResidualPlan, ResidualStore, make_plan
 from tracejit.autodiff.storing import ForwardRewriter, place_of
 from tracejit.ir.builder import Builder
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value
 from tracejit.ir.dead_code import prune_block
 from tracejit.ir.dims import Dim
@@ -143,7 +145,7 @@ class _BackwardRewriter:
         is_loop = region_kind(eqn) == "for"
         regions = []
         for k, region in enumerate(eqn.regions):
-            source = forward.regions[-1] if is_loop else forward.regions[k]
+            source = forward_region(eqn, k, forward)
             regions.append(self._rewrite_block(region, source, plan, logs, env, is_loop))
         inputs = [read_atom(env, a) for a in eqn.inputs]
         if is_loop:
@@ -159,8 +161,8 @@ class _BackwardRewriter:
             env[v] = new
             outputs.append(new)
         of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
-        return Eqn(eqn.op, tuple(inputs), params, tuple(outputs), tuple(regions), eqn.site,
-                   of if isinstance(of, Value) else None, eqn.group)
+        return eqn.with_parts(tuple(inputs), params, tuple(outputs), tuple(regions),
+                              of if isinstance(of, Value) else None)
 
     def _copy(self, eqn: Eqn, env: Env) -> Eqn:
         """Copy an equation that is linked to nothing, but may hold some that are."""
@@ -234,8 +236,7 @@ def _copy_place(p: Dim | Span, env: Env) -> Dim | Span:
 def _as_backward(eqn: Eqn, source: Eqn) -> Eqn:
     """Mark an equation as part of the way back."""
     of = source.outputs[0] if source.outputs else None
-    return Eqn(eqn.op, eqn.inputs, eqn.params, eqn.outputs, eqn.regions, source.site, of,
-               eqn.group)
+    return replace(eqn, site=source.site, of=of)
 
 
 def _fresh(v: Value, env: Env) -> Value:

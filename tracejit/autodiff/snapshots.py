@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.control import LoopEqn, carried_in
 from tracejit.ir.core import Eqn, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.walk import without_prints
@@ -85,8 +86,9 @@ def next_snapshot(first: Any, left: Any, free: Any) -> Any:
 
 def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[Any]:
     """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
-    body = without_prints(eqn.regions[-1])
-    carried = body.inputs[1:]
+    loop = LoopEqn(eqn)
+    body = without_prints(loop.body)
+    carried = carried_in(body)
     wanted = [k for k, v in enumerate(carried) if sweep.wants(v)]
     kept = [k for k in wanted if cts[k] is not None]
     while True:  # until no further carried value gets a cotangent through another's
@@ -99,7 +101,7 @@ def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[An
         if more == kept:
             wanted = kept
         kept = more
-    first = [sweep.operand(a) for a in eqn.inputs]
+    first = [sweep.operand(a) for a in loop.starts]
     starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
     starts += [sweep.take_dense(v) for v in free]
     count = eqn.params["snapshots"]
@@ -109,8 +111,7 @@ def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[An
     saved = [apply("empty", shape=(count, *v.aval.shape), dtype=v.aval.dtype) for v in carried]
 
     def index(k: Any) -> Any:
-        lo, hi = eqn.params.get("lo", 0), eqn.params.get("hi", 0)
-        number = of_dim(hi - 1) - k if eqn.params.get("reversed") else of_dim(lo) + k
+        number = of_dim(loop.hi - 1) - k if loop.is_reversed else of_dim(loop.lo) + k
         return atom_of(number, np.dtype(np.int64))
 
     def advance(k: Any, state: Any) -> Any:

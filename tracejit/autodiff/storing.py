@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tracejit.autodiff.nests import region_kind, trip_count
 from tracejit.autodiff.plans import ResidualPlan, ResidualStore
 from tracejit.ir.builder import Builder
+from tracejit.ir.control import LoopEqn, MapEqn, bounds_of, region_kind, trip_count
 from tracejit.ir.core import Atom, Block, Eqn, Span, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.optable import find_op
@@ -60,7 +61,7 @@ class ForwardRewriter:
             if kind == "map":
                 parts = [Value(v.aval) for v in starts]
                 new_inputs = (*region.inputs, *parts, *inputs)
-                block = _filling(block, region.inputs[0], parts, eqn)
+                block = _filling(block, MapEqn(eqn).index, parts, eqn)
             outputs = list(block.outputs)
             if is_body:
                 ends = {handles[s]: last[s] for s in inside}
@@ -69,9 +70,9 @@ class ForwardRewriter:
         results = [Value(v.aval) for v in carried]
         operands = (*eqn.inputs, *starts, *carried) if kind != "if" else eqn.inputs
         op, params = (eqn.op, eqn.params) if kind != "map" else (
-            find_op("for_"), {"lo": 0, "hi": eqn.params["size"], "reversed": False})
-        builder.append(Eqn(op, operands, params, (*eqn.outputs, *results), tuple(regions),
-                           eqn.site, eqn.of, eqn.group))
+            find_op("for_"), {"lo": 0, "hi": MapEqn(eqn).size, "reversed": False})
+        builder.append(replace(eqn, op=op, inputs=operands, params=params,
+                               outputs=(*eqn.outputs, *results), regions=tuple(regions)))
         ends = dict(zip(carried, results, strict=True))
         return {s: ends.get(handle, handle) for s, handle in handles.items()}
 
@@ -86,10 +87,10 @@ class ForwardRewriter:
         handles = dict(handles)
         for store in self.plan.stores:
             if store.has_last and store.home.path[-1][0] is loop:
-                k = loop.regions[-1].inputs.index(store.values[0]) - 1
+                k = LoopEqn(loop).carried.index(store.values[0])
                 *outer, _ = place_of(store, 0)[:len(store.home.loops)]
                 at = (*outer, trip_count(loop), *_whole(store.values[0]))
-                operands = [handles[store], loop.outputs[k]]
+                operands = [handles[store], LoopEqn(loop).results[k]]
                 (handles[store],) = builder.emit(find_op("update"), operands, {"at": at},
                                                  site=loop.site)
         return handles
@@ -167,7 +168,7 @@ def place_of(store: ResidualStore, ahead: int = 0) -> tuple[Dim | Span, ...]:
     places: list[Dim] = []
     for loop in store.home.loops:
         index = store.home.index_of(loop).dim
-        places.append(index - loop.params.get("lo", 0))
+        places.append(index - bounds_of(loop)[0])
     if ahead:
         places[-1] = places[-1] + ahead
     return (*places, *_whole(store.values[0]))

@@ -14,9 +14,9 @@ from tracejit.inspection.elements import Paragraph, Section, count_text
 from tracejit.inspection.report import Report
 from tracejit.inspection.sections.overview import known_sizes, numbers_of
 from tracejit.inspection.subject import Subject, line_text
+from tracejit.ir.control import LoopEqn, bounds_of, region_kind
 from tracejit.ir.core import Block, Eqn, Graph
 from tracejit.ir.dims import evaluate, format_dim, product
-from tracejit.ir.lowering import Region
 from tracejit.ir.printer import format_type
 from tracejit.runtime.function import Function
 
@@ -112,17 +112,16 @@ def _kernels(subject: Subject) -> str:
 
 
 def _loop_sentence(subject: Subject, eqn: Eqn) -> str:
-    kind = eqn.op.lowering.kind if isinstance(eqn.op.lowering, Region) else ""
+    kind = region_kind(eqn)
     where = line_text(eqn.site)
     part = "The way back of the" if eqn in subject.back else "The"
     if kind == "if":
         return f"{part} branch at {where} runs one of its two sides."
     if kind == "while":
         return f"{part} loop at {where} runs until its condition ends it."
-    bounds = eqn.params.get("hi", eqn.params.get("size"))
-    lo = eqn.params.get("lo", 0)
-    trips = format_dim(bounds - lo, subject.names.of)
-    order = ", backwards" if eqn.params.get("reversed") else ""
+    lo, hi = bounds_of(eqn)
+    trips = format_dim(hi - lo, subject.names.of)
+    order = ", backwards" if kind == "for" and LoopEqn(eqn).is_reversed else ""
     unordered = "; its iterations do not depend on one another" if kind == "map" else ""
     return f"{part} loop at {where} runs {trips} times{order}{unordered}."
 

@@ -1,24 +1,29 @@
 """Equations of control flow by their parts: how each is laid out is written here alone.
 
-    condition                   -> results          if_    regions: () -> results: true, false
-    starts                      -> results          for_   region:  (index, *carried) -> yielded
-    starts                      -> trips, *results  while_ regions: (index, *carried) -> test,
-                                                                    (index, *carried) -> yielded
-                                -> results          map_   region:  (index) -> elements
+    if_     condition -> results          regions  () -> results                  where it is true
+                                                   () -> results                  where it is false
+    for_    starts -> results             region   (index, *carried) -> yielded
+    while_  starts -> trips, *results     regions  (index, *tested) -> condition
+                                                   (index, *carried) -> yielded
+    map_    () -> results                 region   (index) -> elements
 
-What a loop carries is in five places: `starts` before the first iteration, `carried` in each,
-`tested` where a `while_` tests it, `yielded` for the next one, and `results` after the last.
+What a loop carries has five names: `starts` before the first iteration, `carried` in each,
+`tested` where the condition of a `while_` reads it, `yielded` for the next one, and `results` after
+the last.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.lowering import Region
 
-__all__ = ["IfEqn", "LoopEqn", "MapEqn", "region_kind", "trip_count"]
+__all__ = ["IfEqn", "LoopEqn", "MapEqn", "bounds_of", "carried_in", "keep_carried", "region_kind",
+           "trip_count"]
 
 
 def region_kind(eqn: Eqn) -> str:
@@ -26,12 +31,28 @@ def region_kind(eqn: Eqn) -> str:
     return eqn.op.lowering.kind if isinstance(eqn.op.lowering, Region) else ""
 
 
+def bounds_of(eqn: Eqn) -> tuple[Dim, Dim]:
+    """Return the least number of an iteration, and the number behind the largest."""
+    if region_kind(eqn) == "map":
+        return 0, MapEqn(eqn).size
+    return LoopEqn(eqn).lo, LoopEqn(eqn).hi
+
+
 def trip_count(eqn: Eqn) -> Dim:
     """Return how often the region of a `for_` or `map_` runs."""
-    if region_kind(eqn) == "map":
-        return MapEqn(eqn).size
-    loop = LoopEqn(eqn)
-    return maximum(loop.hi - loop.lo, 0)
+    lo, hi = bounds_of(eqn)
+    return hi if region_kind(eqn) == "map" else maximum(hi - lo, 0)
+
+
+def carried_in(region: Block) -> tuple[Value, ...]:
+    """Return what a region of a loop finds of what is carried."""
+    return region.inputs[1:]
+
+
+def keep_carried(region: Block, keep: Sequence[bool]) -> Block:
+    """Return a region of a loop that finds only some of what is carried."""
+    inputs = (region.inputs[0], *compress(carried_in(region), keep))
+    return Block(inputs, region.eqns, region.outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +89,12 @@ class LoopEqn:
     @property
     def carried(self) -> tuple[Value, ...]:
         """Return what an iteration finds."""
-        return self.body.inputs[1:]
+        return carried_in(self.body)
 
     @property
     def tested(self) -> tuple[Value, ...]:
         """Return what the test of a `while_` finds; nothing of a `for_`."""
-        return () if self.test is None else self.test.inputs[1:]
+        return () if self.test is None else carried_in(self.test)
 
     @property
     def yielded(self) -> tuple[Atom, ...]:
@@ -92,20 +113,20 @@ class LoopEqn:
 
     @property
     def lo(self) -> Dim:
-        """Return the least number of an iteration of a `for_`."""
-        lo: Dim = self.eqn.params["lo"]
+        """Return the least number of an iteration."""
+        lo: Dim = self.eqn.params.get("lo", 0)
         return lo
 
     @property
     def hi(self) -> Dim:
-        """Return the number behind the largest of a `for_`."""
-        hi: Dim = self.eqn.params["hi"]
+        """Return the number behind the largest; of a `while_` it is the first result."""
+        hi: Dim = self.eqn.outputs[0].dim if self.trips else self.eqn.params["hi"]
         return hi
 
     @property
     def is_reversed(self) -> bool:
-        """Return whether a `for_` begins with the largest number."""
-        return bool(self.eqn.params["reversed"])
+        """Return whether the largest number is that of the first iteration."""
+        return bool(self.eqn.params.get("reversed", False))
 
 
 @dataclass(frozen=True, slots=True)

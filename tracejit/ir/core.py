@@ -130,6 +130,11 @@ class Eqn:
         (output,) = self.outputs
         return output
 
+    def with_parts(self, inputs: tuple[Atom, ...], params: Params, outputs: tuple[Value, ...],
+                   regions: tuple[Block, ...], of: Value | None) -> Eqn:
+        """Return the same op, at the same site, on other operands."""
+        return Eqn(self.op, inputs, params, outputs, regions, self.site, of, self.group)
+
     def uses(self) -> Iterator[Value]:
         """Yield the values that this equation itself reads: inputs and dims, not its regions'."""
         for a in self.inputs:

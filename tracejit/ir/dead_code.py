@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import compress
 
+from tracejit.ir.control import LoopEqn, carried_in, keep_carried
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
 from tracejit.ir.dims import dim_values
 from tracejit.ir.lowering import Region
@@ -57,7 +59,7 @@ def _shrink(eqn: Eqn, needed: set[Value], defines: Defines) -> Eqn:
     if all(live) and all(a is b for a, b in zip(regions, eqn.regions, strict=True)):
         return eqn
     outputs = tuple(v for v, keep in zip(eqn.outputs, live, strict=True) if keep)
-    return Eqn(eqn.op, inputs, eqn.params, outputs, tuple(regions), eqn.site, eqn.of, eqn.group)
+    return eqn.with_parts(inputs, eqn.params, outputs, tuple(regions), eqn.of)
 
 
 def _inner_uses(eqn: Eqn, needed: set[Value]) -> set[Value]:
@@ -96,13 +98,12 @@ def _prune_region(region: Block, outputs: tuple[Atom, ...], inside: set[Value],
 def _shrink_loop(eqn: Eqn, live: list[bool], inside: set[Value],
                  defines: Defines) -> tuple[list[bool], list[Block], tuple[Atom, ...]]:
     """Find the carried values that matter, also those that others need an iteration later."""
-    trips = len(eqn.outputs) - len(eqn.inputs)  # 1 where the trip count is a result, else 0
-    carried = [r.inputs[1:] for r in eqn.regions]
-    keep = live[trips:]
+    loop = LoopEqn(eqn)
+    carried = list(map(carried_in, eqn.regions))
+    keep = live[loop.trips:]
     while True:
-        body = eqn.regions[-1]
-        outputs = tuple(a for a, k in zip(body.outputs, keep, strict=True) if k)
-        regions = [*eqn.regions[:-1], _prune_region(body, outputs, inside, defines)]
+        outputs = tuple(compress(loop.yielded, keep))
+        regions = [*eqn.regions[:-1], _prune_region(loop.body, outputs, inside, defines)]
         read = set(inside)
         for r in regions:
             read.update(_bound_uses(r))
@@ -110,13 +111,11 @@ def _shrink_loop(eqn: Eqn, live: list[bool], inside: set[Value],
         if more == keep:
             break
         keep = more
+    live = [True] * loop.trips + keep
     if all(keep):
-        body = _prune_region(eqn.regions[-1], eqn.regions[-1].outputs, inside, defines)
-        return [True] * trips + keep, [*eqn.regions[:-1], body], eqn.inputs
-    shrunk = [Block((r.inputs[0], *(v for v, k in zip(r.inputs[1:], keep, strict=True) if k)),
-                    r.eqns, r.outputs) for r in regions]
-    inputs = tuple(a for a, k in zip(eqn.inputs, keep, strict=True) if k)
-    return [True] * trips + keep, shrunk, inputs
+        body = _prune_region(loop.body, loop.yielded, inside, defines)
+        return live, [*eqn.regions[:-1], body], eqn.inputs
+    return live, [keep_carried(r, keep) for r in regions], tuple(compress(loop.starts, keep))
 
 
 def _bound_uses(region: Block) -> set[Value]:

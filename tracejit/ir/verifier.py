@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tracejit.errors import IRError
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
-from tracejit.ir.dims import dim_values
+from tracejit.ir.dims import bare_value, dim_values
 from tracejit.ir.printer import Names, format_eqn
 from tracejit.ir.types import Aval
 
@@ -25,8 +25,7 @@ def verify_sizes(graph: Graph) -> None:
 
     A size of a program that was put into this one would be left over here: no input says it.
     """
-    told = {v for x in graph.inputs for d in type_dims(x.aval) for v in dim_values(d)
-            if d == v.dim}
+    told = {bare_value(d) for x in graph.inputs for d in type_dims(x.aval)}
     for size in graph.sizes:
         _require(size in told, f"no input's shape says what the size {size.name} is")
 

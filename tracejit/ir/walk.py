@@ -11,9 +11,9 @@ from tracejit.ir.dims import Dim, Expr, atom, dim_values, map_dim
 from tracejit.ir.lowering import Effect
 from tracejit.ir.types import Aval, Type
 
-__all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_graph", "eqn_uses",
-           "first_undefined", "free_values", "has_effect", "prints", "read_atom", "replace_graph",
-           "without_prints"]
+__all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_graph", "copy_of",
+           "eqn_uses", "first_undefined", "free_values", "has_effect", "prints", "read_atom",
+           "replace_graph", "without_prints"]
 
 Env = dict[Value, "Atom | Dim"]
 """What stands for a value: another value, a literal, or (for integers used as dims) a dim."""
@@ -154,9 +154,13 @@ def copy_eqn(eqn: Eqn, env: Env, regions: tuple[Block, ...] | None = None) -> Eq
     if regions is None:
         regions = tuple(copy_block(r, env) for r in eqn.regions)
     outputs = tuple(copy_value(v, env) for v in eqn.outputs)
+    return eqn.with_parts(inputs, params, outputs, regions, copy_of(eqn, env))
+
+
+def copy_of(eqn: Eqn, env: Mapping[Value, Atom | Dim]) -> Value | None:
+    """Return the result of the forward equation that a backward one differentiates, replaced."""
     of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
-    return Eqn(eqn.op, inputs, params, outputs, regions, eqn.site,
-               of if isinstance(of, Value) else eqn.of, eqn.group)
+    return of if isinstance(of, Value) else eqn.of
 
 
 def copy_block(block: Block, outer: Mapping[Value, Atom | Dim]) -> Block:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import IRError
+from tracejit.ir.control import IfEqn, LoopEqn, MapEqn, carried_in
 from tracejit.ir.core import Block, Eqn, Params, Value
 from tracejit.ir.dims import maximum
 from tracejit.ir.lowering import Region
@@ -56,7 +57,7 @@ def _if_reference(condition: object, regions: Sequence[Callable[..., Any]]) -> A
 def _loop_infer(trips: int) -> Any:
     def infer(avals: Sequence[Type], params: Params, regions: Sequence[Block]) -> Any:
         body = regions[-1]
-        for a, v, out in zip(avals, body.inputs[1:], body.outputs, strict=True):
+        for a, v, out in zip(avals, carried_in(body), body.outputs, strict=True):
             if not v.aval == a == out.aval:
                 raise IRError(f"a carried value begins as {a}, enters the body as {v.aval} and "
                               f"leaves it as {out.aval}")
@@ -93,27 +94,16 @@ def _map_reference(size: int, regions: Sequence[Callable[..., Any]]) -> Any:
 # --- reverse ------------------------------------------------------------------------------------
 
 
-def _for_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    params = {"lo": eqn.params["lo"], "hi": eqn.params["hi"],
-              "reversed": not eqn.params["reversed"]}
-    return _loop_vjp(sweep, eqn, cts, params)
-
-
-def _while_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    params = {"lo": 0, "hi": eqn.outputs[0].dim, "reversed": True}
-    return _loop_vjp(sweep, eqn, cts[1:], params)
-
-
-def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], params: Params) -> list[Any]:
+def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     """Carry cotangents of the carried values, and of what the body reads from outside, backwards.
 
     Which carried values have a cotangent is a fixed point: one may get its own only through what
     another does an iteration later.
     """
-    body = eqn.regions[-1]
-    carried = body.inputs[1:]
+    loop = LoopEqn(eqn)
+    body, carried, cts = loop.body, loop.carried, cts[loop.trips:]
     if "snapshots" in eqn.params and not any(v.is_log for v in carried):
-        replayed: list[Any] = sweep.replay(eqn, cts, maximum(params["hi"] - params["lo"], 0))
+        replayed: list[Any] = sweep.replay(eqn, cts, maximum(loop.hi - loop.lo, 0))
         return replayed
     free = sweep.active_free(body)
     has = [not (ct is None or isinstance(ct, Unread)) and sweep.wants(v)
@@ -121,13 +111,13 @@ def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], params: Pa
     while True:
         kept = [k for k, h in enumerate(has) if h]
         avals = [carried[k].aval for k in kept] + [v.aval for v in free]
-        inputs = sweep.region_inputs(body.inputs[0], avals)
-        with sweep.open_region(inputs, params["lo"], params["hi"]) as (inner, scope):
+        inputs = sweep.region_inputs(loop.index, avals)
+        with sweep.open_region(inputs, loop.lo, loop.hi) as (inner, scope):
             tracers = [sweep.operand(v) for v in inputs[1:]]
             before = tracers[len(kept):]
             inner.cts.update(zip(free, before, strict=True))
             for k, t in zip(kept, tracers, strict=False):
-                inner.add(body.outputs[k], t)
+                inner.add(loop.yielded[k], t)
             inner.run(body.eqns)
             found = [inner.cts.get(v) is not None for v in carried]
             more = [h or (f and sweep.wants(v))
@@ -140,6 +130,7 @@ def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], params: Pa
         has = more
     starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
     starts += [sweep.take_dense(v) for v in free]
+    params = {"lo": loop.lo, "hi": loop.hi, "reversed": not loop.is_reversed}
     results = sweep.emit_linked("for_", starts, params, [region], eqn)
     sweep.cts.update(zip(free, results[len(kept):], strict=True))
     by_place = dict(zip(kept, results, strict=False))
@@ -180,7 +171,7 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
                        for t, v, ct in zip(touched, free, before, strict=True)]
             regions.append(scope.close([inner.dense_of(v) for v in free]))
     regions = [Block((), r.eqns, tuple(compress(r.outputs, touched))) for r in regions]
-    condition = [sweep.operand(eqn.inputs[0])]
+    condition = [sweep.operand(IfEqn(eqn).condition)]
     results = iter(sweep.emit_linked("if_", condition, {}, regions, eqn))
     sweep.cts.update((v, next(results) if t else ct)
                      for v, ct, t in zip(free, before, touched, strict=True))
@@ -189,13 +180,13 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
 
 def _map_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
     """The elements are independent: each adds what it has to the cotangents of what it reads."""
-    (body,) = eqn.regions
+    view = MapEqn(eqn)
+    body = view.body
     free = sweep.active_free(body)
     cts = [None if ct is None else sweep.dense(ct, v.aval)
            for ct, v in zip(cts, eqn.outputs, strict=True)]
-    inputs = sweep.region_inputs(body.inputs[0], [v.aval for v in free])
-    size = eqn.params["size"]
-    with sweep.open_region(inputs, 0, size) as (inner, scope):
+    inputs = sweep.region_inputs(view.index, [v.aval for v in free])
+    with sweep.open_region(inputs, 0, view.size) as (inner, scope):
         before = [sweep.operand(t) for t in inputs[1:]]
         inner.cts.update(zip(free, before, strict=True))
         for a, ct in zip(body.outputs, cts, strict=True):
@@ -205,7 +196,7 @@ def _map_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
         region = scope.close([inner.dense_of(v) for v in free])
         region, free = leave_out_untouched(region, free, before, inner)
     starts = [sweep.take_dense(v) for v in free]
-    params = {"lo": 0, "hi": size, "reversed": True}
+    params = {"lo": 0, "hi": view.size, "reversed": True}
     results = sweep.emit_linked("for_", starts, params, [region], eqn)
     sweep.cts.update(zip(free, results, strict=True))
     return []
@@ -216,8 +207,8 @@ def _map_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
 
 def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     """Carry tangents beside the carried values; which have one is a fixed point, as in reverse."""
-    trips = len(eqn.outputs) - len(eqn.inputs)
-    carried = eqn.regions[-1].inputs[1:]
+    loop = LoopEqn(eqn)
+    trips, carried = loop.trips, loop.carried
     has = [t is not None for t in tangents]
     while True:
         kept = [k for k, h in enumerate(has) if h]
@@ -225,10 +216,10 @@ def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list
         for region in eqn.regions:
             with sweep.copy_region(region, [carried[k].aval for k in kept]) as (inner, scope, dots):
                 for k, t in zip(kept, dots, strict=True):
-                    inner.tangents[region.inputs[1 + k]] = t
+                    inner.tangents[carried_in(region)[k]] = t
                 inner.run(region.eqns)
                 outputs = [inner.read(a) for a in region.outputs]
-                if region is eqn.regions[-1]:
+                if region is loop.body:
                     more = [h or inner.has(a)
                             for h, a in zip(has, region.outputs, strict=True)]
                     outputs += [inner.dense_of(region.outputs[k]) for k in kept]
@@ -236,7 +227,7 @@ def _loop_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list
         if more == has:
             break
         has = more
-    starts = [sweep.read(a) for a in eqn.inputs]
+    starts = [sweep.read(a) for a in loop.starts]
     starts += [sweep.dense(tangents[k], carried[k].aval) for k in kept]
     results = sweep.replace(eqn, starts, regions)
     by_place = dict(zip(kept, results[trips + len(carried):], strict=True))
@@ -264,6 +255,6 @@ def branches_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> l
 
 
 structural("if_", _if_reference, _if_infer, Region("if"), _if_vjp, branches_jvp)
-structural("for_", _for_reference, _loop_infer(0), Region("for"), _for_vjp, _loop_jvp)
-structural("while_", _while_reference, _loop_infer(1), Region("while"), _while_vjp, _loop_jvp)
+structural("for_", _for_reference, _loop_infer(0), Region("for"), _loop_vjp, _loop_jvp)
+structural("while_", _while_reference, _loop_infer(1), Region("while"), _loop_vjp, _loop_jvp)
 structural("map_", _map_reference, _map_infer, Region("map"), _map_vjp, branches_jvp)

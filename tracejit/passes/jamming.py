@@ -25,9 +25,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tracejit.ir.builder import Builder
+from tracejit.ir.control import LoopEqn, bounds_of, carried_in, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal, Value
 from tracejit.ir.dims import Dim, Expr, dim_values, floor_div, maximum, substitute
-from tracejit.ir.lowering import Index, Pointwise, Region, View, Write
+from tracejit.ir.lowering import Index, Pointwise, View, Write
 from tracejit.ir.optable import find_op
 from tracejit.ir.types import scalar
 from tracejit.ir.walk import Env, copy_eqn, copy_value, free_values, read_atom, replace_graph
@@ -109,12 +110,12 @@ class _NestedLoops:
     @property
     def i(self) -> Value:
         """Return the index of the outer loop."""
-        return self.outer.regions[0].inputs[0]
+        return LoopEqn(self.outer).index
 
     @property
     def j(self) -> Value:
         """Return the index of the inner loop."""
-        return self.inner.regions[0].inputs[0]
+        return LoopEqn(self.inner).index
 
     def can_be_jammed(self) -> bool:
         """Return whether that is allowed, and worth it: where a row is a recurrence."""
@@ -144,13 +145,13 @@ class _NestedLoops:
     def jammed(self) -> Iterator[Eqn]:
         """Yield the loop over pairs of rows and the one over what is left."""
         outer, step = self.outer, _direction(self.outer)
-        lo, hi = outer.params["lo"], outer.params["hi"]
+        lo, hi = bounds_of(outer)
         count = maximum(floor_div(hi - lo, 2), 0)
         k = Value(scalar(np.int64), self.i.name)
         first = (lo if step > 0 else hi - 1) + 2 * step * k.dim
-        before = outer.regions[0]
+        before = LoopEqn(outer).body
         builder = Builder()
-        with builder.block((k, *(copy_value(v, {}) for v in before.inputs[1:]))) as scope:
+        with builder.block((k, *(copy_value(v, {}) for v in carried_in(before)))) as scope:
             arrays: Sequence[Atom] = scope.inputs[1:]
             rows: list[Env] = []
             for d, name in ((first, "row"), (first + step, "next_row")):
@@ -179,9 +180,9 @@ class _NestedLoops:
     def _inner_of(self, rows: Sequence[Env], arrays: Sequence[Atom], builder: Builder) -> Eqn:
         """Return the loop over columns, where the second row is one column behind the first."""
         inner, step = self.inner, _direction(self.inner)
-        lo, hi = inner.params["lo"], inner.params["hi"]
+        lo, hi = bounds_of(inner)
         begin, end = (lo, hi) if step > 0 else (hi - 1, lo - 1)
-        body = inner.regions[0]
+        body = LoopEqn(inner).body
         limits = [self._number(builder, d, name) for d, name in ((end, "end"), (begin, "begin"))]
         with builder.block(tuple(copy_value(v, {}) for v in body.inputs)) as scope:
             column, *state = scope.inputs
@@ -209,24 +210,24 @@ class _NestedLoops:
 
 def _rows_of(outer: Eqn) -> _NestedLoops | None:
     """Return the nested loops that a loop is the outer one of, if it is known what they touch."""
-    if not _is_for(outer) or not outer.regions[0].eqns:
+    if not _is_for(outer) or not LoopEqn(outer).body.eqns:
         return None
-    body = outer.regions[0]
+    body = LoopEqn(outer).body
     inner = body.eqns[-1]
     if not _is_for(inner) or body.outputs != inner.outputs or not inner.inputs:
         return None
     own = {*body.inputs, *(v for e in body.eqns for v in e.outputs)}
-    if any(v in own for d in (inner.params["lo"], inner.params["hi"]) for v in dim_values(d)):
+    if any(v in own for d in bounds_of(inner) for v in dim_values(d)):
         return None
-    columns = inner.regions[0]
-    places = {v: k for k, v in enumerate(body.inputs[1:])}
+    columns = LoopEqn(inner).body
+    places = {v: k for k, v in enumerate(carried_in(body))}
     computed = {v for e in (*body.eqns, *columns.eqns) for v in e.outputs}
     before = _accesses(body.eqns[:-1], places, computed)
     if before is None or not _in_order(inner.inputs, places):
         return None
     if any(v in places for v in free_values(columns)):  # what an array was before the row
         return None
-    places.update((v, k) for k, v in enumerate(columns.inputs[1:]))
+    places.update((v, k) for k, v in enumerate(carried_in(columns)))
     inside = _accesses(columns.eqns, places, computed)
     if inside is None or not _in_order(columns.outputs, places):
         return None
@@ -242,9 +243,8 @@ def _in_order(atoms: Sequence[Atom], places: Mapping[Value, int]) -> bool:
 
 def _is_for(eqn: Eqn) -> bool:
     """Whether an equation is a loop that carries arrays only."""
-    how = eqn.op.lowering
-    return isinstance(how, Region) and how.kind == "for" and not any(
-        v.is_log or not v.aval.shape for v in eqn.regions[0].inputs[1:])
+    return region_kind(eqn) == "for" and not any(
+        v.is_log or not v.aval.shape for v in LoopEqn(eqn).carried)
 
 
 def _accesses(eqns: Iterable[Eqn], places: dict[Value, int],
@@ -277,7 +277,7 @@ def _accesses(eqns: Iterable[Eqn], places: dict[Value, int],
 
 
 def _direction(loop: Eqn) -> int:
-    return -1 if loop.params["reversed"] else 1
+    return -1 if LoopEqn(loop).is_reversed else 1
 
 
 def _conflict(a: _Access, b: _Access) -> bool:

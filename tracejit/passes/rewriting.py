@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tracejit.ir.builder import Builder
@@ -13,6 +14,7 @@ from tracejit.ir.optable import find_op
 from tracejit.ir.walk import (
     Env,
     all_eqns,
+    copy_of,
     copy_param,
     copy_type,
     copy_value,
@@ -103,12 +105,10 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
     inputs = [read_atom(env, a) for a in eqn.inputs]
     params = {k: copy_param(p, env) for k, p in eqn.params.items()}
     regions = tuple(_rewrite_block(r, env, context, rules) for r in eqn.regions)
-    of = env.get(eqn.of, eqn.of) if eqn.of is not None else None
     builder = context.builder
-    builder.of, builder.group = of if isinstance(of, Value) else eqn.of, eqn.group
+    builder.of, builder.group = copy_of(eqn, env), eqn.group
     typed = tuple(v if (t := copy_type(v.aval, env)) == v.aval else Value(t) for v in eqn.outputs)
-    current = Eqn(eqn.op, tuple(inputs), params, typed, regions, eqn.site, builder.of,
-                  eqn.group)
+    current = eqn.with_parts(tuple(inputs), params, typed, regions, builder.of)
     context.eqn = current
     for rule in rules.get(eqn.op.name, ()):
         result = rule(context, current, inputs, params)
@@ -123,8 +123,7 @@ def _rewrite_eqn(eqn: Eqn, env: Env, context: Context, rules: dict[str, Sequence
     before = len(builder.scope.eqns)
     if regions or any(v.is_size for v in eqn.outputs):
         outputs = tuple(copy_value(v, env) for v in eqn.outputs)
-        builder.append(Eqn(eqn.op, tuple(inputs), params, outputs, regions, eqn.site, builder.of,
-                           eqn.group))
+        builder.append(replace(current, outputs=outputs))
     else:
         outputs = builder.emit(eqn.op, inputs, params, site=eqn.site)
         for old, new in zip(eqn.outputs, outputs, strict=True):

@@ -7,10 +7,13 @@ products of arrays the sign of a zero is no promise: sums of no or one term may 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
+from tracejit.ir.control import IfEqn, LoopEqn, carried_in, keep_carried
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Params, Span, Value
 from tracejit.ir.types import Aval
 from tracejit.ir.walk import copy_block
@@ -295,7 +298,7 @@ def _known_condition(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[
     """An `if_` on a constant with nothing in its branch is what that yields."""
     if not isinstance(xs[0], Literal):
         return None
-    region = e.regions[0 if xs[0].val else 1]
+    region = IfEqn(e).branch(xs[0].val)
     return list(region.outputs) if not region.eqns else None
 
 
@@ -304,30 +307,24 @@ def _known_condition(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[
 
 def _unchanged_carry(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
     """A carried value that no iteration changes is its first one."""
-    trips = len(e.outputs) - len(xs)
-    body = e.regions[-1]
-    same = [a is v for a, v in zip(body.outputs, body.inputs[1:], strict=True)]
-    if not any(same):
+    loop = LoopEqn(e)
+    keep = [a is not v for a, v in zip(loop.yielded, loop.carried, strict=True)]
+    if all(keep):
         return None
     env: dict[Value, Any] = {}
     regions = []
     for region in e.regions:
-        for v, x, s in zip(region.inputs[1:], xs, same, strict=True):
-            if s:
-                env[v] = x
+        env.update((v, x) for v, x, k in zip(carried_in(region), xs, keep, strict=True) if not k)
     for region in e.regions:
-        inputs = (region.inputs[0], *(v for v, s in zip(region.inputs[1:], same, strict=True)
-                                      if not s))
-        outputs = region.outputs
-        if region is body:
-            outputs = tuple(a for a, s in zip(outputs, same, strict=True) if not s)
-        regions.append(copy_block(type(region)(inputs, region.eqns, outputs), env))
-    kept = [x for x, s in zip(xs, same, strict=True) if not s]
-    results = iter(c.builder.emit(e.op, kept, p, regions, site=e.site))
+        shrunk = keep_carried(region, keep)
+        if region is loop.body:
+            shrunk = replace(shrunk, outputs=tuple(compress(loop.yielded, keep)))
+        regions.append(copy_block(shrunk, env))
+    results = iter(c.builder.emit(e.op, [*compress(xs, keep)], p, regions, site=e.site))
     made = c.builder.scope.eqns[-1]
     c.makers.update((v, made) for v in made.outputs)
-    head = [next(results) for _ in range(trips)]
-    return head + [x if s else next(results) for x, s in zip(xs, same, strict=True)]
+    head = [next(results) for _ in range(loop.trips)]
+    return head + [next(results) if k else x for x, k in zip(xs, keep, strict=True)]
 
 
 RULES: dict[str, Sequence[Rule]] = {

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.control import IfEqn, LoopEqn, MapEqn
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Literal
 from tracejit.ir.interpreter import (
     Env,
@@ -119,14 +120,15 @@ class _OriginSearch:
     def branch(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops
                ) -> NaNOrigin | Spot:
         """Follow an element into the branch that was taken."""
-        region = eqn.regions[0 if read_value(eqn.inputs[0], env) else 1]
+        branches = IfEqn(eqn)
+        region = branches.branch(read_value(branches.condition, env))
         own = block_env(region, env, ())
         return self.follow(region, own, Spot(region.outputs[place], index), loops)
 
     def element(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops
                 ) -> NaNOrigin | Spot:
         """Follow an element into the iteration of a map that made it."""
-        (region,) = eqn.regions
+        region = MapEqn(eqn).body
         i, *rest = index
         own = block_env(region, env, (np.int64(i),))
         spot = Spot(region.outputs[place], tuple(rest))
@@ -134,16 +136,17 @@ class _OriginSearch:
 
     def loop(self, eqn: Eqn, env: Env, place: int, index: Index, loops: Loops) -> NaNOrigin | Spot:
         """Follow an element back from iteration to iteration."""
-        body = eqn.regions[-1]
-        place -= len(eqn.outputs) - len(eqn.inputs)
-        start = tuple([read_value(a, env) for a in eqn.inputs])
+        view = LoopEqn(eqn)
+        body = view.body
+        place -= view.trips
+        start = tuple([read_value(a, env) for a in view.starts])
         for i, own in _backwards(body, env, start, _indices(eqn, env)):
-            spot = Spot(body.outputs[place], index)
+            spot = Spot(view.yielded[place], index)
             found = self.follow(body, own, spot, (*loops, (eqn, i)))
-            if isinstance(found, NaNOrigin) or found.atom not in body.inputs:
+            if isinstance(found, NaNOrigin) or found.atom not in view.carried:
                 return found
-            place, index = body.inputs.index(found.atom) - 1, found.index
-        return Spot(eqn.inputs[place], index)
+            place, index = view.carried.index(found.atom), found.index
+        return Spot(view.starts[place], index)
 
 
 FOLLOW: dict[str, Callable[..., NaNOrigin | Spot]] = {

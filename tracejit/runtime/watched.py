@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Eqn, Graph, Literal
 from tracejit.ir.lowering import Pointwise
 from tracejit.ir.walk import all_eqns
@@ -95,8 +96,8 @@ def _operand(eqn: Eqn, x: Any, index: tuple[int, ...]) -> str:
 def _loops(origin: NaNOrigin) -> str:
     """Return which iterations it was in, the innermost loop first."""
     words = {"map": "element {} of the map"}
-    parts = [words.get(eqn.op.lowering.kind, "iteration {} of the loop")  # type: ignore[union-attr]
-             .format(i) + f" at {describe_line(eqn.site)}" for eqn, i in reversed(origin.loops)]
+    parts = [words.get(region_kind(eqn), "iteration {} of the loop").format(i)
+             + f" at {describe_line(eqn.site)}" for eqn, i in reversed(origin.loops)]
     return "".join(f", {part}" for part in parts)
 
 

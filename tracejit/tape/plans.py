@@ -19,7 +19,7 @@ from tracejit.autodiff.transforms import adjoint_graph
 from tracejit.configuration import settings
 from tracejit.errors import TracejitError
 from tracejit.ir.core import Graph, Op, Value
-from tracejit.ir.dims import Expr, dim_values, evaluate
+from tracejit.ir.dims import Expr, bare_value, dim_values, evaluate
 from tracejit.ir.interpreter import prepare
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_graph
@@ -74,8 +74,7 @@ class Pattern:
         """Return a way back in machine code, for all sizes; None where shapes do not tell them."""
         if given not in self.kernels:
             graph = self.way_back(given)[0]
-            told = {v for x in graph.inputs for d in x.aval.shape if isinstance(d, Expr)
-                    for v in dim_values(d) if d == v.dim}
+            told = {bare_value(d) for x in graph.inputs for d in x.aval.shape}
             used = {v for eqn in graph.eqns for v in eqn.uses() if v.is_size}
             sizes = tuple(v for v in graph.sizes if v in told)
             program = replace(graph, sizes=sizes)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from tracejit.autodiff.transforms import after_capture, cut_block
 from tracejit.configuration import settings
 from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
-from tracejit.ir.dims import Expr, dim_values
+from tracejit.ir.dims import Expr, bare_value, dim_values
 from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, make_function
@@ -249,18 +249,15 @@ def _carriers(sizes: set[Value], inputs: Sequence[Value],
               others: Sequence[Value]) -> list[Value]:
     """Return values whose shapes tell the sizes that the inputs' shapes do not."""
 
-    def told(v: Value) -> Iterator[Value]:
-        for d in type_dims(v.aval):
-            found = list(dim_values(d)) if isinstance(d, Expr) else []
-            if len(found) == 1 and d == found[0].dim:
-                yield found[0]
+    def told(v: Value) -> set[Value]:
+        return {w for d in type_dims(v.aval) if (w := bare_value(d)) is not None}
 
     left = sizes - {w for v in inputs for w in told(v)}
     chosen = []
     for v in others:
-        if left & set(told(v)):
+        if left & told(v):
             chosen.append(v)
-            left -= set(told(v))
+            left -= told(v)
     if left:
         raise NotCompiled("no shape tells a size that is needed")
     return chosen

@@ -24,6 +24,7 @@ from typing import Any
 
 from tracejit.inspection.costs.formulas import format_formula, larger, smaller, summed
 from tracejit.inspection.costs.operations import operations_of
+from tracejit.ir.control import LoopEqn, bounds_of, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dims import Dim, dim_values, evaluate, floor_div, maximum, product
 from tracejit.ir.lowering import (
@@ -198,8 +199,7 @@ class _Counter:
 
     def _meaning(self, v: Value) -> str:
         maker = self.makers.get(v)
-        how = None if maker is None else maker.op.lowering
-        if maker is not None and isinstance(how, Region) and how.kind == "while":
+        if maker is not None and region_kind(maker) == "while":
             return f"the number of iterations of the loop at {maker.site}"
         where = "" if maker is None or maker.site is None else f" at {maker.site}"
         return f"a number that is found at run time{where}"
@@ -237,16 +237,14 @@ class _Counter:
             if then != other:
                 self.notes[f"of the branch at {eqn.site} the dearer side is counted"] = None
             return then.dearer(other)
-        index = eqn.regions[-1].inputs[0]
-        lo, hi = eqn.params.get("lo", 0), eqn.params.get("hi", eqn.params.get("size"))
-        if kind != "while":
-            return parts[0].map(lambda d: self.over(d, index, lo, hi, eqn))
-        count = eqn.outputs[0].dim
-        cond, body = parts
-        tested = eqn.regions[0].inputs[0]
-        total = cond.map(lambda d: self.over(d, tested, 0, count + 1, eqn))
-        total.add(body.map(lambda d: self.over(d, index, 0, count, eqn)))
-        return total
+        lo, hi = bounds_of(eqn)
+        *tested, index = LoopEqn(eqn).indices
+        total = parts[-1].map(lambda d: self.over(d, index, lo, hi, eqn))
+        if not tested:
+            return total
+        first = parts[0].map(lambda d: self.over(d, tested[0], lo, hi + 1, eqn))
+        first.add(total)
+        return first
 
     def over(self, d: Dim, index: Value, lo: Dim, hi: Dim, eqn: Eqn) -> Dim:
         """Return the sum of what iterations cost."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tracejit.autodiff.nests import region_kind
 from tracejit.inspection.pictures.folding import opened_in, runs_of, way_back
+from tracejit.ir.control import region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, param_dims
 from tracejit.ir.dims import dim_values, product
 from tracejit.ir.printer import Names, format_block, format_head, format_param, format_type

@@ -21,7 +21,7 @@ from tracejit.inspection.costs.routines import calls_in
 from tracejit.inspection.profiles.instrument import is_margins
 from tracejit.inspection.profiles.symbols import BufferElement, Symbols
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim, dim_values, maximum
+from tracejit.ir.dims import Dim, bare_value, dim_values, maximum
 
 __all__ = ["Traffic", "count_traffic"]
 
@@ -288,7 +288,7 @@ def _total(chain: Sequence[Link], included: Callable[[Link], bool], start: Dim =
             return None
         index = link.value
         hi = link.hi if isinstance(link.hi - link.lo, int) else maximum(link.hi, link.lo)
-        if any(link.hi == v.dim for v in dim_values(link.hi)):
+        if bare_value(link.hi) is not None:
             hi = link.hi
         if index is None:
             total = total * (hi - link.lo)

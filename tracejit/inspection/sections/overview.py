@@ -8,7 +8,7 @@ from tracejit.autodiff.keeping import Kept
 from tracejit.inspection.costs.counting import Costs, Numbers, costs_of
 from tracejit.inspection.elements import Element, Paragraph, Section, Table, TableRow
 from tracejit.inspection.subject import Subject, inputs_text
-from tracejit.ir.core import Value
+from tracejit.ir.dims import bare_value
 from tracejit.ir.printer import format_type
 from tracejit.ir.walk import all_eqns
 from tracejit.tree import Structure, leaf_names, unflatten
@@ -124,8 +124,9 @@ def known_sizes(subject: Subject) -> dict[str, int]:
         if isinstance(shape, int):
             found[subject.names.of(v)] = shape
         for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (), strict=False):
-            found.update({subject.names.of(w): n for w in subject.graph.sizes
-                          if isinstance(w, Value) and d == w.dim})
+            size = bare_value(d)
+            if size in subject.graph.sizes:
+                found[subject.names.of(size)] = n
     return found
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from tracejit.ir.control import carried_in
 from tracejit.ir.core import Atom, Eqn, Span, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.types import Aval
@@ -332,7 +333,7 @@ def _sources(eqn: Eqn) -> Iterator[tuple[Value, tuple[Atom, ...] | None]]:
     for v in eqn.outputs:
         yield v, None if eqn.op.permutes else sources
     for region in eqn.regions:
-        for v, start in zip(region.inputs[1:], eqn.inputs, strict=False):
+        for v, start in zip(carried_in(region), eqn.inputs, strict=False):
             yield v, (start,)
         for e in region.eqns:
             yield from _sources(e)
