@@ -15,7 +15,7 @@ from tracejit.codegen.elements import Elements, Idx, is_array
 from tracejit.codegen.liveness import Liveness
 from tracejit.ir.control import LoopEqn, region_kind
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
-from tracejit.ir.dims import Dim, dim_values, product
+from tracejit.ir.dims import Dim, product
 from tracejit.ir.lowering import Alias, Gather, Library, LogOp, Region, Write
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.walk import all_eqns
@@ -64,6 +64,9 @@ class Buffers:
         self._merge_all(graph.block)
         self.of: dict[Value, Buffer] = {}
         self.outputs: list[Buffer] = []
+        self.found: dict[int, Buffer] = {}
+        """Of results whose sizes the kernel finds out, by their numbers, the memory that they are
+        left in; their shapes are what the caller has room for."""
         self._assign()
 
     @property
@@ -173,7 +176,11 @@ class Buffers:
                 self._make("input", self.members[v], k)
         for k, a in enumerate(self.graph.outputs):
             taken = isinstance(a, Value) and a in self.of
-            if is_array(a) and not taken:
+            if isinstance(a, Value) and self.elements.is_found(a):
+                self.found[k] = Buffer("dynamic", a.aval.dtype, product(a.aval.shape), [a])
+                self.outputs.append(Buffer("output", np.dtype(np.int64), len(a.aval.shape), [], "",
+                                           k))
+            elif is_array(a) and not taken:
                 self.outputs.append(self._make("output", self.members[a], k))
             else:
                 size = product(a.aval.shape)
@@ -191,8 +198,7 @@ class Buffers:
         """Memory of a size that is only known inside the kernel is got when it is needed."""
         aval = members[0].aval
         assert isinstance(aval, Aval)
-        known = all(v.is_size or v in self.fixed for d in aval.shape for v in dim_values(d))
-        return "arena" if known else "dynamic"
+        return "dynamic" if self.elements.is_found(members[0]) else "arena"
 
     def _make(self, kind: str, members: list[Value], number: int) -> Buffer:
         aval = members[0].aval

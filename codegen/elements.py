@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar, cast
 
 from tracejit.ir.core import Atom, Eqn, Graph, Literal, Span, Value
-from tracejit.ir.dims import Dim, Expr, IntegerCall
+from tracejit.ir.dims import Dim, Expr, IntegerCall, dim_values
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.walk import all_eqns
 
@@ -113,6 +113,7 @@ class Elements:
 
     def __init__(self, graph: Graph, stored: dict[Value, str], pulled: set[Eqn]) -> None:
         self.makers: dict[Value, Eqn] = {v: e for e in all_eqns(graph.block) for v in e.outputs}
+        self.inputs = frozenset(graph.inputs)
         self.stored = stored
         self.pulled = pulled
         self.answers: dict[tuple[str, int], dict[Value, Any]] = {}
@@ -120,6 +121,11 @@ class Elements:
     def is_virtual(self, a: Atom) -> bool:
         """Return whether an operand is an array without storage."""
         return is_array(a) and a not in self.stored
+
+    def is_found(self, a: Atom) -> bool:
+        """Return whether an operand is an array of a size that only the kernel finds out."""
+        return is_array(a) and any(not v.is_size and v not in self.inputs
+                                   for d in a.aval.shape for v in dim_values(d))
 
     def is_virtual_kind(self, eqn: Eqn) -> bool:
         """Return whether an equation's result can be computed element by element on demand.

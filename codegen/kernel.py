@@ -62,6 +62,9 @@ class Kernel:
     reasons: dict[Value, str]
     """Why each array that has memory has it."""
     prints: list[Shown] = field(default_factory=list)
+    found: dict[int, Buffer] = field(default_factory=dict)
+    """Of results whose sizes it finds out, by their numbers, the memory that it leaves them in;
+    what the caller gives for them takes their shapes."""
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 

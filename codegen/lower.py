@@ -24,7 +24,7 @@ from tracejit.codegen.interrupts import poll_loops
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.liveness import Liveness
 from tracejit.codegen.logs import Logs, bind_scopes
-from tracejit.codegen.loop_expressions import I64, ZERO, Load, Var
+from tracejit.codegen.loop_expressions import I64, ZERO, Load, Var, integer
 from tracejit.codegen.loop_ir import Let, Node, Origin, Return, Store
 from tracejit.codegen.loop_verifier import verify_kernel
 from tracejit.codegen.memory import BufferMemory
@@ -119,7 +119,7 @@ class Lowerer:
         return Kernel(frame.graph, frame.carried_out, head, nodes, inputs, buffers.outputs, arena,
                       self.logs.dtypes, frame.failures, frame.labels,
                       {v: str(x) for v, x in frame.names.items()}, self.nests.placed, self.apart,
-                      frame.elements.stored, self.effects.prints.shown)
+                      frame.elements.stored, self.effects.prints.shown, found=buffers.found)
 
     # --- the frame ------------------------------------------------------------------------------
 
@@ -136,6 +136,8 @@ class Lowerer:
             inputs.append(buffer)
         for k, buffer in enumerate(frame.buffers.outputs):
             buffer.name = frame.fresh(f"out{k}")
+        for k, buffer in frame.buffers.found.items():
+            buffer.name = frame.fresh(f"found{k}")
         for buffer in frame.buffers.inner:
             buffer.name = frame.fresh("t" + frame.labels.get(buffer.values[0], ""))
         return inputs
@@ -150,12 +152,22 @@ class Lowerer:
                               Origin((frame.labels[v],))))
 
     def _finish(self, outputs: list[Buffer]) -> None:
+        found = self.frame.buffers.found
         for a, buffer in zip(self.frame.graph.outputs, outputs, strict=True):
             if not is_array(a):
                 self.frame.add(Store(buffer.name, ZERO, self.code.atom(a)))
+            elif buffer.number in found:
+                self._leave(a, found[buffer.number], buffer)
             elif self.frame.buffers.of[a] is not buffer:
                 self.nests.copy(a, a, buffer, "it is a result beside another one")
         self.frame.add(Return(ZERO))
+
+    def _leave(self, a: Value, memory: Buffer, shape: Buffer) -> None:
+        """Leave a result, whose size only the kernel knows, for the caller to copy."""
+        self.memory.prepare(memory)
+        self.nests.copy(a, a, memory, "it is a result of a size that the caller does not know")
+        for k, d in enumerate(a.aval.shape):
+            self.frame.add(Store(shape.name, integer(k), self.code.dim(d)))
 
     # --- blocks ---------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 A small LLVM function `i64 plan(dims, out)`: `dims` holds the shape of every array argument and the
 number of every int argument, in order; `out` receives the graph's sizes, the shapes of its array
-results, and the bytes of the arena. It returns nonzero where the arguments do not fit this program.
+results, and the bytes of the arena. Of a result whose size the kernel finds out, the caller makes
+room for the shape. It returns nonzero where the arguments do not fit this program.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ def plan_dims(kernel: Kernel) -> list[Dim]:
     """Return what the plan writes: sizes, shapes of array results, bytes of the arena."""
     graph = kernel.graph
     dims: list[Dim] = [v.dim for v in graph.sizes]
-    for a in graph.outputs:
+    for k, a in enumerate(graph.outputs):
         assert isinstance(a.aval, Aval)
-        dims += a.aval.shape
+        dims += (len(a.aval.shape),) if k in kernel.found else a.aval.shape
     return [*dims, arena_size(kernel)]
 
 

@@ -104,10 +104,11 @@ def choose_storage(graph: Graph, given: dict[Value, str],
 
     for v in graph.inputs:
         keep(v, "an argument")
-    for a in graph.outputs:
-        keep(a, "a result")
     pulled = find_pulled(graph)
     elements = Elements(graph, reasons, pulled)
+    for a in graph.outputs:
+        if not elements.is_found(a):  # it is copied to where it is left
+            keep(a, "a result")
     for v in _ends_of_stretches(graph, reasons):
         keep(v, "a long chain of operations is cut here")
     for eqn in all_eqns(graph.block):

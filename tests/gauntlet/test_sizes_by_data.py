@@ -196,3 +196,145 @@ def test_a_fold_of_nothing_raises_numpys_error(fold: str, jit: bool) -> None:
         with tracejit.config(disable_jit=not jit), pytest.raises(ValueError) as ours:
             tracejit.jit(f)(X)
         assert str(ours.value).endswith(str(theirs.value))
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+def chosen_by_data(x: Any) -> Any:
+    return x[x > 0.2] if np.sum(x) > 0.0 else x[x < 0.2]
+
+
+def filled(x: Any) -> Any:
+    y = x[x > 0.2]
+    for i in range(len(y)):
+        y[i] *= i
+    return y
+
+
+def one_in_several_places(x: Any) -> Any:
+    y = x[x > 0.2]
+    return y, y, y[::-1], y.reshape(-1, 1), y.size
+
+
+RESULTS: dict[str, Callable[[Any], Any]] = {
+    "chosen by data": chosen_by_data, "filled": filled, "several": one_in_several_places,
+    "a selection": lambda x: x[x > 0.2],
+    "beside others": lambda x: (x[x > 0.2] * 2.0, x + 1.0, x[x > 0.2].sum()),
+    "nonzero": lambda x: np.nonzero(x > 0.2), "where": lambda x: np.where(x > 0.2)[0],
+    "in a dict": lambda x: {"a": x[:np.sum(x > 0.2)], "n": len(x[x > 0.2])},
+    "in a list": lambda x: [x[x > 0.2][:, None] * x, x[x > 0.2][:, None] * x[x > 0.2]],
+    "sorted": lambda x: (np.sort(x[x > 0.2]), np.cumsum(x[x > 0.2])),
+    "dtypes": lambda x: (x[x > 0.2].astype(np.float32), x[x > 0.2] > 1.0, x[x > 0.2] + 1j),
+    "joined": lambda x: np.concatenate([x[x > 0.2], x[x <= 0.2]]),
+    "a part": lambda x: x[x > 0.2][1:3], "none": lambda x: x[x > 99.0],
+    "of a selection": lambda x: x[x > 0.2][x[x > 0.2] > 1.0],
+    "zeros": lambda x: np.zeros(np.sum(x > 0.2)), "indices": lambda x: np.arange(np.sum(x > 0.2)),
+}
+
+
+def same(found: Any, expected: Any) -> bool:
+    if isinstance(expected, dict):
+        return same(list(found.items()), list(expected.items()))
+    if isinstance(expected, (tuple, list)):
+        return type(found) is type(expected) and len(found) == len(expected) and all(
+            map(same, found, expected))
+    return type(found) is type(expected) and (
+        not isinstance(expected, np.ndarray) or found.dtype == expected.dtype) and (
+        np.shape(found) == np.shape(expected)) and (
+        found == expected if isinstance(expected, str) else np.allclose(found, expected, 1e-12))
+
+
+@pytest.mark.parametrize("mode", ["interpreted", "compiled", "verified"])
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_numpys_for_all_sizes(name: str, mode: str) -> None:
+    f = RESULTS[name]
+    with tracejit.config(disable_jit=mode == "interpreted", verify=mode == "verified"):
+        compiled = tracejit.jit(f)
+        for x in (*SIZES.values(), -X, 0.01 * X):
+            assert same(compiled(x.copy()), f(x.copy()))
+
+
+def roots(x: Any) -> Any:
+    return np.sqrt(x[x > 0.2]) * np.sum(x)
+
+
+def slopes_of_roots(x: np.ndarray) -> np.ndarray:
+    kept = x > 0.2
+    root = np.sqrt(x[kept])
+    return np.diag(0.5 * x.sum() / np.sqrt(np.abs(x)))[kept] + root[:, None]
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["interpreted", "compiled"])
+def test_pullbacks_and_tangents_of_results(jit: bool) -> None:
+    with tracejit.config(disable_jit=not jit):
+        for x in (X, X[:2], X[3:4], X[:0]):
+            slopes, k = slopes_of_roots(x), int(np.sum(x > 0.2))
+            value, pullback = tracejit.vjp(roots, x)
+            np.testing.assert_allclose(value, roots(x))
+            ct = np.arange(k) + 1.0
+            np.testing.assert_allclose(pullback(ct)[0], ct @ slopes)
+            value, tangent = tracejit.jvp(roots, (x,), (np.arange(x.size) * 1.0,))
+            np.testing.assert_allclose(tangent, slopes @ np.arange(x.size))
+        with pytest.raises(ValueError, match="the cotangent of the result has shape"):
+            pullback(np.ones(3))
+
+        def within(x: Any, ct: Any) -> Any:
+            value, pullback = tracejit.vjp(roots, x)
+            return value, pullback(ct)[0], pullback(value)[0]
+
+        ct = np.arange(4.0)
+        value, by_ct, by_value = tracejit.jit(within)(X, ct)
+        np.testing.assert_allclose(by_ct, ct @ slopes_of_roots(X))
+        np.testing.assert_allclose(by_value, roots(X) @ slopes_of_roots(X))
+        np.testing.assert_allclose(tracejit.jacobian(roots)(X), slopes_of_roots(X))
+
+
+def cubes(x: Any) -> Any:
+    y = x[x > 0.2]
+    return y ** 3 @ y[::-1]
+
+
+def test_second_derivatives() -> None:
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(cubes)
+        steps = 1e-6 * np.eye(6)
+        expected = [(slope(X + h) - slope(X - h)) / 2e-6 for h in steps]
+        np.testing.assert_allclose(tracejit.hessian(cubes)(X), expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(tracejit.jvp(slope, (X,), (X,))[1], np.array(expected) @ X,
+                                   rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["interpreted", "compiled"])
+def test_each_element_of_a_vmap_has_sizes_of_its_own_within(jit: bool) -> None:
+    with tracejit.config(disable_jit=not jit):
+        rows = np.array([cubes(x) for x in A])
+        np.testing.assert_allclose(tracejit.vmap(cubes)(A), rows)
+        slopes = np.array([tracejit.grad(cubes)(x) for x in A])
+        np.testing.assert_allclose(tracejit.vmap(tracejit.grad(cubes))(A), slopes)
+        np.testing.assert_allclose(
+            tracejit.grad(lambda a: np.sum(tracejit.vmap(cubes)(a)))(A), slopes)
+        with pytest.raises(tracejit.Refusal, match=r"test_sizes_by_data\.py.* sizes that differ"):
+            tracejit.vmap(lambda x: x[x > 0.2])(A)
+
+
+def test_who_makes_room_beforehand_refuses_results_of_unknown_sizes(tmp_path: Any) -> None:
+    numba = pytest.importorskip("numba")
+    compiled = tracejit.jit(roots)
+    with pytest.raises(tracejit.Refusal, match="exported code cannot return"):
+        compiled.trace(X).lower().compile().export(tmp_path / "roots.o")
+
+    @numba.njit
+    def calls(x: Any) -> Any:
+        return compiled(x)
+
+    with pytest.raises(numba.TypingError, match="@njit code cannot return"):
+        calls(X)
+    slope = tracejit.grad(cubes)
+
+    @numba.njit
+    def asks(x: Any) -> Any:
+        return slope(x)
+
+    np.testing.assert_allclose(asks(X), slope(X))
+    slope.trace(X).lower().compile().export(tmp_path / "slope.o")

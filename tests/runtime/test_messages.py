@@ -781,22 +781,6 @@ def test_forward_mode_says_what_helps() -> None:
     assert tracejit.grad(lambda x: custom(x))(2.0) == 4.0
 
 
-def results_as_long_as_data_says(x):
-    count = int(np.sum(x))  # <-- here
-    return np.zeros(count)
-
-
-def test_results_of_a_size_that_data_says_are_refused_by_compiled_code() -> None:
-    assert_refused(results_as_long_as_data_says, (X,), (
-        "the size of a result of results_as_long_as_data_says is computed from data, and results "
-        "are made before the program runs. Pass the size as an int, or return an array of the "
-        "largest size and how much of it counts"))
-    with tracejit.config(disable_jit=True):
-        assert tracejit.jit(results_as_long_as_data_says)(X).shape == (6,)
-    f = tracejit.jit(lambda x: np.sum(np.zeros(int(np.sum(x))) + 1.0))  # within, it is all right
-    assert f(X) == 6.0
-
-
 def test_typos_in_specs_and_settings_are_said_so() -> None:
     with pytest.raises(ValueError, match=r"'f64\[n' is no spec: write a dtype"):
         tracejit.grad(np.sum).trace("f64[n")

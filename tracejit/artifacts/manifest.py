@@ -43,6 +43,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
         "structure": structure_text(i.structure, of_class),
         "constants": [None if c is None else [_constant(c[0])] for c in i.constants],
         "weak": i.weak, "written": i.written, "sizes": i.sizes, "logs": i.logs,
+        "found": [[k, [d.str, n], log] for k, (d, n), log in i.found],
         "releases": i.releases, "returned": i.returned,
         "facts": [[f.kind, f.inputs, f.truth] for f in i.facts],
         "failures": [[f.error, f.message, site(f.site)] for f in i.failures],
@@ -106,7 +107,8 @@ class InterfaceReader:
              for error, message, site in i["failures"]],
             [(template, _kinds(kinds)) for template, kinds in i["prints"]],
             tuple([Fact(kind, tuple(inputs), _tuples(truth))
-                   for kind, inputs, truth in i["facts"]]), _tuples(i["returned"]))
+                   for kind, inputs, truth in i["facts"]]), _tuples(i["returned"]),
+            tuple([(k, *_kinds([kind]), log) for k, kind, log in i["found"]]))
 
 
 def _tuples(x: Any) -> Any:

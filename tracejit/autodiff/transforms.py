@@ -6,15 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import prune_block
+from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.types import scalar
 from tracejit.ir.walk import block_uses, without_prints
 from tracejit.trace.ground.context import Trace, active, current
 from tracejit.trace.state.captured import FixedCaptures
 from tracejit.trace.state.guards import Guarded
-from tracejit.trace.values.equations import apply
+from tracejit.trace.values.equations import apply, same_dim
+from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["adjoint_graph", "after_capture", "cut_block", "gradient_block", "gradient_graph",
            "pullback_block", "pullback_graph", "tangent_graph"]
@@ -65,21 +70,54 @@ def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], nam
 
 
 def pullback_block(block: Block, wrt: Sequence[int],
-                   reasons: dict[Eqn, str] | None = None) -> Block:
+                   reasons: dict[Eqn, str] | None = None,
+                   cts: Sequence[Value] | None = None) -> Block:
     """Return a block of outputs and cotangents of inputs, given cotangents of the outputs.
 
     Its inputs are the block's, then one cotangent per output.
+
+    cts -- these cotangents, if there are values for them
     """
     xs = [block.inputs[k] for k in wrt]
-    cts = [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
+    cts = cts or [Value(a.aval, f"ct{k}") for k, a in enumerate(block.outputs)]
 
     def start(sweep: ReverseSweep) -> list[Any]:
-        return [sweep.operand(ct) for ct in cts]
+        return [_of_size(ct, a, block) for ct, a in zip(cts, block.outputs, strict=True)]
 
     def finish(sweep: ReverseSweep) -> list[Atom]:
         return [*block.outputs, *(sweep.dense_of(x) for x in xs)]
 
     return reverse_block(block, xs, start, finish, extra_inputs=cts, reasons=reasons)
+
+
+def _of_size(ct: Value, output: Atom, block: Block) -> Any:
+    """Return a cotangent as large as its output, which takes a check where data decides that."""
+    shape = output.aval.shape
+    if not any(_is_found(d, block) for d in shape):
+        return tracer_of(ct)
+    for d, own in zip(shape, ct.aval.shape, strict=True):
+        same_dim(own, d, "a cotangent has size {0:.0f}, and what it belongs to has size {1:.0f}")
+    return apply("reshape", tracer_of(ct), shape=shape)
+
+
+def _is_found(d: Dim, block: Block) -> bool:
+    """Return whether a size of a result is one that only the program finds out."""
+    return any(not v.is_size and v not in block.inputs for v in dim_values(d))
+
+
+def _with_sizes(block: Block) -> tuple[list[Value], tuple[Value, ...]]:
+    """Return inputs for cotangents of a block's outputs, and the sizes that they bring along."""
+    sizes: list[Value] = []
+
+    def own(d: Dim) -> Dim:
+        if not _is_found(d, block):
+            return d
+        sizes.append(Value(scalar(np.int64), f"k{len(sizes)}", is_size=True))
+        return sizes[-1].dim
+
+    cts = [Value(a.aval.with_shape(tuple(map(own, a.aval.shape))), f"ct{k}")
+           for k, a in enumerate(block.outputs)]
+    return cts, tuple(sizes)
 
 
 def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
@@ -89,11 +127,12 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
     with after_capture(guards) as trace:
         _assume_sizes(graph)
         silent = without_prints(graph.block)  # the call has shown what it prints
-        block = pullback_block(silent, wrt, reasons)
+        cts, sizes = _with_sizes(silent)
+        block = pullback_block(silent, wrt, reasons, cts)
     outputs = block.outputs[len(graph.outputs):]
     block = prune_block(Block(block.inputs, block.eqns, outputs))
-    return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()),
-                 graph.block)
+    return Graph(name, (*graph.sizes, *sizes), block, (*graph.notes, *trace.notes),
+                 tuple(reasons.items()), graph.block)
 
 
 def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: str,

@@ -356,11 +356,15 @@ def _check_pairs(s: _State) -> None:
 
 
 def _make_outputs(s: _State) -> None:
-    """Make the result arrays; scalars get a place on the stack."""
+    """Make the result arrays; scalars, and shapes that are not known yet, get places on the stack.
+
+    The arguments' shapes were read there, which nobody asks for again.
+    """
     b, w = s.b, s.w
     first = b.add(s.word(Words.GUARDS), s.word(Words.LEAVES))
     leaves = s.word(Words.LEAVES)
     b.store(s.word(Words.SIZES), s.next_output)
+    b.store(WORD(0), s.next_dim)
 
     def make(i: Any) -> None:
         place = b.add(leaves, i)
@@ -381,8 +385,40 @@ def _make_outputs(s: _State) -> None:
             with scalar:
                 s.put(s.objects, i, WORD(0))
                 s.put(s.pointers, place, w.address(b, b.gep(s.scalars, [b.mul(place, WORD(2))])))
+                with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FOUND))):
+                    taken = b.load(s.next_dim)
+                    s.put(s.pointers, place, w.address(b, b.gep(s.dims, [taken])))
+                    b.store(b.add(taken, s.record(first, i, Words.NDIM)), s.next_dim)
+                    b.store(b.add(b.load(s.next_output), WORD(1)), s.next_output)
 
     w.loop(b, s.word(Words.OUTPUTS), make)
+
+
+def _copy_found(s: _State, lacks: Any) -> None:
+    """Copy the results that the kernel has left in Logs to arrays; note if there is no memory."""
+    b, w = s.b, s.w
+    first = b.add(s.word(Words.GUARDS), s.word(Words.LEAVES))
+    leaves = s.word(Words.LEAVES)
+
+    def copy(i: Any) -> None:
+        with b.if_then(b.icmp_signed("==", s.record(first, i, Words.KIND), WORD(Words.AS_FOUND))):
+            dims, ndim = b.load(b.gep(s.pointers, [b.add(leaves, i)])), s.record(
+                first, i, Words.NDIM)
+            made = w.call(b, "tracejit_new_array", s.record(first, i, Words.EXPECTED), ndim, dims)
+            s.put(s.objects, i, made)
+            with b.if_else(b.icmp_unsigned("==", made, WORD(0))) as (failed, done):
+                with failed:
+                    b.store(WORD(1), lacks)
+                with done:
+                    size = w.variable(b, WORD)
+                    b.store(s.record(first, i, Words.ITEM), size)
+                    w.loop(b, ndim, lambda k: b.store(b.mul(b.load(size), b.load(b.gep(
+                        b.inttoptr(dims, WORD.as_pointer()), [k]))), size))
+                    number = b.mul(s.record(first, i, Words.FLAGS), WORD(2))
+                    base = b.load(b.gep(s.ctx, [b.add(number, WORD(context.LOGS))]))
+                    w.call(b, "memcpy", w.load(b, made, layout.ARRAY_DATA), base, b.load(size))
+
+    w.loop(b, s.word(Words.OUTPUTS), copy)
 
 
 def _run(s: _State) -> None:
@@ -420,9 +456,17 @@ def _run(s: _State) -> None:
         w.call(b, "PyEval_RestoreThread", b.load(thread), result=void)
     with b.if_then(b.not_(small)):
         w.call(b, "tracejit_give", b.load(arena), result=void)
+    lacks = w.variable(b, WORD, WORD(0))
+    has_found = b.and_(b.icmp_signed("==", status, WORD(0)),
+                       b.icmp_unsigned("!=", s.word(Words.FOUND), WORD(0)))
+    with b.if_then(has_found):
+        _copy_found(s, lacks)
     w.loop(b, logs, lambda k: w.call(
         b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(context.LOGS))])),
         result=void))
+    with b.if_then(b.icmp_unsigned("!=", b.load(lacks), WORD(0))):
+        _drop(s, outputs)
+        b.ret(WORD(0))
     with b.if_then(b.icmp_unsigned("!=", status, WORD(0))):
         _drop(s, outputs)
         with b.if_then(b.icmp_signed("==", status, WORD(context.INTERRUPTED))):

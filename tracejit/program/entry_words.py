@@ -11,7 +11,7 @@ class Words:
     """The layout of the table: a head, then a record per guard, leaf, result and pair apart."""
 
     NEXT, FAIL, KERNEL, PLAN, ARGS, GUARDS, LEAVES, OUTPUTS, GROUPING, LOGS, RELEASE, DIMS, SIZES, \
-        SCALARS, PAIRS = range(15)
+        SCALARS, PAIRS, FOUND = range(16)
     HEAD = 16
     RECORD = 8
     # a leaf: where it comes from (source, a, b), what it must be (kind, type or dtype, ndim,
@@ -27,7 +27,8 @@ class Words:
     FROM_ARGUMENT, FROM_CELL, FROM_DICT, FROM_LIST, FROM_CONSTANT, NEXT_KEY, FROM_VERSION, \
         TO_VERSION, FROM_PLACE, FROM_CALL = range(10)
     IS_ARRAY, IS_FLOAT, IS_INT, IS_OBJECT, IS_COMPLEX = range(5)
-    # a result: its kind, its dtype, its rank, its type
-    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL, AS_COMPLEX = range(7)
+    # a result: its kind, its dtype, its rank, its type; one that is found in a Log: (kind, dtype,
+    # rank, the Log's number, the bytes of an element)
+    AS_ARRAY, AS_FLOAT64, AS_SCALAR, AS_FLOAT, AS_INT, AS_BOOL, AS_COMPLEX, AS_FOUND = range(8)
     # how results are grouped: one; a tuple; (first, second); (first, tuple of the rest)
     ONE, TUPLE, FIRST_AND_REST = range(3)

@@ -55,6 +55,8 @@ class Interface:
     prints    -- what it prints
     returned  -- leaves of the result that are an argument's leaf (True) or an earlier one (False)
     facts     -- what is so of the memory of its inputs
+    found     -- outputs whose sizes the kernel finds out: their numbers, what they are, and the
+                 Log in which they are left; among `outputs` are their shapes
     is_for_one_call -- whether something was read that may be something else at the next call
     """
 
@@ -76,4 +78,5 @@ class Interface:
     prints: Sequence[Shown]
     facts: tuple[Fact, ...] = ()
     returned: tuple[tuple[int, bool, int], ...] = ()
+    found: tuple[tuple[int, Kind, int], ...] = ()
     is_for_one_call: bool = False

@@ -91,6 +91,9 @@ class Invocation:
         dims = (_I64 * max(1, len(sizes)))(*sizes)
         status = self._kernel(ctypes.addressof(ctx), ctypes.addressof(table),
                               ctypes.addressof(dims))
+        if not status:
+            for k, (dtype, _), number in self.interface.found:
+                outputs[k] = _copy_of(ctx[LOGS + 2 * number], tuple(outputs[k].tolist()), dtype)
         for k in range(logs):
             _free(ctx[LOGS + 2 * k])
         if printing is not None and printing.error is not None:
@@ -176,6 +179,13 @@ class _Memory:
     def is_clean(self) -> bool:
         """Return whether all zones are as they were."""
         return all(np.all(zone == _ZONE) for zone in self.zones)
+
+
+def _copy_of(address: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Return a copy of an array that a kernel has left in a Log."""
+    result = np.empty(shape, dtype)
+    ctypes.memmove(result.ctypes.data, address, result.nbytes)
+    return result
 
 
 def _free(address: int) -> None:

@@ -205,6 +205,8 @@ class Specialisation:
         facts     -- what the entry has to check of the memory of the leaves
         """
         outputs = [self._output_record(k, *kind) for k, kind in enumerate(self.interface.outputs)]
+        for k, (dtype, ndim), log in self.interface.found:
+            outputs[k] = (0, 0, 0, Words.AS_FOUND, self._hold(dtype), ndim, log, dtype.itemsize)
         pairs = [(0, *f.inputs) for f in facts if f.kind == "overlap"]
         for f in facts:
             for k in f.inputs:
@@ -224,7 +226,8 @@ class Specialisation:
                 Words.ARGS: args, Words.GUARDS: len(guards), Words.LEAVES: len(leaves),
                 Words.OUTPUTS: len(outputs), Words.GROUPING: grouping,
                 Words.LOGS: self.interface.logs, Words.RELEASE: int(self.interface.releases),
-                Words.SIZES: self.interface.sizes, Words.PAIRS: len(pairs)}
+                Words.SIZES: self.interface.sizes, Words.PAIRS: len(pairs),
+                Words.FOUND: len(self.interface.found)}
         for k, value in head.items():
             words[k] = value
         for k, record in enumerate(records):

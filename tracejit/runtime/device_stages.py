@@ -23,6 +23,7 @@ from tracejit.program.cuda.images import (
 )
 from tracejit.program.interface import Interface
 from tracejit.runtime.compiling import dump, faults_of_ours
+from tracejit.runtime.result_sizes import require_known_sizes
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
@@ -54,6 +55,7 @@ class DeviceLowered(Displayed):
         from tracejit.codegen.cuda.source import render_for_device
 
         self.traced = traced
+        require_known_sizes(traced.graph, "a device")
         is_strict = getattr(traced.program.options, "fp", "default") == "strict"
         start = perf_counter()
         with faults_of_ours(f"{traced.graph.name} cannot be lowered for a device"):

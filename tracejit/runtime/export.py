@@ -24,6 +24,7 @@ import numba
 import numpy as np
 
 from tracejit.errors import ExportError
+from tracejit.runtime.result_sizes import require_known_sizes
 from tracejit.trace.state.paths import Leaf
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     if target.suffix not in _SUFFIXES:
         raise ValueError(f"{str(path)!r} must end in one of {', '.join(_SUFFIXES)}")
     require_silent(program, kernel)
+    require_known_sizes(program.graph, "exported code")
     alias = name or c_function_name(program.name)
     if not re.fullmatch(r"[A-Za-z]\w*", alias, flags=re.ASCII) or is_reserved_in_c(alias):
         raise ValueError(f"{alias!r} is no name for a C function. Give name= another")

@@ -28,6 +28,7 @@ from tracejit.ir.walk import prints
 from tracejit.program.signals import keeping_signals
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.program import Program
+from tracejit.runtime.result_sizes import require_known_sizes
 from tracejit.runtime.stages import Compiled, Traced
 from tracejit.trace.ground.dependencies import Dependencies, collecting
 from tracejit.trace.state.paths import READING_FAILS, Leaf
@@ -165,6 +166,7 @@ def _require_pure(program: Program, dependencies: Dependencies) -> None:
     if prints(program.graph.block):
         raise Refusal(f"{program.name} prints, which it can from Python alone. Take debug_print out"
                       " of it, or call it from Python")
+    require_known_sizes(program.graph, "@njit code")
     if program.written:
         raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "
                       "code. Let it work on a copy, x = x.copy(), and return that")

@@ -70,12 +70,17 @@ class Program:
         """Return what calls need to know of the program; in the interpreter it has no kernel."""
         graph = self.graph if kernel is None else kernel.graph
         capture = self.capture
+        outputs = list(_kinds(graph.outputs))
+        found = () if kernel is None else tuple([
+            (k, outputs[k], memory.number) for k, memory in kernel.found.items()])
+        for k, _, _ in found:
+            outputs[k] = np.dtype(np.int64), 1
         return Interface(
-            self.name, _kinds(graph.inputs), _kinds(graph.outputs), self.sources, capture.guards,
+            self.name, _kinds(graph.inputs), tuple(outputs), self.sources, capture.guards,
             self.structure, self.constants, self.weak, self.written, self.assigned,
             capture.recorded, len(graph.sizes), 0 if kernel is None else len(kernel.logs),
             any(e.regions for e in graph.eqns), () if kernel is None else kernel.failures,
-            () if kernel is None else kernel.prints, capture.facts, self.returned)
+            () if kernel is None else kernel.prints, capture.facts, self.returned, found)
 
 
 def _kinds(atoms: Sequence[Any]) -> tuple[Kind, ...]:

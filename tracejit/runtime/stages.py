@@ -16,11 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tracejit.artifacts.code import Code, code_for_cpu
 from tracejit.configuration import config, settings
 from tracejit.display import Displayed
-from tracejit.errors import Refusal
-from tracejit.ir.core import Eqn, Graph, type_dims
-from tracejit.ir.dims import dim_values
+from tracejit.ir.core import Eqn, Graph
 from tracejit.ir.verifier import verify_graph
-from tracejit.ir.walk import all_eqns
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
 from tracejit.program.emitted import digest_of, load_source
@@ -28,7 +25,6 @@ from tracejit.program.invocation import Invocation
 from tracejit.runtime.compiling import dump, faults_of_ours
 from tracejit.runtime.program import Program
 from tracejit.runtime.progress import stage
-from tracejit.trace.ground.source import describe_line
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import Structure
 
@@ -112,20 +108,6 @@ class Traced(Displayed):
         return str(self)
 
 
-def _require_known_sizes(graph: Graph) -> None:
-    """Refuse a program whose results have sizes that only data says."""
-    known = {*graph.sizes, *graph.inputs}
-    for a in graph.outputs:
-        for v in (v for d in type_dims(a.aval) for v in dim_values(d)):
-            if v in known:
-                continue
-            maker = next((e for e in all_eqns(graph.block) if v in e.outputs), None)
-            raise Refusal(f"{describe_line(None if maker is None else maker.site)}: the size of a "
-                          f"result of {graph.name} is computed from data, and results are made "
-                          "before the program runs. Pass the size as an int, or return an array of "
-                          "the largest size and how much of it counts")
-
-
 class Lowered(Displayed):
     """A program with its emitted source.
 
@@ -141,7 +123,6 @@ class Lowered(Displayed):
 
         self.traced = traced
         graph = traced.graph
-        _require_known_sizes(graph)
         start = perf_counter()
         with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
                 f"{graph.name} cannot be lowered"):
