@@ -230,7 +230,9 @@ def _from_place(s: _State, a: Any, key: Any) -> Any:
 def _from_call(s: _State, a: Any, _: Any) -> Any:
     """Return what a function of Python returns and holds on to; its exceptions end the call."""
     b, w = s.b, s.w
+    w.call(b, "Py_IncRef", a, result=ir.VoidType())
     found = w.call(b, "PyObject_CallNoArgs", a)
+    w.call(b, "Py_DecRef", a, result=ir.VoidType())
     with b.if_then(b.icmp_unsigned("==", found, WORD(0))):
         b.ret(WORD(0))
     w.call(b, "Py_DecRef", found, result=ir.VoidType())

@@ -50,10 +50,13 @@ NOTHING = _Nothing()
 
 
 class Records:
-    """Makes records; `hold` keeps an object alive and returns its address."""
+    """Makes records; `hold` keeps an object alive and returns its address.
 
-    def __init__(self, hold: Callable[[Any], int]) -> None:
-        self.hold = hold
+    asking -- calls of the entry in which Python code looks at something now: their table stays
+    """
+
+    def __init__(self, hold: Callable[[Any], int], asking: list[None]) -> None:
+        self.hold, self.asking = hold, asking
         self.pinned: dict[tuple[Any, ...], Any] = {}
         """What was found at the paths that are pinned, by their keys."""
         self.words: dict[int, int] = {}
@@ -107,7 +110,7 @@ class Records:
         except Unreadable:
             if isinstance(leaf.content, np.ndarray):
                 raise
-            return Words.FROM_CALL, self.hold(_reader(leaf.path)), 0
+            return Words.FROM_CALL, self.hold(functools.partial(self._read, leaf.path, [None])), 0
         if found is NOTHING:
             raise Unreadable
         return (Words.FROM_CONSTANT, self.hold(found), 0) if source is None else source
@@ -125,9 +128,29 @@ class Records:
                 found.append((Words.TO_VERSION, len(items) + 1, 0, 0, 0))
         found += self.others
         if self.by_python:
-            holds = functools.partial(_all_hold, self.by_python)
-            found.append((Words.FROM_CALL, self.hold(holds), 0, Words.IS_OBJECT, id(True)))
+            found.append((Words.FROM_CALL, self.hold(self._hold_by_python), 0, Words.IS_OBJECT,
+                          id(True)))
         return found
+
+    # --- Python, while the entry looks at its table -----------------------------------------------
+
+    def _hold_by_python(self) -> bool:
+        self.asking.append(None)
+        try:
+            return all(guard.holds() for guard in self.by_python)
+        finally:
+            self.asking.pop()
+
+    def _read(self, path: Path, found: list[Any]) -> Any:
+        """Return what is at a path, and hold on to it; None if it fails."""
+        self.asking.append(None)
+        try:
+            found[0] = path.read()
+        except Exception:  # the slower way will meet it again
+            found[0] = None
+        finally:
+            self.asking.pop()
+        return found[0]
 
     # --- paths ----------------------------------------------------------------------------------
 
@@ -400,24 +423,6 @@ def _is_plain(meta: type) -> bool:
     """Whether attributes of a metaclass's classes are found as those of plain classes are."""
     getter: Any = meta.__getattribute__
     return getter is type.__getattribute__
-
-
-def _all_hold(guards: list[Guarded]) -> bool:
-    return all(guard.holds() for guard in guards)
-
-
-def _reader(path: Path) -> Callable[[], Any]:
-    """Return a function that returns what is at a path, and holds on to it; None if it fails."""
-    found: list[Any] = [None]
-
-    def read() -> Any:
-        try:
-            found[0] = path.read()
-        except Exception:  # the slower way will meet it again
-            found[0] = None
-        return found[0]
-
-    return read
 
 
 def _is_data_descriptor(entry: Any) -> bool:

@@ -56,6 +56,7 @@ class Specialisation:
         self.flat: Any = None
         self._keep: list[Any] = [slow]
         self._calls_since = self._renewals = 0
+        self._asking: list[None] = []
         if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints or (
                 interface.is_for_one_call):
             return
@@ -94,7 +95,7 @@ class Specialisation:
         Not after each of these, where they come one after the other.
         """
         self._calls_since += 1
-        if self._calls_since < min(2 ** self._renewals, 64):
+        if self._asking or self._calls_since < min(2 ** self._renewals, 64):
             return
         self._calls_since, self._renewals = 0, self._renewals + 1
         kept, self._keep = self._keep, [self._keep[0]]
@@ -170,7 +171,7 @@ class Specialisation:
             return None
         if not layout.is_known_layout():
             return None
-        records = Records(self._hold)
+        records = Records(self._hold, self._asking)
         try:
             for guard in self.interface.guards:
                 records.add(guard)
