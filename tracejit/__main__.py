@@ -155,29 +155,29 @@ def _report(args: Any) -> int:
     return 0
 
 
-def _info(args: Any) -> int:
+def _info(args: object) -> int:
     print(cache.info())
     return 0
 
 
-def _ls(args: Any) -> int:
+def _ls(args: object) -> int:
     for entry in cache.ls():
         print(entry)
     return 0
 
 
-def _verify(args: Any) -> int:
+def _verify(args: object) -> int:
     complaints = cache.verify()
     print("\n".join(complaints) or f"{cache.info().count} programs, all whole")
     return int(bool(complaints))
 
 
-def _prune(args: Any) -> int:
+def _prune(args: object) -> int:
     print(f"{cache.prune()} programs removed")
     return 0
 
 
-def _clear(args: Any) -> int:
+def _clear(args: object) -> int:
     print(f"{cache.clear()} programs removed")
     return 0
 

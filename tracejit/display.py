@@ -37,7 +37,7 @@ def _inspection(module: str) -> Any:
     return importlib.import_module(f"tracejit.inspection.{module}")
 
 
-def text_of(graph: Any) -> str:
+def text_of(graph: object) -> str:
     """Return a graph as text."""
     text: str = importlib.import_module("tracejit.ir.printer").format_graph(graph)
     return text

@@ -22,7 +22,7 @@ class Itself:
 
     __slots__ = ("x",)
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: object) -> None:
         self.x = x
 
     def __eq__(self, other: object) -> bool:
@@ -32,7 +32,7 @@ class Itself:
         return id(self.x)
 
 
-def token(x: Any) -> Any:
+def token(x: object) -> Any:
     """Return a hashable that two things share if and only if they are exactly the same.
 
     Numbers, text and nests of them are so by type, bits and order; anything else by identity.
@@ -74,12 +74,12 @@ def is_unchanging(x: Any) -> bool:
         _how(kind) is not None and kind.__module__ in _MODULES)
 
 
-def is_compared_by_content(x: Any) -> bool:
+def is_compared_by_content(x: object) -> bool:
     """Return whether something may hold something else while it is the same object."""
     return _how(type(x)) is not None and not is_unchanging(x)
 
 
-def copied(x: Any) -> Any:
+def copied(x: object) -> Any:
     """Return a container of Python's with the same in it; anything else as it is."""
     how = _COPIES.get(type(x))
     return x if how is None else how(x)
@@ -94,7 +94,7 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def _itself(x: Any) -> Any:
+def _itself(x: object) -> Any:
     return x
 
 
@@ -110,7 +110,7 @@ def _complex(x: complex) -> bytes:
     return struct.pack("=dd", x.real, x.imag)
 
 
-def _partial(x: functools.partial[Any]) -> Any:
+def _partial(x: functools.partial[object]) -> Any:
     return token(x.func), _items(x.args), _entries(x.keywords), _entries(vars(x))
 
 

@@ -91,13 +91,13 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     return None
 
 
-def flatten(x: Any) -> tuple[list[Any], Structure]:
+def flatten(x: object) -> tuple[list[Any], Structure]:
     """Return the leaves of a nest of lists, tuples, dicts, namedtuples and dataclasses."""
     leaves: list[Any] = []
     return leaves, _visit(x, leaves)
 
 
-def _visit(x: Any, leaves: list[Any]) -> Structure:
+def _visit(x: Any, leaves: list[object]) -> Structure:
     """Return the structure of a nest; its leaves are added to a list.
 
     A function within `flatten` would refer to itself, and hold the leaves until a collection.
@@ -112,7 +112,8 @@ def _visit(x: Any, leaves: list[Any]) -> Structure:
     return Structure(type(x), aux, tuple([_visit(part, leaves) for part in parts]))
 
 
-def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Structure]:
+def flatten_call(args: tuple[object, ...],
+                 kwargs: dict[str, object]) -> tuple[list[Any], Structure]:
     """Return the leaves of a call's arguments, and a structure that knows which containers are one.
     """
     call = (args, kwargs)
@@ -137,7 +138,7 @@ def has_one_twice(structure: Structure) -> bool:
     return any(first != k and kinds[k] is not tuple for k, first in enumerate(structure.repeats))
 
 
-def containers_in(x: Any) -> list[Any]:
+def containers_in(x: object) -> list[Any]:
     """Return the containers of a nest, each before its parts; nothing without parts."""
     node = _parts(x)
     if node is None or not (node[1] or type(x) in (list, dict)):
@@ -145,7 +146,7 @@ def containers_in(x: Any) -> list[Any]:
     return [x, *(c for part in node[1] for c in containers_in(part))]
 
 
-def unflatten(structure: Structure, leaves: Iterator[Any] | list[Any]) -> Any:
+def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> Any:
     """Return the nest of a structure with these leaves."""
     leaves = iter(leaves)
     if structure.kind is None:

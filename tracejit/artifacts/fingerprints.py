@@ -43,7 +43,7 @@ def is_users_function(fn: FunctionType) -> bool:
     return is_users(fn.__globals__.get("__name__"))
 
 
-def fingerprint(x: Any) -> str:
+def fingerprint(x: object) -> str:
     """Return what identifies an object in all processes; `Unstorable` if nothing does."""
     return digest(describe(x))
 
@@ -78,7 +78,7 @@ def describe(x: Any, seen: tuple[int, ...] = ()) -> Any:
     raise Unstorable(f"it reads {_shown(x)}, and what that may read in turn no guard sees")
 
 
-def _shown(x: Any) -> str:
+def _shown(x: object) -> str:
     if isinstance(x, type):
         return f"the class {x.__qualname__}"
     if isinstance(x, MethodType):
@@ -86,7 +86,7 @@ def _shown(x: Any) -> str:
     return f"an object of type {type(x).__qualname__}"
 
 
-def _name_of(x: Any) -> str:
+def _name_of(x: object) -> str:
     module = getattr(x, "__module__", None) or type(getattr(x, "__self__", None)).__module__
     return f"{module}:{getattr(x, '__qualname__', getattr(x, '__name__', '?'))}"
 
@@ -100,7 +100,7 @@ def _describe_sequence(x: Any, seen: Any) -> Any:
     return [type(x).__name__, *[describe(item, seen) for item in items]]
 
 
-def _describe_array(x: np.ndarray, seen: Any) -> Any:
+def _describe_array(x: np.ndarray, seen: object) -> Any:
     if x.dtype.hasobject:
         raise Unstorable("it reads an array of objects")
     return ["array", x.dtype.str, list(x.shape), digest(np.ascontiguousarray(x).tobytes())]
@@ -151,7 +151,7 @@ def _describe_builtin(x: Any, seen: Any) -> Any:
     return ["builtin", _name_of(x), *bound]
 
 
-def _describe_ufunc(x: np.ufunc, seen: Any) -> Any:
+def _describe_ufunc(x: np.ufunc, seen: object) -> Any:
     if not is_known_ufunc(x):
         raise Unstorable(f"it reads the ufunc {x.__name__}, made of a Python function, and what "
                          "that may read in turn no guard sees")
@@ -166,14 +166,14 @@ _BASES = {"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol",
 """The classes of libraries that add nothing to an object but its attributes."""
 
 
-def _is_plain_object(x: Any) -> bool:
+def _is_plain_object(x: object) -> bool:
     """Return whether an object is what its attributes and the classes of a user's are."""
     return is_users_type(type(x)) and all(
         (is_users_type(base) and is_users(base.__module__)) or _name_of_type(base) in _BASES
         for base in type(x).__mro__)
 
 
-def _describe_class(cls: type, seen: Any) -> Any:
+def _describe_class(cls: type, seen: object) -> Any:
     """Describe a class by its name, its bases, and all functions that it has.
 
     Data that it holds is guarded where it is read.
@@ -228,11 +228,11 @@ def _describe_method(x: MethodType, seen: Any) -> Any:
     return ["method", describe(x.__func__, seen), describe(x.__self__, seen)]
 
 
-def _describe_slot(x: Any, seen: Any) -> Any:
+def _describe_slot(x: Any, seen: object) -> Any:
     return ["slot", _name_of_class(x.__objclass__), x.__name__]
 
 
-def _plain(x: Any, seen: Any) -> Any:
+def _plain(x: object, seen: object) -> Any:
     return [type(x).__name__, repr(x)]
 
 
@@ -283,7 +283,7 @@ def known_module(name: str | None) -> str | None:
     return MAIN if name == "__mp_main__" else name
 
 
-def main_of(fn: Any) -> dict[str, Any]:
+def main_of(fn: Callable[..., object]) -> dict[str, Any]:
     """Return the names of the script that a function is from; else of this process' script.
 
     In a worker these are no module's.
@@ -294,18 +294,18 @@ def main_of(fn: Any) -> dict[str, Any]:
     return vars(sys.modules[MAIN])
 
 
-def require_one_main(x: Any, main: dict[str, Any]) -> None:
+def require_one_main(x: object, main: dict[str, object]) -> None:
     """Raise `Unstorable` for what leads to a function of a script that was unpickled by itself."""
     for f in functions_in(x):
         if known_module(f.__globals__.get("__name__")) == MAIN and f.__globals__ is not main:
             raise Unstorable(f"{f.__qualname__} is from a script, and has names of its own here")
 
 
-def functions_in(x: Any) -> list[FunctionType]:
+def functions_in(x: object) -> list[FunctionType]:
     """Return the Python functions that an object leads to: itself, what it wraps or closes over."""
     found: dict[FunctionType, None] = {}
 
-    def visit(y: Any, depth: int) -> None:
+    def visit(y: object, depth: int) -> None:
         if depth > 8:
             return
         if isinstance(y, FunctionType):

@@ -19,7 +19,7 @@ __all__ = ["InterfaceReader", "StoredFailure", "interface_text", "needs_of"]
 
 
 def interface_text(i: Interface, leaves: Sequence[Leaf],
-                   where: Callable[[Any], Any] | None = None,
+                   where: Callable[[Any], object] | None = None,
                    of_class: Callable[[type], Any] | None = None) -> dict[str, Any]:
     """Return an interface as lists of strings and numbers; `Unstorable` where that cannot be.
 
@@ -51,7 +51,7 @@ def interface_text(i: Interface, leaves: Sequence[Leaf],
     }
 
 
-def _constant(x: Any) -> Any:
+def _constant(x: object) -> Any:
     if type(x) not in (bool, int, str, type(None)):
         raise Unstorable(f"its result holds a {type(x).__name__} that no computation gives")
     return x
@@ -87,7 +87,7 @@ class InterfaceReader:
     leaves: Sequence[Leaf]
     guards: list[Guarded]
 
-    def __init__(self, text: dict[str, Any], leaves: Sequence[Leaf], guards: list[Guarded],
+    def __init__(self, text: dict[str, object], leaves: Sequence[Leaf], guards: list[Guarded],
                  function: Callable[[Any], Any] | None = None,
                  to_class: Callable[[Any], type] | None = None) -> None:
         self.text, self.leaves, self.guards = text, leaves, guards
@@ -111,7 +111,7 @@ class InterfaceReader:
             tuple([(k, *_kinds([kind]), log) for k, kind, log in i["found"]]))
 
 
-def _tuples(x: Any) -> Any:
+def _tuples(x: object) -> Any:
     """Return what was tuples before it was text."""
     return tuple(map(_tuples, x)) if isinstance(x, list) else x
 
@@ -141,7 +141,7 @@ class StoredSite:
     file: str
     line: int
 
-    def __init__(self, reader: InterfaceReader, where: Any, statement: int, name: str, file: str,
+    def __init__(self, reader: InterfaceReader, where: object, statement: int, name: str, file: str,
                  line: int) -> None:
         self.reader, self.where, self.statement = reader, where, statement
         self.name, self.file, self.line = name, file, line

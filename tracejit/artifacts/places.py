@@ -36,7 +36,8 @@ class PlaceWriter:
     arguments: Sequence[Any]
     main: dict[str, Any]
 
-    def __init__(self, fn: Any, guarded: Sequence[Any], arguments: Sequence[Any]) -> None:
+    def __init__(self, fn: Callable[..., object], guarded: Sequence[object],
+                 arguments: Sequence[object]) -> None:
         self.fn, self.arguments, self.main = fn, arguments, main_of(fn)
         self.cells: dict[int, list[Any]] = {}
         """By the id of a cell, the function that has it."""
@@ -101,7 +102,8 @@ class PlaceReader:
     arguments: Sequence[Any]
     main: dict[str, Any]
 
-    def __init__(self, fn: Any, guarded: Callable[[int], Any], arguments: Sequence[Any]) -> None:
+    def __init__(self, fn: Callable[..., object], guarded: Callable[[int], object],
+                 arguments: Sequence[object]) -> None:
         self.fn, self.guarded, self.arguments = fn, guarded, arguments
         self.main = main_of(fn)
         self._functions: dict[Any, list[FunctionType]] = {}
@@ -162,14 +164,14 @@ def _class_behind(path: Path, place: int, name: str) -> tuple[type, str]:
     return order[place], name
 
 
-def _is_named(name: str, main: dict[str, Any], x: Any) -> bool:
+def _is_named(name: str, main: dict[str, object], x: object) -> bool:
     try:
         return find_named(name, main) is x
     except Missing:
         return False
 
 
-def names_of(module: str, main: dict[str, Any]) -> dict[str, Any]:
+def names_of(module: str, main: dict[str, object]) -> dict[str, Any]:
     """Return what is in a module; `Missing` if it is not imported.
 
     main -- the names of the script that is asked for
@@ -181,7 +183,7 @@ def names_of(module: str, main: dict[str, Any]) -> dict[str, Any]:
     return vars(sys.modules[module])
 
 
-def find_named(name: str, main: dict[str, Any]) -> Any:
+def find_named(name: str, main: dict[str, object]) -> Any:
     """Return what `module:qualname` names; `Missing` if nothing is."""
     module, _, path = name.partition(":")
     first, *rest = path.split(".")

@@ -32,7 +32,7 @@ def describe_request(transform: Any, specs: Sequence[ArgSpec], structure: Struct
             "structure": structure_text(structure, describe)}
 
 
-def function_name(fn: Any) -> str:
+def function_name(fn: Callable[..., object]) -> str:
     """Return `module:qualname` of a function, or of what is behind a method or a partial."""
     while not hasattr(fn, "__qualname__") or isinstance(fn, MethodType):
         inner = fn.func if isinstance(fn, functools.partial) else getattr(fn, "__func__", None)
@@ -50,7 +50,7 @@ def spec_text(spec: ArgSpec) -> Any:
     return [spec.kind, spec.dtype.str, spec.ndim]
 
 
-def structure_text(s: Structure, of_class: Callable[[type], Any] | None = None) -> Any:
+def structure_text(s: Structure, of_class: Callable[[type], object] | None = None) -> Any:
     """Return a structure as nested lists.
 
     of_class -- gives text for named tuples and data classes, which are `Unstorable` without it
@@ -110,6 +110,6 @@ def structure_of_text(text: Any, to_class: Callable[[Any], type] | None = None) 
                      tuple([structure_of_text(part, to_class) for part in parts]))
 
 
-def slot_of(request: Any) -> str:
+def slot_of(request: object) -> str:
     """Return the name of the folder for a request."""
     return digest(request)

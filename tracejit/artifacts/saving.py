@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,7 @@ def artifact_of(call: Request, compiled: Keepable,
 class _ManifestWriter:
     """Writes what a program reads from outside, and its interface."""
 
-    def __init__(self, fn: Any, interface: Interface, call: Request,
+    def __init__(self, fn: Callable[..., object], interface: Interface, call: Request,
                  dependencies: Dependencies) -> None:
         self.fn, self.interface, leaves = fn, interface, call.leaves
         self.guards = [g for g in interface.guards if not isinstance(g.path.root, FunctionRoot)]
@@ -127,7 +127,7 @@ class _ManifestWriter:
                 "interface": interface_text(self.interface, self.leaves, self.known.get,
                                             self.places.of_class)}
 
-    def _cover(self, functions: Sequence[FunctionType], where: list[Any]) -> None:
+    def _cover(self, functions: Sequence[FunctionType], where: list[object]) -> None:
         for k, f in enumerate(functions):
             self.known.setdefault(f.__code__, [*where, k])
 

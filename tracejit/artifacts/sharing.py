@@ -17,7 +17,7 @@ from tracejit.trace.state.paths import is_users_type
 __all__ = ["alike", "chains"]
 
 
-def alike(objects: Sequence[Any]) -> list[int]:
+def alike(objects: Sequence[object]) -> list[int]:
     """Return, per object, the first that is the same one: sharing is a part of what was captured.
 
     What is equal by value counts as itself.
@@ -32,7 +32,7 @@ _BY_VALUE = (bool, int, float, complex, str, bytes, type(None), np.generic, np.n
              Condition, MethodType)
 
 
-def _parts(x: Any) -> Iterator[Any]:
+def _parts(x: object) -> Iterator[Any]:
     """Yield an object, its classes, and what a method or partial is bound to."""
     yield x
     if isinstance(x, MethodType):
@@ -45,7 +45,7 @@ def _parts(x: Any) -> Iterator[Any]:
         yield from (x if isinstance(x, type) else type(x)).__mro__
 
 
-def chains(objects: Sequence[Any]) -> list[list[str]]:
+def chains(objects: Sequence[object]) -> list[list[str]]:
     """Return, per object, the code of the functions that it leads to, in order."""
     return [[digest(describe(f.__code__)) for f in functions_in(x)] if callable(x) else []
             for x in objects]

@@ -77,7 +77,7 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
     return path
 
 
-def _leaf_text(x: Any) -> Any:
+def _leaf_text(x: object) -> Any:
     """Return what an array or number is besides its bytes."""
     held = np.asarray(x)
     if held.dtype.kind not in "biufc":
@@ -116,7 +116,7 @@ class Snapshot:
         self._device = device
         self.__name__ = specialisation.interface.name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the program."""
         leaves, structure = flatten((args, kwargs))
         held = self._specialisation
@@ -131,7 +131,7 @@ class Snapshot:
                             f"graph says which\n{self.graph.splitlines()[0]}")
         return result
 
-    def _specs(self, leaves: list[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
+    def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
         """Return the specs of arguments, and these, what lies on a device in one form."""
         if self._device is None:
             return tuple(map(spec_of_leaf, leaves)), leaves

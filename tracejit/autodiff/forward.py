@@ -26,7 +26,7 @@ __all__ = ["ForwardSweep", "forward_block"]
 class ForwardSweep(Sweep):
     """The tangents found so far, and what the rules of ops need to find more."""
 
-    def __init__(self, trace: Trace, env: Env, tangents: dict[Value, Any]) -> None:
+    def __init__(self, trace: Trace, env: Env, tangents: dict[Value, object]) -> None:
         super().__init__(trace)
         self.env = env
         self.tangents = tangents
@@ -41,7 +41,7 @@ class ForwardSweep(Sweep):
         """Return whether an operand has a tangent."""
         return isinstance(a, Value) and self.tangents.get(a) is not None
 
-    def dense(self, tangent: Any, t: Type) -> Any:
+    def dense(self, tangent: object, t: Type) -> Any:
         """Return a tangent, zeros where there is none."""
         return self.zeros(copy_type(t, self.env)) if tangent is None else tangent
 
@@ -66,7 +66,7 @@ class ForwardSweep(Sweep):
             inner = ForwardSweep(self.trace, env, dict(self.tangents))
             yield inner, scope, [self.operand(v) for v in dots]
 
-    def replace(self, eqn: Eqn, starts: Sequence[Any], regions: Sequence[Block],
+    def replace(self, eqn: Eqn, starts: Sequence[object], regions: Sequence[Block],
                 dotted: Sequence[Value] = ()) -> list[Any]:
         """Emit an equation with regions in place of an old one; return all its results.
 
@@ -107,7 +107,7 @@ class ForwardSweep(Sweep):
         with self.builder.differentiating(new.outputs[0], eqn.site):
             self._bind(eqn, eqn.op.jvp(self, new, tangents))
 
-    def _bind(self, eqn: Eqn, results: Sequence[Any]) -> None:
+    def _bind(self, eqn: Eqn, results: Sequence[object]) -> None:
         for v, t in zip(eqn.outputs, results, strict=True):
             if t is not None:
                 self.tangents[v] = t

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
@@ -11,15 +10,16 @@ from tracejit.autodiff.reverse import ReverseSweep
 from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.types import is_differentiable
+from tracejit.ops.cotangents import Cotangent
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.values.equations import apply
 
 __all__ = ["append_gradients"]
 
 
-def append_gradients(ys: Sequence[Value], cts: Sequence[Any], xs: Sequence[Value], *, group: str,
-                     stopped: frozenset[Value] = frozenset(),
-                     sum_terms: Callable[[list[Any]], Any] | None = None
+def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence[Value], *,
+                     group: str, stopped: frozenset[Value] = frozenset(),
+                     sum_terms: Callable[[list[object]], object] | None = None,
                      ) -> list[Atom | None]:
     """Append equations for the cotangents of `xs`, and return these; None where there is none.
 

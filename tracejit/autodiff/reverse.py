@@ -131,7 +131,7 @@ class ReverseSweep(Sweep):
         with self.builder.block(inputs) as scope:
             yield inner, scope
 
-    def emit_linked(self, op: str, operands: Sequence[Any], params: Params,
+    def emit_linked(self, op: str, operands: Sequence[object], params: Params,
                     regions: Sequence[Block], forward: Eqn) -> list[Any]:
         """Emit a backward region and note which forward equation's inside it reads."""
         atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]
@@ -239,7 +239,7 @@ class ReverseSweep(Sweep):
 
 
 def reverse_block(block: Block, wrt: Sequence[Value],
-                  start: Callable[[ReverseSweep], Sequence[Any]],
+                  start: Callable[[ReverseSweep], Sequence[object]],
                   finish: Callable[[ReverseSweep], Sequence[Atom]],
                   extra_inputs: Sequence[Value] = (),
                   stopped: frozenset[Value] = frozenset(),

@@ -20,6 +20,8 @@ from tracejit.ir.core import Eqn, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
+from tracejit.ops.cotangents import Cotangent
+from tracejit.ops.modes import ReverseMode
 from tracejit.trace.ground.context import current
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, atom_of, emit
@@ -84,7 +86,7 @@ def next_snapshot(first: Any, left: Any, free: Any) -> Any:
     return k
 
 
-def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[Any]:
+def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: Dim) -> list[Any]:
     """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
     loop = LoopEqn(eqn)
     body = without_prints(loop.body)
@@ -130,7 +132,7 @@ def replay_loop(sweep: Any, eqn: Eqn, cts: Sequence[Any], trips: Dim) -> list[An
     return [by_place.get(k) for k in range(len(carried))]
 
 
-def _atoms(items: Sequence[Any], like: Sequence[Value]) -> list[Any]:
+def _atoms(items: Sequence[object], like: Sequence[Value]) -> list[Any]:
     return [atom_of(x, v.aval.dtype) for x, v in zip(items, like, strict=True)]
 
 

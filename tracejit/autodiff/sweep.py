@@ -47,7 +47,7 @@ class Sweep:
         """Return the one result of an op."""
         return apply(op, *operands, **params)
 
-    def emit(self, op: str, operands: Sequence[Any], params: Params | None = None,
+    def emit(self, op: str, operands: Sequence[object], params: Params | None = None,
              regions: Sequence[Block] = ()) -> list[Any]:
         """Return the results of an op, Logs among them."""
         atoms = [a if isinstance(a, Value) else atom_of(a) for a in operands]

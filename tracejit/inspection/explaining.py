@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from tracejit.autodiff.keeping import Kept
 from tracejit.inspection.costs.counting import Numbers, costs_of
@@ -26,7 +25,7 @@ CALL_FLOPS = 20
 """What a call of a function such as `exp` is taken for where work is compared, in flops."""
 
 
-def explain(fn: Function, /, *args: Any, **kwargs: Any) -> Report:
+def explain(fn: Function, /, *args: object, **kwargs: object) -> Report:
     """Return a page of plain sentences about what happens to a function.
 
     fn           -- a transformed function, `tracejit.grad(f)` for instance

@@ -168,7 +168,7 @@ def equation_key(op: Op, inputs: tuple[Atom, ...], params: Params) -> tuple[Any,
     return (op, operands, tuple((k, _param_key(params[k])) for k in sorted(params)))
 
 
-def _param_key(p: Any) -> Any:
+def _param_key(p: object) -> Any:
     """A key in which 1, True and 1.0 differ."""
     if isinstance(p, tuple):
         return tuple(map(_param_key, p))

@@ -25,7 +25,7 @@ class Literal:
 
     __slots__ = ("aval", "val")
 
-    def __init__(self, val: Any, dtype: np.dtype | type) -> None:
+    def __init__(self, val: object, dtype: np.dtype | type) -> None:
         self.aval = Aval(np.dtype(dtype), ())
         self.val = self.aval.dtype.type(val)
 
@@ -208,7 +208,7 @@ def param_dims(params: Params) -> Iterator[Dim]:
         yield from _dims_in(p)
 
 
-def _dims_in(p: Any) -> Iterator[Dim]:
+def _dims_in(p: object) -> Iterator[Dim]:
     if isinstance(p, Expr):
         yield p
     elif isinstance(p, tuple):

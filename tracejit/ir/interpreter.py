@@ -21,7 +21,7 @@ __all__ = ["Env", "apply_eqn", "bind_sizes", "block_env", "concrete_params", "in
 Env = dict[Value, Any]
 
 
-def interpret(graph: Graph, *args: Any) -> tuple[Any, ...]:
+def interpret(graph: Graph, *args: object) -> tuple[Any, ...]:
     """Run a graph on NumPy values, one per input, and return its outputs.
 
     Raises `IRError` where an argument or a result contradicts its type.
@@ -44,13 +44,13 @@ def bind_sizes(graph: Graph, args: Sequence[Any]) -> Env:
     return env
 
 
-def run_block(block: Block, outer: Env, args: Sequence[Any]) -> tuple[Any, ...]:
+def run_block(block: Block, outer: Env, args: Sequence[object]) -> tuple[Any, ...]:
     """Run a block whose free values are in `outer`."""
     env = block_env(block, outer, args)
     return tuple(read_value(a, env) for a in block.outputs)
 
 
-def block_env(block: Block, outer: Env, args: Sequence[Any]) -> Env:
+def block_env(block: Block, outer: Env, args: Sequence[object]) -> Env:
     """Run a block and return all of its values, beside those of `outer`."""
     env = dict(outer)
     for v, arg in zip(block.inputs, args, strict=True):
@@ -68,7 +68,7 @@ def run_eqn(eqn: Eqn, env: Env) -> tuple[Any, ...]:
     return apply_eqn(eqn, [read_value(a, env) for a in eqn.inputs], env)
 
 
-def apply_eqn(eqn: Eqn, args: Sequence[Any], env: Env) -> tuple[Any, ...]:
+def apply_eqn(eqn: Eqn, args: Sequence[object], env: Env) -> tuple[Any, ...]:
     """Run one equation on these operands."""
     keywords = concrete_params(eqn, env)
     if eqn.regions:
@@ -134,12 +134,12 @@ def _compiled(source: str) -> CodeType:
     return compile(source, "<graph>", "exec")
 
 
-def _run_late(eqn: Eqn, free: Sequence[Value], *values: Any) -> tuple[Any, ...]:
+def _run_late(eqn: Eqn, free: Sequence[Value], *values: object) -> tuple[Any, ...]:
     """Run an equation whose dims depend on data, or that has regions."""
     return run_eqn(eqn, dict(zip(free, values, strict=True)))
 
 
-def _concrete(p: Any, env: Env) -> Any:
+def _concrete(p: object, env: Env) -> Any:
     if isinstance(p, Expr):
         return evaluate(p, lambda v: int(env[v]))
     if isinstance(p, tuple):
@@ -158,7 +158,7 @@ def read_value(a: Atom, env: Env) -> Any:
     return a.val if isinstance(a, Literal) else env[a]
 
 
-def _checked(v: Value, result: Any, env: Env) -> Any:
+def _checked(v: Value, result: object, env: Env) -> Any:
     """Give a result its dtype; refuse one of another shape."""
     if not isinstance(v.aval, Aval):
         return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 
@@ -93,7 +92,7 @@ def format_type(t: Type, names: Names) -> str:
     return str(t)
 
 
-def format_param(p: Any, names: Names) -> str:
+def format_param(p: object, names: Names) -> str:
     """Return the text of a param."""
     if isinstance(p, Expr):
         return names.dim(p)

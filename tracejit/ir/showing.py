@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ __all__ = ["Formatter", "show"]
 class Formatter(string.Formatter):
     """Python's formatting, but that a format of an array is one of its elements."""
 
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: object, format_spec: str) -> str:
         """Return the text of a value."""
         if isinstance(value, np.ndarray) and value.ndim and format_spec:
             return np.array2string(value, formatter={"all": lambda x: format(x, format_spec)})
@@ -24,6 +23,6 @@ class Formatter(string.Formatter):
         return text
 
 
-def show(template: str, values: Sequence[Any]) -> None:
+def show(template: str, values: Sequence[object]) -> None:
     """Print a format with values for its fields, at once."""
     print(Formatter().vformat(template, values, {}), flush=True)

@@ -121,7 +121,7 @@ def copy_dim(d: Dim, env: Mapping[Value, Atom | Dim]) -> Dim:
     return map_dim(d, lambda v: _read_dim(env, v))
 
 
-def copy_param(p: Any, env: Mapping[Value, Atom | Dim]) -> Any:
+def copy_param(p: object, env: Mapping[Value, Atom | Dim]) -> Any:
     """Return a param with the values of its dims replaced."""
     if isinstance(p, Expr):
         return copy_dim(p, env)

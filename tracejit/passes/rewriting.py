@@ -49,7 +49,7 @@ class Context:
             if isinstance(a, Value) and a is not v:
                 self.uses[a] += self.uses[v]
 
-    def emit(self, op: str, *inputs: Atom, **params: Any) -> Atom:
+    def emit(self, op: str, *inputs: Atom, **params: object) -> Atom:
         """Emit an equation in place of the one being rewritten."""
         assert self.eqn is not None
         (v,) = self.builder.emit(find_op(op), inputs, params, site=self.eqn.site)

@@ -16,7 +16,7 @@ from tracejit.store.store import find_store
 __all__ = ["define", "digest_of", "load_source"]
 
 
-def digest_of(*parts: Any) -> str:
+def digest_of(*parts: object) -> str:
     """Return what names something by its content."""
     return hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=12).hexdigest()
 
@@ -29,7 +29,7 @@ def _namespace(strict: bool) -> dict[str, Any]:
     return namespace(() if strict else host_widths(), reassociate=not strict)
 
 
-def load_source(source: str, options: Any) -> tuple[str, FunctionType]:
+def load_source(source: str, options: object) -> tuple[str, FunctionType]:
     """Write a kernel's source to a file, and define its function."""
     names = _namespace(getattr(options, "fp", "default") == "strict")
     path, names = define(source, "kernel", names)
@@ -38,7 +38,7 @@ def load_source(source: str, options: Any) -> tuple[str, FunctionType]:
     return path, kernel
 
 
-def define(source: str, kind: str, names: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def define(source: str, kind: str, names: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
     """Define what emitted source does; return the name that its lines go by, and its names.
 
     kind  -- a word for what it is, with which that name begins

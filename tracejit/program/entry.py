@@ -64,7 +64,7 @@ def _compile() -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def make_entry(words: np.ndarray, name: str, kept: list[Any]) -> Any:
+def make_entry(words: np.ndarray, name: str, kept: list[object]) -> Any:
     """Return a builtin function that calls a specialisation.
 
     kept -- what words name; the function keeps it alive in its module's place, and its own

@@ -32,33 +32,34 @@ class _Writer:
         self.module = ir.Module("tracejit.entry")
         self.module.triple = llvm.get_process_triple()
 
-    def external(self, name: str, result: Any, *args: Any, variadic: bool = False) -> Any:
+    def external(self, name: str, result: ir.Type, *args: ir.Type, variadic: bool = False) -> Any:
         signature = ir.FunctionType(result, args, var_arg=variadic)
         return self.module.globals.get(name) or ir.Function(self.module, signature, name)
 
-    def constant(self, b: Any, name: str) -> Any:
+    def constant(self, b: ir.IRBuilder, name: str) -> Any:
         """Return the address that a symbol stands for."""
         known = self.module.globals.get(name) or ir.GlobalVariable(self.module, BYTE, name)
         return b.ptrtoint(known, WORD)
 
-    def load(self, b: Any, base: Any, offset: Any, kind: Any = WORD) -> Any:
+    def load(self, b: ir.IRBuilder, base: ir.Value, offset: ir.Value | int,
+             kind: ir.Type = WORD) -> Any:
         """Return what lies `offset` bytes behind an address."""
         if isinstance(offset, int):
             offset = WORD(offset)
         return b.load(b.bitcast(b.gep(b.inttoptr(base, POINTER), [offset]), kind.as_pointer()))
 
-    def address(self, b: Any, pointer: Any) -> Any:
+    def address(self, b: ir.IRBuilder, pointer: ir.Value) -> Any:
         return b.ptrtoint(pointer, WORD)
 
-    def call(self, b: Any, name: str, *args: Any, result: Any = WORD) -> Any:
+    def call(self, b: ir.IRBuilder, name: str, *args: ir.Value, result: ir.Type = WORD) -> Any:
         """Call a C function on words."""
         return b.call(self.external(name, result, *(a.type for a in args)), args)
 
-    def call_address(self, b: Any, address: Any, *args: Any) -> Any:
+    def call_address(self, b: ir.IRBuilder, address: ir.Value, *args: ir.Value) -> Any:
         kind = ir.FunctionType(WORD, [a.type for a in args]).as_pointer()
         return b.call(b.inttoptr(address, kind), args)
 
-    def loop(self, b: Any, count: Any, body: Callable[[Any], None]) -> None:
+    def loop(self, b: ir.IRBuilder, count: ir.Value, body: Callable[[ir.Value], None]) -> None:
         """Run `body(i)` for i from 0 to count - 1."""
         i = self.variable(b, WORD, WORD(0))
         head = b.append_basic_block("head")
@@ -73,7 +74,8 @@ class _Writer:
         b.branch(head)
         b.position_at_end(done)
 
-    def variable(self, b: Any, kind: Any, start: Any = None, size: int | None = None) -> Any:
+    def variable(self, b: ir.IRBuilder, kind: ir.Type, start: ir.Value | None = None,
+                 size: int | None = None) -> Any:
         """Return stack memory, made at the function's start."""
         with b.goto_entry_block():
             place = b.alloca(kind, size=None if size is None else WORD(size))
@@ -114,7 +116,8 @@ def entry_text() -> str:
 class _State:
     """What the parts of the entry share."""
 
-    def __init__(self, w: _Writer, b: Any, words: Any, args: Any, slow: Any) -> None:
+    def __init__(self, w: _Writer, b: ir.IRBuilder, words: ir.Value, args: ir.Value,
+                 slow: ir.Block) -> None:
         self.w, self.b, self.words, self.args, self.slow = w, b, words, args, slow
         self.dims = w.variable(b, WORD, size=MAX_WORDS)
         self.plan = w.variable(b, WORD, size=MAX_WORDS)
@@ -129,41 +132,41 @@ class _State:
         self.next_dim = w.variable(b, WORD, WORD(0))
         self.next_output = w.variable(b, WORD, WORD(0))
 
-    def word(self, k: Any) -> Any:
+    def word(self, k: ir.Value | int) -> Any:
         """Return a word of the table."""
         k = WORD(k) if isinstance(k, int) else k
         return self.w.load(self.b, self.words, self.b.mul(k, WORD(8)))
 
-    def record(self, first: Any, i: Any, field: int) -> Any:
+    def record(self, first: ir.Value, i: ir.Value, field: int) -> Any:
         """Return a field of the i-th record from `first` on."""
         place = self.b.add(self.b.mul(self.b.add(first, i), WORD(Words.RECORD)),
                            WORD(Words.HEAD + field))
         return self.word(place)
 
-    def set_field(self, i: Any, field: int, value: Any) -> None:
+    def set_field(self, i: ir.Value, field: int, value: ir.Value) -> None:
         """Set a field of the i-th record."""
         b = self.b
         place = b.add(b.mul(i, WORD(8 * Words.RECORD)), WORD(8 * (Words.HEAD + field)))
         b.store(value, b.bitcast(b.gep(b.inttoptr(self.words, POINTER), [place]),
                                  WORD.as_pointer()))
 
-    def require(self, condition: Any) -> None:
+    def require(self, condition: ir.Value) -> None:
         """Go the slow way unless a condition holds."""
         going = self.b.append_basic_block("going")
         self.b.cbranch(condition, going, self.slow)
         self.b.position_at_end(going)
 
-    def put(self, table: Any, k: Any, value: Any) -> None:
+    def put(self, table: ir.Value, k: ir.Value, value: ir.Value) -> None:
         """Set a word of a table."""
         self.b.store(value, self.b.gep(table, [k]))
 
-    def push_dim(self, value: Any) -> None:
+    def push_dim(self, value: ir.Value) -> None:
         """Append to the dims that the plan is made from."""
         k = self.b.load(self.next_dim)
         self.put(self.dims, k, value)
         self.b.store(self.b.add(k, WORD(1)), self.next_dim)
 
-    def source(self, first: Any, i: Any, *, may_be_absent: bool = False) -> Any:
+    def source(self, first: ir.Value, i: ir.Value, *, may_be_absent: bool = False) -> Any:
         """Return the object that a record names: an argument, a closure cell's, a global.
 
         may_be_absent -- whether 0 stands for nothing there; the slow way is gone otherwise
@@ -186,7 +189,7 @@ class _State:
         return found
 
 
-def _from_dict(s: _State, a: Any, key: Any) -> Any:
+def _from_dict(s: _State, a: ir.Value, key: ir.Value) -> Any:
     """Look a text up, by the hash that it has noted."""
     b, w = s.b, s.w
     found = w.variable(b, WORD)
@@ -198,7 +201,7 @@ def _from_dict(s: _State, a: Any, key: Any) -> Any:
     return b.load(found)
 
 
-def _from_list(s: _State, a: Any, index: Any) -> Any:
+def _from_list(s: _State, a: ir.Value, index: ir.Value) -> Any:
     """Return an item, 0 behind the end."""
     b, w = s.b, s.w
     found = w.variable(b, WORD)
@@ -209,7 +212,7 @@ def _from_list(s: _State, a: Any, index: Any) -> Any:
     return b.load(found)
 
 
-def _next_key(s: _State, a: Any, number: Any) -> Any:
+def _next_key(s: _State, a: ir.Value, number: ir.Value) -> Any:
     """Return the next key of a dict, the first for number 0; 0 behind the last."""
     b, w = s.b, s.w
     key = w.variable(b, WORD)
@@ -220,7 +223,7 @@ def _next_key(s: _State, a: Any, number: Any) -> Any:
     return b.load(key)
 
 
-def _from_place(s: _State, a: Any, key: Any) -> Any:
+def _from_place(s: _State, a: ir.Value, key: ir.Value) -> Any:
     """Return the value of an entry of a dict, 0 if it is that of another key."""
     b, w = s.b, s.w
     same = b.icmp_unsigned("==", w.load(b, a, layout.CELL_CONTENT - 8), key())
@@ -290,7 +293,7 @@ def _read_leaves(s: _State) -> None:
     b, w = s.b, s.w
     first = s.word(Words.GUARDS)
 
-    def read(i: Any) -> None:
+    def read(i: ir.Value) -> None:
         found = s.source(first, i)
         kind = s.record(first, i, Words.KIND)
         type_ = w.load(b, found, layout.OBJECT_TYPE)
@@ -319,7 +322,7 @@ def _read_leaves(s: _State) -> None:
     w.loop(b, s.word(Words.LEAVES), read)
 
 
-def _read_array(s: _State, found: Any, type_: Any, first: Any, i: Any) -> None:
+def _read_array(s: _State, found: ir.Value, type_: ir.Value, first: ir.Value, i: ir.Value) -> None:
     b, w = s.b, s.w
     ndim = w.load(b, found, layout.ARRAY_NDIM, INT)
     flags = w.load(b, found, layout.ARRAY_FLAGS, INT)
@@ -347,7 +350,7 @@ def _check_pairs(s: _State) -> None:
     b = s.b
     first = b.add(b.add(s.word(Words.GUARDS), s.word(Words.LEAVES)), s.word(Words.OUTPUTS))
 
-    def check(i: Any) -> None:
+    def check(i: ir.Value) -> None:
         x, y = (s.record(first, i, field) for field in (Words.A, Words.B))
         begins = [b.load(b.gep(s.pointers, [k])) for k in (x, y)]
         ends = [b.load(b.gep(s.ends, [k])) for k in (x, y)]
@@ -368,7 +371,7 @@ def _make_outputs(s: _State) -> None:
     b.store(s.word(Words.SIZES), s.next_output)
     b.store(WORD(0), s.next_dim)
 
-    def make(i: Any) -> None:
+    def make(i: ir.Value) -> None:
         place = b.add(leaves, i)
         kind = s.record(first, i, Words.KIND)
         with b.if_else(b.icmp_signed("==", kind, WORD(Words.AS_ARRAY))) as (array, scalar):
@@ -478,7 +481,7 @@ def _run(s: _State) -> None:
     _return(s, outputs)
 
 
-def _fail(s: _State, status: Any, *numbers: Any) -> None:
+def _fail(s: _State, status: ir.Value, *numbers: ir.Value) -> None:
     """Return from the entry with the exception that a status and two numbers mean."""
     b, w = s.b, s.w
     items = [w.call(b, "PyLong_FromLongLong", status),
@@ -488,18 +491,18 @@ def _fail(s: _State, status: Any, *numbers: Any) -> None:
     b.ret(w.call(b, "PyObject_CallObject", s.word(Words.FAIL), values))
 
 
-def _drop(s: _State, count: Any) -> None:
+def _drop(s: _State, count: ir.Value) -> None:
     s.w.loop(s.b, count, lambda k: s.w.call(s.b, "Py_DecRef", s.b.load(s.b.gep(s.objects, [k])),
                                             result=ir.VoidType()))
 
 
-def _return(s: _State, outputs: Any) -> None:
+def _return(s: _State, outputs: ir.Value) -> None:
     """Box scalars, and put results into tuples."""
     b, w = s.b, s.w
     first = b.add(s.word(Words.GUARDS), s.word(Words.LEAVES))
     leaves = s.word(Words.LEAVES)
 
-    def box(i: Any) -> None:
+    def box(i: ir.Value) -> None:
         kind = s.record(first, i, Words.KIND)
         data = b.load(b.gep(s.pointers, [b.add(leaves, i)]))
         with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FLOAT64))):

@@ -44,7 +44,7 @@ class Invocation:
         self._kernel, self._plan = _KERNEL(entry), _PLAN(plan)
         self.plan_words = interface.sizes + sum(ndim for _, ndim in interface.outputs) + 1
 
-    def fits(self, values: Sequence[Any]) -> bool:
+    def fits(self, values: Sequence[object]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
         return self.plan(values) is not None
 
@@ -61,7 +61,7 @@ class Invocation:
         fits = not self._plan(ctypes.addressof(given), ctypes.addressof(made))
         return list(made) if fits else None
 
-    def run(self, values: Sequence[Any]) -> list[Any]:
+    def run(self, values: Sequence[object]) -> list[Any]:
         """Call the kernel on the graph's inputs, which fit, and return its outputs."""
         plan = self.plan(values)
         assert plan is not None

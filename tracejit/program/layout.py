@@ -92,7 +92,7 @@ def _check_scalars() -> bool:
 @functools.cache
 def function_fields() -> dict[str, int]:
     """Return where a function has its code and defaults: 0 there stands for None."""
-    def probe(x: Any = 1, *, y: Any = 2) -> Any:
+    def probe(x: object = 1, *, y: object = 2) -> Any:
         return x, y
 
     words = {word_at(id(probe) + 8 * k): 8 * k for k in range(2, 12)}
@@ -319,7 +319,7 @@ def version_of(cls: type) -> int:
     return 0 if offset is None else word_at(id(cls) + offset)
 
 
-def slot_offset(descriptor: Any) -> int | None:
+def slot_offset(descriptor: object) -> int | None:
     """Return where objects have what a descriptor of `__slots__` reads; None if unknown."""
     member = word_at(id(descriptor) + 40)
     kind = ctypes.c_int32.from_address(member + 8).value

@@ -164,7 +164,7 @@ class Records:
             self.pinned[path.key] = found
         return self.pinned[path.key]
 
-    def _require(self, source: Source | None, content: Any) -> None:
+    def _require(self, source: Source | None, content: object) -> None:
         if source is None:
             return
         expected = 0 if content is NOTHING else self.hold(content)
@@ -223,7 +223,7 @@ class Records:
         owner = self._pin(Path(path.root, path.name, path.steps[:1]))
         return self._item(owner, path.steps[1][1])
 
-    def _type(self, x: Any, _: Any) -> tuple[Source | None, Any]:
+    def _type(self, x: object, _: object) -> tuple[Source | None, Any]:
         return self._word(x, layout.OBJECT_TYPE), type(x)
 
     def _item(self, x: Any, key: Any) -> tuple[Source | None, Any]:
@@ -277,7 +277,7 @@ class Records:
 
     # --- attributes -----------------------------------------------------------------------------
 
-    def _attribute(self, x: Any, name: str) -> tuple[Source | None, Any]:
+    def _attribute(self, x: object, name: str) -> tuple[Source | None, Any]:
         if isinstance(x, type):
             return None, self._of_class(x, x, name)
         if type(x) is MethodType and name in ("__self__", "__func__"):
@@ -335,7 +335,7 @@ class Records:
             raise Unreadable
         self.words[self._word(cls, offset)[1]] = version
 
-    def _bound(self, entry: Any, x: Any) -> Any:
+    def _bound(self, entry: object, x: object) -> Any:
         """Return what an entry of a class is as an attribute of an object."""
         if isinstance(entry, (FunctionType, classmethod, staticmethod)):
             return entry.__get__(x, type(x))
@@ -354,7 +354,7 @@ class Records:
             raise Unreadable
         return self._word(x, offset), content
 
-    def _own_dict(self, x: Any) -> dict[str, Any] | None:
+    def _own_dict(self, x: object) -> dict[str, Any] | None:
         """Return the dict of an object's attributes, which must be that at every call."""
         own = getattr(x, "__dict__", None)
         if own is None:
@@ -366,7 +366,7 @@ class Records:
         self.words[self._at(address)[1]] = self.hold(own)
         return own
 
-    def _own(self, x: Any, name: str) -> tuple[Source | None, Any]:
+    def _own(self, x: object, name: str) -> tuple[Source | None, Any]:
         own = self._own_dict(x)
         return (None, NOTHING) if own is None else self._item(own, name)
 
@@ -383,7 +383,7 @@ class Records:
 
     # --- containers -----------------------------------------------------------------------------
 
-    def _add_shape(self, x: Any, shape: Shape) -> None:
+    def _add_shape(self, x: object, shape: Shape) -> None:
         """Add what requires a pinned container to have its structure."""
         if not shape.holds(x):
             raise Unreadable

@@ -71,7 +71,7 @@ class _Noted:
             if signal.getsignal(number) is noting:
                 signal.signal(number, handler)
 
-    def _noting(self, handler: Callable[[int, FrameType | None], Any]) -> Callable[..., Any]:
+    def _noting(self, handler: Callable[[int, FrameType | None], object]) -> Callable[..., Any]:
         def note(number: int, frame: FrameType | None) -> Any:
             try:
                 return handler(number, frame)

@@ -25,10 +25,10 @@ __all__ = ["Runner", "Specialisation", "not_here"]
 class Runner(Protocol):
     """What carries out a program: compiled code, or the interpreter."""
 
-    def fits(self, values: Sequence[Any]) -> bool:
+    def fits(self, values: Sequence[object]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
 
-    def run(self, values: Sequence[Any]) -> list[Any]:
+    def run(self, values: Sequence[object]) -> list[Any]:
         """Return the outputs for inputs that fit."""
 
 
@@ -47,7 +47,7 @@ class Specialisation:
     words: Any
 
     def __init__(self, interface: Interface, runner: Runner, specs: Sequence[ArgSpec],
-                 structure: Structure, slow: Callable[..., Any]) -> None:
+                 structure: Structure, slow: Callable[..., object]) -> None:
         self.interface, self.runner = interface, runner
         self.specs, self.structure = specs, structure
         self.is_stored = False
@@ -106,19 +106,19 @@ class Specialisation:
             memoryview(self.words)[:len(words)] = memoryview(words)  # type: ignore[arg-type]
             kept[:] = [*new, kept[-1]]  # the entry's description stays
 
-    def fits(self, leaves: Sequence[Any]) -> bool:
+    def fits(self, leaves: Sequence[object]) -> bool:
         """Return whether this program is the right one for a call's leaves."""
         values = self._values_if_same(leaves)
         return values is not None and holds_all(self.interface.facts, values) and (
             self.runner.fits(values))
 
-    def _values_if_same(self, leaves: Sequence[Any]) -> list[Any] | None:
+    def _values_if_same(self, leaves: Sequence[object]) -> list[Any] | None:
         """Return the graph's inputs if guards hold; sizes and ints are not looked at."""
         return self.values(leaves) if self.guards_hold() else None
 
     # --- the slower way -------------------------------------------------------------------------
 
-    def attempt(self, leaves: Sequence[Any]) -> Any:
+    def attempt(self, leaves: Sequence[object]) -> Any:
         """Run the program on a call's leaves; `NotImplemented` if it is not the right one."""
         values = self._values_if_same(leaves)
         if values is None:
@@ -149,7 +149,7 @@ class Specialisation:
                 result[k] = same
         return unflatten(self.interface.structure, result)
 
-    def _outputs(self, values: Sequence[Any]) -> list[Any]:
+    def _outputs(self, values: Sequence[object]) -> list[Any]:
         """Return what the outputs are for inputs that fit, Python numbers as such.
 
         What lies on a device stays there.
@@ -236,7 +236,7 @@ class Specialisation:
             words[place:place + len(record)] = record
         return words
 
-    def _hold(self, x: Any) -> int:
+    def _hold(self, x: object) -> int:
         """Keep an object alive and return its address."""
         self._keep.append(x)
         return id(x)
@@ -295,7 +295,7 @@ def _constant(x: Any, source: Any = None) -> Any:
     return source.read() if isinstance(source, Path) else source(x)
 
 
-def not_here(*args: Any) -> Any:
+def not_here(*args: object) -> Any:
     """Say that a call is not for the entry that was asked."""
     return NotImplemented
 
@@ -308,7 +308,7 @@ def _write(target: Any, values: Any) -> None:
         np.copyto(target, values)
 
 
-def _is_on_device(x: Any) -> bool:
+def _is_on_device(x: object) -> bool:
     return not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "__cuda_array_interface__")
 
 

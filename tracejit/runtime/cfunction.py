@@ -97,7 +97,7 @@ def _require_scalars(kernel: Kernel, name: str) -> None:
                           ".export() writes a function that is given its workspace")
 
 
-def _text(kernel: Kernel, entry: int, symbol: str, types: list[Any]) -> str:
+def _text(kernel: Kernel, entry: int, symbol: str, types: list[object]) -> str:
     """Return LLVM text of the C function."""
     module = ir.Module()
     module.triple = llvm.get_process_triple()

@@ -124,13 +124,13 @@ class Function(Displayed, Generic[P, R]):
         self.__wrapped__ = transform.fn
 
     @overload
-    def __get__(self, instance: None, owner: Any = None) -> Function[P, R]: ...
+    def __get__(self, instance: None, owner: object = None) -> Function[P, R]: ...
 
     @overload
     def __get__(self: Function[Concatenate[Any, Q], R], instance: object,
-                owner: Any = None) -> Callable[Q, R]: ...
+                owner: object = None) -> Callable[Q, R]: ...
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Any, owner: object = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class Function(Displayed, Generic[P, R]):
                 return result
         return self._attempted(self._find(key, specs, structure, leaves), leaves)
 
-    def _specs(self, leaves: list[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
+    def _specs(self, leaves: list[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
         """Return the specs of arguments, and these, what lies on a device in one form."""
         try:
             if self._target == "cpu":
@@ -189,7 +189,7 @@ class Function(Displayed, Generic[P, R]):
         code = getattr(self.transform.fn, "__code__", None)
         return "" if code is None else f"{line_name(code.co_filename, code.co_firstlineno)}: "
 
-    def _attempted(self, chosen: Specialisation, leaves: Sequence[Any]) -> Any:
+    def _attempted(self, chosen: Specialisation, leaves: Sequence[object]) -> Any:
         result = chosen.attempt(leaves)
         if result is NotImplemented:
             raise self._unsteady(chosen)
@@ -203,7 +203,7 @@ class Function(Displayed, Generic[P, R]):
                        "object at every reading, a property's result perhaps. Pass it as an "
                        "argument, or keep it in a variable")
 
-    def _recorded(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
+    def _recorded(self, key: object, specs: Sequence[ArgSpec], structure: Structure,
                   leaves: Sequence[Any], held: bool, args: Any, kwargs: Any) -> Any:
         """Let tapes record a call on recorded values, or one that reads such."""
         chosen = self._find(key, specs, structure, leaves)
@@ -214,8 +214,8 @@ class Function(Displayed, Generic[P, R]):
             return WithStates(self, chosen).record(args, kwargs)
         return record_call(self, args, kwargs) if held else self._attempted(chosen, leaves)
 
-    def _find(self, key: Any, specs: Sequence[ArgSpec], structure: Structure,
-              leaves: Sequence[Any]) -> Specialisation:
+    def _find(self, key: object, specs: Sequence[ArgSpec], structure: Structure,
+              leaves: Sequence[object]) -> Specialisation:
         with _COMPILING:
             for candidate in self._table.get(key, ()):  # another thread may have been faster
                 if candidate.fits(leaves):
@@ -267,7 +267,7 @@ class Function(Displayed, Generic[P, R]):
         return None
 
     @hiding_frames
-    def warmup(self, *calls: Any) -> None:
+    def warmup(self, *calls: object) -> None:
         """Compile for calls that will come, or find them in the store.
 
         calls -- per call, a tuple of its arguments; `tracejit.spec("f64[n, 3]")`, or that text,
@@ -308,7 +308,7 @@ class Function(Displayed, Generic[P, R]):
         return numba_type(self)
 
     @hiding_frames
-    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+    def trace(self, *args: object, **kwargs: object) -> Traced:
         """Return the captured program for these arguments, or for specs of them.
 
         args, kwargs -- arguments as for a call; in their place `tracejit.spec("f64[n, 3]")`, or
@@ -341,11 +341,11 @@ class WithStates:
         self.paths = chosen.interface.recorded
         self.__name__ = getattr(function, "__name__", "f")
 
-    def record(self, args: Any, kwargs: Any) -> Any:
+    def record(self, args: object, kwargs: object) -> Any:
         """Carry out the call as one of arguments and variables."""
         return record_call(self, (args, kwargs, tuple(path.read() for path in self.paths)))
 
-    def __call__(self, args: Any, kwargs: Any, states: Any) -> Any:
+    def __call__(self, args: object, kwargs: object, states: Any) -> Any:
         """Call the function; within a capture, the states given stand for the variables."""
         if not is_tracing():
             return self.chosen.attempt(flatten((args, kwargs))[0])

@@ -40,7 +40,7 @@ class Interpreted:
                               for g in program.capture.size_guards) and all(
             number(a) == number(b) for a, b in program.capture.checks)
 
-    def run(self, values: Sequence[Any]) -> list[Any]:
+    def run(self, values: Sequence[object]) -> list[Any]:
         """Run the interpreter; what equations raise comes from the user's line, as compiled."""
         try:
             return list(interpret(self.traced.graph, *values))

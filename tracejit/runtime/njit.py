@@ -7,7 +7,7 @@ freezes globals; `tracejit/codegen/njit_call.py` emits the call.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numba
@@ -42,7 +42,7 @@ _HINT = (". Sizes and ints are not known when @njit code is compiled; an int tha
          "in the call is")
 
 
-def numba_type(function: Any) -> FunctionType:
+def numba_type(function: Callable[..., object]) -> FunctionType:
     """Return the Numba type of a transformed function."""
     return FunctionType(function, _Calls(function))
 
@@ -54,7 +54,7 @@ class _Calls:
         self.function = function
         self.known: dict[Any, tuple[Program, NjitCall]] = {}
 
-    def resolve(self, args: Sequence[Any], names: Sequence[str]) -> NjitCall:
+    def resolve(self, args: Sequence[object], names: Sequence[str]) -> NjitCall:
         """Return the call for arguments of these Numba types; `TypingError` where there is none."""
         plain = tuple(types.unliteral(t) if isinstance(t, (types.IntegerLiteral,
                                                            types.BooleanLiteral)) else t
@@ -66,7 +66,7 @@ class _Calls:
                 raise
         return self._call(tuple(args), tuple(names))  # numbers written out are known to a capture
 
-    def _call(self, args: tuple[Any, ...], names: tuple[str, ...]) -> NjitCall:
+    def _call(self, args: tuple[object, ...], names: tuple[str, ...]) -> NjitCall:
         program, call = self.known.get((args, names), (None, None))
         if program is None or call is None or not _is_current(program):
             with keeping_signals():
@@ -74,7 +74,7 @@ class _Calls:
             self.known[args, names] = program, call
         return call
 
-    def _made(self, args: tuple[Any, ...], names: tuple[str, ...]) -> tuple[Program, NjitCall]:
+    def _made(self, args: tuple[object, ...], names: tuple[str, ...]) -> tuple[Program, NjitCall]:
         """Make a call; what it refuses is an error of types for Numba."""
         try:
             return self._new_call(args, names)
@@ -111,8 +111,8 @@ class _Calls:
 # --- arguments ----------------------------------------------------------------------------------
 
 
-def _structure(kind: Any, specs: list[ArgSpec], contents: list[Any],
-               kinds: list[Any]) -> Structure:
+def _structure(kind: object, specs: list[ArgSpec], contents: list[object],
+               kinds: list[object]) -> Structure:
     """Return an argument's structure; append its leaves' specs, known numbers and Numba types."""
     if isinstance(kind, types.BaseTuple):
         parts = tuple(_structure(t, specs, contents, kinds) for t in kind.types)
@@ -133,7 +133,7 @@ _KINDS = {types.float64: ArgSpec("float", np.dtype(np.float64)),
 _DTYPES = {kind: dtype for dtype, kind in NUMBA_TYPES.items()}
 
 
-def _spec(kind: Any) -> ArgSpec:
+def _spec(kind: object) -> ArgSpec:
     if isinstance(kind, (types.StringLiteral, types.BooleanLiteral)):
         return ArgSpec("static", content=kind.literal_value)
     if isinstance(kind, types.Dispatcher):

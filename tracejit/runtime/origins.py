@@ -64,20 +64,21 @@ class NaNOrigin:
     loops: tuple[tuple[Eqn, int], ...] = ()
 
 
-def is_bad(x: Any) -> bool:
+def is_bad(x: object) -> bool:
     """Return whether a value has an element that is NaN or infinite."""
     x = np.asarray(x)
     return x.dtype.kind in "fc" and not bool(np.isfinite(x).all())
 
 
-def first_bad(x: Any) -> Index:
+def first_bad(x: object) -> Index:
     """Return the index of the first NaN of a value, or else of its first infinity."""
     x = np.asarray(x)
     bad = np.isnan(x) if np.isnan(x).any() else ~np.isfinite(x)
     return tuple(int(k) for k in np.unravel_index(int(np.argmax(bad)), x.shape))
 
 
-def find_origin(graph: Graph, args: Sequence[Any], output: int, index: Index) -> NaNOrigin | None:
+def find_origin(graph: Graph, args: Sequence[object], output: int,
+                index: Index) -> NaNOrigin | None:
     """Return where an element of an output began; None if the interpreter finds it finite."""
     block = without_prints(graph.block)
     with np.errstate(all="ignore"):
@@ -166,7 +167,7 @@ def _indices(eqn: Eqn, env: Env) -> Sequence[int]:
     return numbers[::-1] if params["reversed"] else numbers
 
 
-def _backwards(body: Block, outer: Env, start: tuple[Any, ...],
+def _backwards(body: Block, outer: Env, start: tuple[object, ...],
                indices: Sequence[int]) -> Iterator[tuple[int, Env]]:
     """Yield iterations with all their values, the last one first.
 
@@ -233,7 +234,7 @@ def _through(eqn: Eqn, env: Env, place: int, spot: Spot, loops: Loops) -> NaNOri
     value = np.asarray(read_value(spot.atom, env))[spot.index]
     here = NaNOrigin(spot, value, eqn, tuple(args), loops)
 
-    def stays(changed: Sequence[Any]) -> bool:
+    def stays(changed: Sequence[object]) -> bool:
         """Whether the element is not finite, either, with these operands."""
         try:
             result = np.asarray(apply_eqn(eqn, changed, env)[place])[spot.index]
@@ -286,7 +287,7 @@ def _carrier(x: np.ndarray, index: Index, carries: Callable[[np.ndarray], bool])
     return tuple([int(i) for i in np.unravel_index(int(places[0]), x.shape)])
 
 
-def _replaced(x: Any, number: float) -> Any:
+def _replaced(x: object, number: float) -> Any:
     """Return a value with a number for each element that is not finite."""
     if not is_bad(x):
         return x

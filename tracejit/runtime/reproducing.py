@@ -62,7 +62,7 @@ print("{name}: the compiled program gives what the interpreter does")
 '''
 
 
-def reproducer(program: Program, graph: Graph, shapes: Sequence[Any]) -> str:
+def reproducer(program: Program, graph: Graph, shapes: Sequence[object]) -> str:
     """Return a script that compiles and runs a program, and compares it with the interpreter.
 
     graph  -- the program's graph after all passes, which has no calls of users' op types
@@ -106,7 +106,7 @@ def _unreadable(graph: Graph) -> str:
     return ""
 
 
-def _given(graph: Graph, shapes: Sequence[Any]) -> list[Any] | None:
+def _given(graph: Graph, shapes: Sequence[object]) -> list[Any] | None:
     """Return the shape of each input, or the number that an int is; None where one is unknown."""
     if any(x is None for v, x in zip(graph.inputs, shapes, strict=True) if v.aval.shape):
         return None
@@ -122,7 +122,7 @@ def _chosen(graph: Graph) -> list[Any]:
             else env.get(v, 0) for v in graph.inputs]
 
 
-def _argument(v: Value, given: Any) -> str:
+def _argument(v: Value, given: object) -> str:
     """Return source of an argument: an int as it was, anything else random."""
     dtype = v.aval.dtype
     if not v.aval.shape:

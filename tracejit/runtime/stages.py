@@ -45,7 +45,7 @@ class Traced(Displayed):
 
     def __init__(self, program: Program,
                  arguments: tuple[Sequence[ArgSpec], Structure] | None = None,
-                 function: Asked | None = None, leaves: Sequence[Any] | None = None) -> None:
+                 function: Asked | None = None, leaves: Sequence[object] | None = None) -> None:
         self.program = program
         self.arguments = arguments
         """The specs of the arguments, and how these make up a call; None for a bare graph."""
@@ -329,7 +329,8 @@ def _signature(kernel: Kernel) -> tuple[Any, ...]:
                         bool(kernel.arena), len(kernel.graph.sizes))
 
 
-def _shapes(program: Program, leaves: Sequence[Any] | None) -> list[tuple[int, ...] | int | None]:
+def _shapes(program: Program,
+            leaves: Sequence[object] | None) -> list[tuple[int, ...] | int | None]:
     """Return the shape of each input that is an array now, the number of each that is an int."""
     def shape(x: Any) -> tuple[int, ...] | int | None:
         return x if type(x) is int else getattr(x, "shape", None)

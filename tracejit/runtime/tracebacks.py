@@ -55,7 +55,7 @@ def _users_frames(traceback: TracebackType | None) -> TracebackType | None:
 def hiding_frames(fn: Callee) -> Callee:
     """Make a function that users call raise without its own frames."""
     @functools.wraps(fn)
-    def entry(*args: Any, **kwargs: Any) -> Any:
+    def entry(*args: object, **kwargs: object) -> Any:
         try:
             return fn(*args, **kwargs)
         except Exception as e:

@@ -33,18 +33,18 @@ class Watched:
     def __init__(self, runner: Runner, graph: Graph) -> None:
         self.runner, self.graph = runner, graph
 
-    def fits(self, values: Sequence[Any]) -> bool:
+    def fits(self, values: Sequence[object]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
         return self.runner.fits(values)
 
-    def run(self, values: Sequence[Any]) -> list[Any]:
+    def run(self, values: Sequence[object]) -> list[Any]:
         """Return the outputs; `FloatingPointError` where one is not finite."""
         outputs = self.runner.run(values)
         require_finite(self.graph, values, outputs)
         return outputs
 
 
-def require_finite(graph: Graph, values: Sequence[Any], outputs: Sequence[Any]) -> None:
+def require_finite(graph: Graph, values: Sequence[object], outputs: Sequence[object]) -> None:
     """Raise `FloatingPointError` if an output has a NaN or an infinity, from where it began."""
     k = next((k for k, x in enumerate(outputs) if is_bad(x)), None)
     if k is None:
@@ -78,7 +78,7 @@ def _story(graph: Graph, origin: NaNOrigin) -> str:
             f"{part}{describe_line(eqn.site)}{_loops(origin)}")
 
 
-def _operand(eqn: Eqn, x: Any, index: tuple[int, ...]) -> str:
+def _operand(eqn: Eqn, x: object, index: tuple[int, ...]) -> str:
     """Return what an equation was given: the element that counts, or the range of all."""
     x = np.asarray(x)
     if isinstance(eqn.op.lowering, Pointwise) and x.ndim <= len(index):
@@ -105,7 +105,7 @@ def _at(index: tuple[int, ...]) -> str:
     return f" at [{', '.join(map(str, index))}]" if index else ""
 
 
-def _number(x: Any) -> str:
+def _number(x: object) -> str:
     return str(x.item() if isinstance(x, (np.generic, np.ndarray)) else x)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 __all__ = ["digest"]
 
 
-def digest(x: Any) -> str:
+def digest(x: object) -> str:
     """Return a short hash of something made of lists, strings and numbers."""
     text = x if isinstance(x, bytes) else json.dumps(x, sort_keys=True).encode()
     return hashlib.blake2b(text, digest_size=16).hexdigest()

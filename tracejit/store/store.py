@@ -131,7 +131,7 @@ class ArtifactStore:
         for slot in self.slots():
             yield from self.candidates(slot)
 
-    def put(self, slot: str, manifest: dict[str, Any], files: dict[str, bytes]) -> None:
+    def put(self, slot: str, manifest: dict[str, object], files: dict[str, bytes]) -> None:
         """Store an artifact, whole or not at all; where that fails, say so."""
         manifest["files"] = {name: digest(data) for name, data in files.items()}
         text = json.dumps(manifest, indent=1, sort_keys=True).encode()

@@ -43,7 +43,7 @@ class BackwardRequest:
                 self.given, self.sources)
 
 
-def make_request(records: Sequence[Record], saved: Sequence[Sequence[Any]],
+def make_request(records: Sequence[Record], saved: Sequence[Sequence[object]],
                  targets: Sequence[TapeValue], given: Sequence[bool], sources: Sequence[int],
                  names: dict[int, str] | None = None) -> BackwardRequest:
     """Return the request for the cotangents of `sources`, which are named by their uids."""

@@ -20,7 +20,7 @@ __all__ = ["go_back"]
 _FIRST: tuple[int, ...] = (0,)
 
 
-def go_back(records: Sequence[Record], kept: list[Sequence[Any]], cts: dict[int, Any],
+def go_back(records: Sequence[Record], kept: list[Sequence[object]], cts: dict[int, object],
             keep: set[int], *, recorded: bool, last: bool) -> None:
     """Carry cotangents back over recorded calls, the last one first.
 
@@ -80,7 +80,7 @@ def go_back(records: Sequence[Record], kept: list[Sequence[Any]], cts: dict[int,
                         own.add(uid)
 
 
-def _again(data: Any, uid: int) -> Any:
+def _again(data: object, uid: int) -> Any:
     """Return a recorded value as the tape value that it was, for the tapes around to know it."""
     return TapeValue(data, uid) if uid else data
 

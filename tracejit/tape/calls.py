@@ -6,7 +6,7 @@ A call is a function, a template with slots in the places of its operands, and t
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,8 @@ def fill(template: Any, operands: Iterator[Any]) -> Any:
     return template
 
 
-def invoke(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def invoke(function: Callable[..., object], args: tuple[object, ...],
+           kwargs: dict[str, object]) -> Any:
     """Call a function within a capture."""
     if isinstance(function, (Method, Inlined, WithStates)) or function in OPERATORS:
         return function(*args, **kwargs)
@@ -117,7 +118,7 @@ class ReadingCall(Inlined):
     paths: tuple[Path, ...]
     __name__: Any | str
 
-    def __init__(self, function: Any, paths: tuple[Path, ...]) -> None:
+    def __init__(self, function: Callable[..., object], paths: tuple[Path, ...]) -> None:
         self.function, self.paths = function, paths
         self.__name__ = getattr(function, "__name__", type(function).__name__)
 

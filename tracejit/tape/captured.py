@@ -115,7 +115,7 @@ class CapturedTape:
 
     # --- gradients ------------------------------------------------------------------------------
 
-    def gradient_of(self, target: Any, sources: Any, given: Any, fill: bool) -> Any:
+    def gradient_of(self, target: object, sources: object, given: object, fill: bool) -> Any:
         """Return the gradient of the sum of all targets by each source, as tracers."""
         ys = [in_capture(y) for y in flatten(target)[0]]
         found, structure = flatten(sources)
@@ -143,7 +143,7 @@ class CapturedTape:
         return [[a for v in group if (a := found[v]) is not None] for group in groups]
 
 
-def in_capture(x: Any) -> Tracer:
+def in_capture(x: object) -> Tracer:
     """Return a traced array, number or variable as a tracer; `TypeError` for anything else."""
     if isinstance(x, Recorded):
         x = current().captured.recorded_value(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tracejit.ir.types import is_differentiable
@@ -13,7 +14,7 @@ from tracejit.tape.variables import Variable
 __all__ = ["explain"]
 
 
-def explain(tape: Notes, target: Any, source: Any) -> str:
+def explain(tape: Notes, target: object, source: object) -> str:
     """Return why the gradient of a target by a source is None, or what leads from one to the other.
 
     Raises `TypeError` for what can be neither.
@@ -46,7 +47,7 @@ def explain(tape: Notes, target: Any, source: Any) -> str:
     return f"what the target was computed from does not include the {name}"
 
 
-def _only(z: Any, what: str) -> TapeValue:
+def _only(z: object, what: str) -> TapeValue:
     if isinstance(z, Variable):
         return z._state
     if isinstance(z, TapeValue):
@@ -69,7 +70,7 @@ def _follow(tape: Notes, starts: set[int]) -> tuple[set[int], dict[int, tuple[An
     return reached, path
 
 
-def _connection(uid: int, starts: set[int], path: dict[int, tuple[Any, int]]) -> str:
+def _connection(uid: int, starts: set[int], path: Mapping[int, tuple[Any, int]]) -> str:
     steps = []
     while uid not in starts:
         (plan, _, _, line, _), uid = path[uid]
@@ -77,7 +78,7 @@ def _connection(uid: int, starts: set[int], path: dict[int, tuple[Any, int]]) ->
     return "the target depends on the source through " + ", ".join(reversed(steps))
 
 
-def _not_watched(tape: Notes, source: Any, name: str) -> str:
+def _not_watched(tape: Notes, source: object, name: str) -> str:
     if not isinstance(source, Variable):
         return ("the source is not watched by this tape: it is a tape value, and these are "
                 "followed after tape.watch(x) only. If it should be a variable, it was replaced "

@@ -32,7 +32,7 @@ def checked_cotangent(y: TapeValue, ct: Any, name: str) -> TapeValue | None:
     return found
 
 
-def match(target: Any, given: Any, leaves: list[Any]) -> None:
+def match(target: object, given: object, leaves: list[object]) -> None:
     """Collect the cotangents given for a nest of targets, None where there is none."""
     if isinstance(target, (list, tuple)):
         if not isinstance(given, (list, tuple)) or len(given) != len(target):
@@ -49,7 +49,7 @@ def match(target: Any, given: Any, leaves: list[Any]) -> None:
         leaves.append(given[0] if isinstance(given, (list, tuple)) and len(given) == 1 else given)
 
 
-def described(x: Any) -> str:
+def described(x: object) -> str:
     """Return what messages call something that a user gave."""
     if isinstance(x, np.ndarray):
         return f"a NumPy array of dtype {x.dtype} and shape {x.shape}"

@@ -33,11 +33,11 @@ class NativeKernel:
         self.fn, self.graph = _nothing, with_names(graph)
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Return the graph as a program."""
         return Program.of_graph(self.graph)
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: object, kwargs: object) -> Any:
         """Never called: within a capture the graph itself is inlined."""
         raise AssertionError
 
@@ -74,7 +74,7 @@ class NativePullback:
         self.compiled = make_function(self)
         self.__name__ = f"adjoint[{plan.name}]"
 
-    def __call__(self, *args: Any) -> tuple[Any, ...]:
+    def __call__(self, *args: object) -> tuple[Any, ...]:
         """Compute on NumPy values; within a capture, add the equations."""
         count = self.plan.arity
         found: tuple[Any, ...] = self.compiled(args[:count], args[count:])
@@ -83,7 +83,7 @@ class NativePullback:
     run = __call__
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the call, and append the reverse sweep from given cotangents."""
         count = self.plan.arity
         call = Structure(tuple, None, (Structure(tuple, None, (LEAF,) * count),

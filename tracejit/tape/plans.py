@@ -131,7 +131,7 @@ class Adjoint(Inlined):
             self.price = len(self.graph.eqns) * 6e-10 * elements
             self.run = self._counted
 
-    def _counted(self, *args: Any) -> tuple[Any, ...]:
+    def _counted(self, *args: object) -> tuple[Any, ...]:
         """Compute on NumPy values; compile once that has taken as long as compiling takes."""
         spent = self.pattern.spent[self.given] = self.pattern.spent.get(
             self.given, 0.0) + self.price
@@ -140,7 +140,7 @@ class Adjoint(Inlined):
         self.run = self.pattern.compiled(self.given) or self.prepared
         return self.run(*args)
 
-    def __call__(self, *args: Any) -> tuple[Any, ...]:
+    def __call__(self, *args: object) -> tuple[Any, ...]:
         """Compute on NumPy values; within a capture, add the equations."""
         if not is_tracing():
             return self.run(*args)
@@ -169,8 +169,8 @@ class CallRecipe:
     connected: bool
     native: bool
 
-    def __init__(self, function: Any, template: Any, operands: Sequence[Any], wrt: tuple[int, ...],
-                 key: Any, refusal: str | None = None) -> None:
+    def __init__(self, function: object, template: Any, operands: Sequence[Any],
+                 wrt: tuple[int, ...], key: Any, refusal: str | None = None) -> None:
         self.function, self.template, self.wrt = function, template, wrt
         self.arity = len(operands)
         op = getattr(function, "op", None)  # an op type of the user's
@@ -208,7 +208,7 @@ class CallRecipe:
                     e, TracejitError):
                 self.error = type(e)
 
-    def _study(self, data: Sequence[Any]) -> None:
+    def _study(self, data: Sequence[object]) -> None:
         """Learn of a compiled function what depends on what."""
         structure = flatten((tuple(data), {}))[1]
         specs = [spec_of_leaf(x) for x in data]
@@ -285,13 +285,13 @@ class CallRecipe:
         return found
 
 
-def _has_slot_in_slice(template: Any) -> bool:
+def _has_slot_in_slice(template: object) -> bool:
     if isinstance(template, slice):
         return SLOT in (template.start, template.stop)
     return isinstance(template, (list, tuple)) and any(map(_has_slot_in_slice, template))
 
 
-def _pattern_key(key: Any, names: dict[int, int]) -> Any:
+def _pattern_key(key: object, names: dict[int, int]) -> Any:
     """Return the key of a call with sizes told apart, but not known."""
     if not isinstance(key, tuple):
         return key
@@ -327,8 +327,8 @@ MANY = 8
 _LIMIT = 4096
 
 
-def plan_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
-            follows: Callable[[Any], bool]) -> tuple[CallRecipe, list[Any]]:
+def plan_of(function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+            follows: Callable[[object], bool]) -> tuple[CallRecipe, list[Any]]:
     """Return the plan of a call and its operands; `Unrecorded` where it cannot have one.
 
     follows -- whether the tape knows where an operand came from
@@ -360,14 +360,14 @@ def plan_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
     return plan, operands
 
 
-def _make(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], operands: Sequence[Any],
-          key: Any, *, loose: bool) -> CallRecipe:
+def _make(function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+          operands: Sequence[Any], key: Any, *, loose: bool) -> CallRecipe:
     wrt = tuple(k for k in key[2] if is_differentiable(_dtype_of(operands[k])))
     template = (template_of(args, loose=loose), template_of(kwargs))
     return CallRecipe(function, template, operands, wrt, key)
 
 
-def _dtype_of(x: Any) -> np.dtype:
+def _dtype_of(x: object) -> np.dtype:
     return x._data.dtype if isinstance(x, Operand) else np.asarray(x).dtype
 
 

@@ -60,7 +60,7 @@ def capture_recording(request: BackwardRequest, name: str) -> tuple[Capture, dic
     places = [slot for slot, _, _ in request.leaves]
     filled = [slot for _, outs in request.calls for slot in outs]
 
-    def replay(*leaves: Any) -> tuple[Any, ...]:
+    def replay(*leaves: object) -> tuple[Any, ...]:
         found = {**request.literals, **dict(zip(places, leaves, strict=True))}
         builder = current().builder
         before = builder.find_site
@@ -207,13 +207,13 @@ class Backward:
                        [False] * count, [], Options())
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Return the program for the recording that is asked for."""
         assert self.request is not None
         program, self.studied = self.studied, None
         return program or self._study(self.request)
 
-    def run(self, request: BackwardRequest, cts: Sequence[Any]) -> list[Any]:
+    def run(self, request: BackwardRequest, cts: Sequence[object]) -> list[Any]:
         """Return the cotangent of each source, or None."""
         shapes = {slot: (kind, shape) for slot, kind, shape in request.leaves}
         assert self.places is not None
@@ -273,7 +273,7 @@ cleared_by(_PROGRAMS.clear)
 
 
 def run_compiled(records: Sequence[Record], make: Callable[[], BackwardRequest],
-                 cts: Sequence[Any]) -> list[Any] | None:
+                 cts: Sequence[object]) -> list[Any] | None:
     """Return the cotangents of a recording by a compiled program; None where there is none.
 
     make -- gives the request, which only a structure that repeats needs

@@ -108,7 +108,7 @@ def _note_end(tape: Notes, plan: CallRecipe, uids: Sequence[int], line: Line) ->
     tape._events += [Event(u, text, line) for u in uids if u in tape._known]
 
 
-def _present(x: Any) -> Any:
+def _present(x: object) -> Any:
     """Return the present state of a variable, anything else as it is."""
     return x._state_read() if isinstance(x, Operand) and type(x) is not TapeValue else x
 
@@ -117,7 +117,8 @@ def _data_of(x: Any) -> Any:
     return x._data
 
 
-def _make_shortcut(key: Any, plan: CallRecipe | None, args: tuple[Any, ...], data: Any) -> None:
+def _make_shortcut(key: object, plan: CallRecipe | None, args: tuple[object, ...],
+                   data: object) -> None:
     """Let the next call of this kind find its plan at once, if it is that simple."""
     places = [k for k, x in enumerate(args) if type(x) is TapeValue or type(x) is np.ndarray]
     if plan is None or plan.refusal is not None or plan.arity != len(places):
@@ -140,20 +141,22 @@ def _pick(places: Sequence[int], x: Any) -> Any:
     return tuple([x[k] for k in places])
 
 
-def _keep(x: Any, args: Sequence[Any]) -> Any:
+def _keep(x: object, args: Sequence[object]) -> Any:
     """Return what is to be kept in a form that nobody changes: users' arrays are copied."""
     if type(x) is np.ndarray and x.flags.writeable and any(x is a for a in args):
         return x.copy()
     return x
 
 
-def _perform_traced(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _perform_traced(function: Callable[..., object], args: tuple[object, ...],
+                    kwargs: dict[str, object]) -> Any:
     """Make a call part of the present capture: variables and tape values are inputs of it."""
     stand_in = current().captured.recorded_value
     return invoke(function, _mapped(args, stand_in), _mapped(kwargs, stand_in))
 
 
-def _perform_nested(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _perform_nested(function: Callable[..., object], args: tuple[object, ...],
+                    kwargs: dict[str, object]) -> Any:
     """Carry out a call with variables, keywords or nests among its arguments."""
     if "out" in kwargs and kwargs["out"] is not None:
         raise TypeError("out= on tape values: they cannot be written to, and what is written to an "
@@ -168,7 +171,8 @@ def _perform_nested(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     return result
 
 
-def perform_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def perform_whole(function: Callable[..., object], args: tuple[object, ...],
+                  kwargs: dict[str, object]) -> Any:
     """Carry out a call of users' code; what it does inside no tape sees."""
     args, kwargs = _mapped(args, _present), _mapped(kwargs, _present)
     tapes, ACTIVE.tapes = ACTIVE.tapes, []
@@ -184,22 +188,22 @@ def perform_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return result
 
 
-def _note_all(tapes: Sequence[Notes], function: Any, args: tuple[Any, ...],
-              kwargs: dict[str, Any], result: Any) -> None:
+def _note_all(tapes: Sequence[Notes], function: Callable[..., object], args: tuple[object, ...],
+              kwargs: dict[str, object], result: object) -> None:
     for tape in tapes:
         if any(x.uid in tape._known or x.uid in tape._seen
                for x in _tape_values((args, kwargs))):
             _note(tape, function, args, kwargs, result)
 
 
-def _as_operand(x: Any) -> Any:
+def _as_operand(x: object) -> Any:
     """Return a list beside an operator as NumPy would take it."""
     if not isinstance(x, list):
         return x
     return perform(np.stack, (x,)) if holds_recorded(x) else np.array(x)
 
 
-def _mapped(x: Any, change: Callable[[Any], Any]) -> Any:
+def _mapped(x: Any, change: Callable[[Any], object]) -> Any:
     """Return a nest with its tape values and variables changed."""
     if isinstance(x, Operand):
         return change(x)
@@ -215,7 +219,7 @@ def _mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     return x
 
 
-def _tape_values(x: Any) -> list[TapeValue]:
+def _tape_values(x: object) -> list[TapeValue]:
     if type(x) is TapeValue:
         return [x]
     if isinstance(x, (list, tuple)):
@@ -225,7 +229,7 @@ def _tape_values(x: Any) -> list[TapeValue]:
     return []
 
 
-def _apart(result: Any, arrays: Sequence[np.ndarray]) -> Any:
+def _apart(result: object, arrays: Sequence[np.ndarray]) -> Any:
     """Return a result with copies of what are users' arrays, or views of them."""
     if isinstance(result, np.ndarray):
         shared = any(result is a or (result.base is not None and np.may_share_memory(result, a))
@@ -237,7 +241,7 @@ def _apart(result: Any, arrays: Sequence[np.ndarray]) -> Any:
     return result
 
 
-def _copied(result: Any) -> Any:
+def _copied(result: object) -> Any:
     """Return what users' code gave with copies of its arrays, which may be the users' own."""
     leaves, structure = flatten(result)
     return unflatten(structure, iter([x.copy() if isinstance(x, np.ndarray) else x
@@ -258,8 +262,8 @@ def _wrap(result: Any) -> Any:
     return result
 
 
-def _note(tape: Notes, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
-          result: Any) -> CallRecipe | None:
+def _note(tape: Notes, function: Callable[..., object], args: tuple[object, ...],
+          kwargs: dict[str, object], result: object) -> CallRecipe | None:
     """Note a call of which a tape knows an operand, and return its plan if it has one."""
     outputs: Sequence[Any] = [result] if type(result) is TapeValue else [
         x for x in flatten(result)[0] if type(x) is TapeValue]
@@ -268,7 +272,7 @@ def _note(tape: Notes, function: Any, args: tuple[Any, ...], kwargs: dict[str, A
     known = tape._known
     line = user_line()
 
-    def follows(x: Any) -> bool:
+    def follows(x: object) -> bool:
         return type(x) is TapeValue and x.uid in known
 
     try:

@@ -43,10 +43,10 @@ class AggregationMethod(Enum):
     DEFAULT = 2
 
 
-def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
-              stop_gradients: Any = None,
-              unconnected_gradients: Any = UnconnectedGradients.NONE,
-              aggregation_method: Any = None) -> list[Any]:
+def gradients(ys: object, xs: object, grad_ys: object = None, name: str = "gradients",
+              stop_gradients: object = None,
+              unconnected_gradients: object = UnconnectedGradients.NONE,
+              aggregation_method: object = None) -> list[Any]:
     """Add the derivatives of the sum of `ys` by each of `xs` to the program being captured.
 
     ys                    -- a traced number or array, or a list of them
@@ -96,11 +96,11 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients",
             for a, x in zip(found, sources, strict=True)]
 
 
-def _listed(x: Any) -> list[Any]:
+def _listed(x: object) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
-def _traced(x: Any, what: str) -> Tracer:
+def _traced(x: object, what: str) -> Tracer:
     """Return a traced operand as an array; `TypeError` for anything else."""
     if isinstance(x, Tracer):
         return x
@@ -113,7 +113,7 @@ def _traced(x: Any, what: str) -> Tracer:
                     "arrays")
 
 
-def _cotangent(y: Tracer, ct: Any, k: int) -> Any:
+def _cotangent(y: Tracer, ct: object, k: int) -> Any:
     """Return the cotangent given for a y, of its shape and dtype; None for ones."""
     if ct is None:
         return None
@@ -184,11 +184,11 @@ class SymbolicGraph:
         self._open.__enter__()
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Close the program."""
         self._open.__exit__(*exception)
 
-    def placeholder(self, example: Any, name: str | None = None) -> Any:
+    def placeholder(self, example: object, name: str | None = None) -> Any:
         """Return an input of the program.
 
         example -- an array or number of the input's dtype and shape, which it has unless `run` is
@@ -196,7 +196,7 @@ class SymbolicGraph:
         """
         return self._input(np.asarray(example), None, name or f"input{len(self._inputs)}")[1]
 
-    def _input(self, content: Any, path: Any, name: str) -> tuple[Value, Any]:
+    def _input(self, content: object, path: object, name: str) -> tuple[Value, Any]:
         data = np.asarray(content)
         v = Value(Aval(data.dtype, data.shape), name)
         self._inputs.append(v)
@@ -204,7 +204,7 @@ class SymbolicGraph:
         with active(self._trace):
             return v, tracer_of(v)
 
-    def graph(self, fetches: Any = ()) -> IRGraph:
+    def graph(self, fetches: object = ()) -> IRGraph:
         """Return the program up to what is to be fetched, as it is printed."""
         with active(self._trace):
             leaves = [x for x in flatten(fetches)[0] if x is not None]
@@ -212,7 +212,7 @@ class SymbolicGraph:
             eqns = tuple(self._trace.builder.scope.eqns)
         return IRGraph(self.name, (), Block(tuple(self._inputs), eqns, outputs))
 
-    def run(self, fetches: Any, feed: dict[Any, Any] | None = None) -> Any:
+    def run(self, fetches: object, feed: dict[Any, Any] | None = None) -> Any:
         """Return the values of what is fetched, in its structure.
 
         fetches -- traced values of this program, or a nest of them; None stays None

@@ -69,7 +69,7 @@ class GradientTape(Notes):
         self._start()
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Stop recording."""
         if self._recording:
             self._stop()
@@ -93,7 +93,7 @@ class GradientTape(Notes):
             ACTIVE.tapes.remove(self)
         self._recording = False
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: object) -> None:
         """Follow what is computed from a tape value or variable, or a nest of them.
 
         Raises `TypeError` for anything else: NumPy arrays and Python numbers cannot be followed.
@@ -102,7 +102,7 @@ class GradientTape(Notes):
         for x in leaves:
             self._watch_one(x)
 
-    def _watch_one(self, x: Any) -> None:
+    def _watch_one(self, x: object) -> None:
         if is_tracing() and isinstance(x, (TracedValue, Variable)):
             self._captured = self._captured or CapturedTape(self._watch_accessed)
             self._captured.watch(in_capture(x))
@@ -160,8 +160,8 @@ class GradientTape(Notes):
 
     # --- gradients ------------------------------------------------------------------------------
 
-    def gradient(self, target: Any, sources: Any, output_gradients: Any = None,
-                 unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def gradient(self, target: object, sources: object, output_gradients: object = None,
+                 unconnected_gradients: object = UnconnectedGradients.NONE) -> Any:
         """Return the gradient of the sum of all targets by each source.
 
         target                -- a tape value or variable, or a nest of them
@@ -189,8 +189,8 @@ class GradientTape(Notes):
         return unflatten(structure, iter(
             [self._result(g, x, unconnected) for g, x in zip(grads, found, strict=True)]))
 
-    def jacobian(self, target: Any, sources: Any,
-                 unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def jacobian(self, target: object, sources: object,
+                 unconnected_gradients: object = UnconnectedGradients.NONE) -> Any:
         """Return, per source, the derivatives of every element of one target.
 
         Their shape is the target's, followed by the source's. Otherwise as `gradient`.
@@ -203,8 +203,8 @@ class GradientTape(Notes):
                   for k, (shape, x) in enumerate(zip(shapes, found, strict=True))]
         return self._end_jacobian(wholes, found, shapes, structure, unconnected_gradients)
 
-    def batch_jacobian(self, target: Any, source: Any,
-                       unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def batch_jacobian(self, target: object, source: Any,
+                       unconnected_gradients: object = UnconnectedGradients.NONE) -> Any:
         """Return the derivatives of `target[b]` by `source[b]` for each b of the first axis.
 
         The result has the shape (b, *target.shape[1:], *source.shape[1:]); element b of the target
@@ -227,7 +227,7 @@ class GradientTape(Notes):
         whole = _stacked(columns, shape, source, axis=1)
         return self._end_jacobian([whole], found, [shape], structure, unconnected_gradients)
 
-    def _begin_jacobian(self, target: Any, sources: Any
+    def _begin_jacobian(self, target: object, sources: object
                         ) -> tuple[TapeValue, list[Any], Structure]:
         """Return the one target, the sources and their structure."""
         self._begin_use()
@@ -241,9 +241,9 @@ class GradientTape(Notes):
         found, structure = flatten(sources)
         return targets[0], found, structure
 
-    def _end_jacobian(self, wholes: Sequence[Any], found: Sequence[Any],
+    def _end_jacobian(self, wholes: Sequence[object], found: Sequence[object],
                       shapes: Sequence[tuple[int, ...]], structure: Structure,
-                      unconnected_gradients: Any) -> Any:
+                      unconnected_gradients: object) -> Any:
         """Return Jacobians in the sources' structure; the tape is used up unless persistent."""
         unconnected = UnconnectedGradients(unconnected_gradients)
         if not self._persistent:
@@ -260,7 +260,7 @@ class GradientTape(Notes):
         if self._recording and not self._persistent:
             self._stop()
 
-    def _targets(self, target: Any) -> list[TapeValue]:
+    def _targets(self, target: object) -> list[TapeValue]:
         found = []
         for x in flatten(target)[0]:
             if isinstance(x, Variable):
@@ -278,7 +278,7 @@ class GradientTape(Notes):
                 warn_of_integers(x.dtype, "target")
         return found
 
-    def _source(self, x: Any) -> list[int]:
+    def _source(self, x: object) -> list[int]:
         """Return the uids of what a source has been while this tape recorded."""
         if isinstance(x, Variable):
             states = self._variables.get(id(x), (x, [x._state]))[1]
@@ -290,7 +290,7 @@ class GradientTape(Notes):
         raise TypeError(f"a source is {described(x)}; gradients are by tape values "
                         "(tracejit.constant, tape.watch) and variables (tracejit.Variable)")
 
-    def _cotangents(self, targets: Sequence[TapeValue], target: Any, given: Any) -> list[Any]:
+    def _cotangents(self, targets: Sequence[TapeValue], target: object, given: object) -> list[Any]:
         cts = [None] * len(targets)
         if given is not None:
             leaves: list[Any] = []
@@ -344,7 +344,7 @@ class GradientTape(Notes):
         self._used = True
         self._saved = []
 
-    def graph(self, target: Any, sources: Any) -> Graph:
+    def graph(self, target: object, sources: object) -> Graph:
         """Return what was recorded as a graph, with the way back from targets to sources.
 
         It is what is compiled when the structure repeats, and can be asked for before and after
@@ -361,7 +361,7 @@ class GradientTape(Notes):
 
     # --- explaining -----------------------------------------------------------------------------
 
-    def why(self, target: Any, source: Any) -> str:
+    def why(self, target: object, source: object) -> str:
         """Return why `gradient(target, source)` is None, or how the target depends on the source.
 
         target, source -- one tape value or variable each
@@ -391,7 +391,7 @@ def _unit(y: TapeValue, k: int) -> TapeValue:
     return TapeValue(ct.reshape(y.shape)[()])
 
 
-def _stacked(cts: Sequence[Any], shape: tuple[int, ...], x: Any, axis: int = 0) -> Any:
+def _stacked(cts: Sequence[object], shape: tuple[int, ...], x: Any, axis: int = 0) -> Any:
     """Return cotangents in one array, zeros for those that there are not; None if there is none."""
     if all(ct is None for ct in cts):
         return None

@@ -10,7 +10,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tracejit.trace.ground.dispatch import METHODS, PROPERTIES
 from tracejit.trace.values.eager import Recorded
 from tracejit.trace.values.equations import cast, dtype_of, lift
 from tracejit.trace.values.identities import named
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Attribute", "Method", "Operand", "TapeValue", "constant", "unwrap"]
 
@@ -37,7 +40,7 @@ class Method:
         self.name = name
         self.__name__ = name
 
-    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, x: object, /, *args: object, **kwargs: object) -> Any:
         """Call the method of `x`."""
         return getattr(x, self.name)(*args, **kwargs)
 
@@ -45,29 +48,30 @@ class Method:
 class Attribute(Method):
     """An array attribute as a function of the array."""
 
-    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, x: object, /, *args: object, **kwargs: object) -> Any:
         """Return the attribute of `x`."""
         return getattr(x, self.name)
 
 
-def _binary(function: Any, *, reflected: bool = False) -> Callable[..., Any]:
+def _binary(function: Callable[..., object], *, reflected: bool = False) -> Callable[..., Any]:
     if reflected:
-        def method(self: Any, other: Any) -> Any:
+        def method(self: object, other: object) -> Any:
             return _perform(function, (other, self))
     else:
-        def method(self: Any, other: Any) -> Any:
+        def method(self: object, other: object) -> Any:
             return _perform(function, (self, other))
     return method
 
 
-def _unary(function: Any) -> Callable[..., Any]:
-    def method(self: Any) -> Any:
+def _unary(function: Callable[..., object]) -> Callable[..., Any]:
+    def method(self: object) -> Any:
         return _perform(function, (self,))
 
     return method
 
 
-def _perform(function: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
+def _perform(function: Callable[..., object], args: tuple[object, ...],
+             kwargs: dict[str, object] | None = None) -> Any:
     """Carry out a call; `tracejit.tape.recording` puts its `perform` in this place."""
     raise AssertionError
 
@@ -139,7 +143,8 @@ class Operand(Recorded):
 
     # --- NumPy's protocols ----------------------------------------------------------------------
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object,
+                        **kwargs: object) -> Any:
         if method == "at":
             self._refuse_write(f"np.{ufunc.__name__}.at")
         # NumPy hands on its scalars as arrays: `np.float64(0.0) * x`
@@ -148,12 +153,13 @@ class Operand(Recorded):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return _perform(function, inputs, kwargs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, func: Callable[..., Any], types: object, args: Any,
+                           kwargs: Any) -> Any:
         if func in _WRITERS and args and args[0] is self:
             self._refuse_write(f"np.{func.__name__}")
         return _perform(func, args, kwargs)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("a tape value gives its array as a copy only")
         return np.array(self._leave(), dtype)
@@ -237,7 +243,7 @@ class Operand(Recorded):
     def __index__(self) -> int:
         return operator.index(self._data[()])
 
-    def __contains__(self, x: Any) -> bool:
+    def __contains__(self, x: object) -> bool:
         return unwrap(x) in self._data
 
     def __format__(self, spec: str) -> str:
@@ -246,12 +252,12 @@ class Operand(Recorded):
     def __str__(self) -> str:
         return str(self._data)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         if type(key) is not int:
             key = _without_masks(key)
         return _perform(operator.getitem, (self, key))
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: object, value: object) -> NoReturn:
         self._refuse_write("x[...] = ...")
 
     def _refuse_write(self, what: str) -> NoReturn:
@@ -267,11 +273,11 @@ class Operand(Recorded):
     def __copy__(self) -> Any:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo: object) -> Any:
         return self
 
 
-def _without_masks(key: Any) -> Any:
+def _without_masks(key: object) -> Any:
     """Return a key with the places where a mask holds for the mask, which is known here."""
     if isinstance(key, tuple):
         parts = [_without_masks(k) for k in key]
@@ -299,7 +305,7 @@ class TapeValue(Operand):
 
     __slots__ = ("__weakref__", "_data", "type_number", "uid")
 
-    def __init__(self, data: Any, uid: int = 0) -> None:
+    def __init__(self, data: object, uid: int = 0) -> None:
         if type(data) is np.ndarray:
             data.flags.writeable = False
         self._data = data
@@ -318,12 +324,12 @@ class TapeValue(Operand):
         return (constant, (self._data,))
 
 
-def unwrap(x: Any) -> Any:
+def unwrap(x: object) -> Any:
     """Return the NumPy value of a tape value or variable, anything else as it is."""
     return x._data if isinstance(x, Operand) else x
 
 
-def constant(value: Any, dtype: Any = None) -> TapeValue:
+def constant(value: Any, dtype: npt.DTypeLike | None = None) -> TapeValue:
     """Return a tape value: what a `GradientTape` can watch.
 
     value -- an array, a number, or nested lists of numbers; it is copied
@@ -351,6 +357,6 @@ def constant(value: Any, dtype: Any = None) -> TapeValue:
     return TapeValue(data if data.ndim else data[()])
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: object) -> Any:
     """Return nested lists with NumPy values for tape values."""
     return [_plain(item) for item in x] if isinstance(x, (list, tuple)) else unwrap(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from tracejit.tape.noting import ACTIVE, note_event
 from tracejit.tape.values import Operand, TapeValue, constant, unwrap
 from tracejit.trace.ground.context import current, is_tracing, refuse
 from tracejit.trace.values.eager import State
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Module", "Variable"]
 
@@ -36,7 +39,7 @@ class Variable(Operand, State):
     __slots__ = ("__weakref__", "_name", "_state", "_trainable")
 
     def __init__(self, value: Any, trainable: bool = True, name: str | None = None,
-                 dtype: Any = None) -> None:
+                 dtype: npt.DTypeLike | None = None) -> None:
         if is_tracing():
             raise refuse("a variable made inside of a captured function",
                          "Make it outside, once, and assign to it inside")
@@ -84,7 +87,7 @@ class Variable(Operand, State):
 
     # --- writing --------------------------------------------------------------------------------
 
-    def assign(self, value: Any) -> Variable:
+    def assign(self, value: object) -> Variable:
         """Give the variable another value of its shape, and return it.
 
         Raises `ValueError` for another shape, `TypeError` for a dtype that does not fit.
@@ -95,7 +98,7 @@ class Variable(Operand, State):
             self._replace(value, "assigned to")
         return self
 
-    def assign_add(self, delta: Any) -> Variable:
+    def assign_add(self, delta: object) -> Variable:
         """Add to the variable, and return it."""
         if is_tracing():
             self._traced().assign_add(delta)
@@ -103,7 +106,7 @@ class Variable(Operand, State):
             self._replace(self._state._data + np.asarray(_noted(self, delta)), "added to")
         return self
 
-    def assign_sub(self, delta: Any) -> Variable:
+    def assign_sub(self, delta: object) -> Variable:
         """Subtract from the variable, and return it."""
         if is_tracing():
             self._traced().assign_sub(delta)
@@ -111,7 +114,7 @@ class Variable(Operand, State):
             self._replace(self._state._data - np.asarray(_noted(self, delta)), "subtracted from")
         return self
 
-    def _replace(self, value: Any, how: str) -> None:
+    def _replace(self, value: object, how: str) -> None:
         data = np.asarray(_noted(self, value))
         if data.shape != self.shape:
             raise ValueError(f"a value of shape {data.shape} is {how} {self.name!r}, which has "
@@ -121,7 +124,7 @@ class Variable(Operand, State):
                             f"dtype {self.dtype}. Convert it with .astype")
         self._accept(data)
 
-    def _accept(self, data: Any) -> None:
+    def _accept(self, data: object) -> None:
         self._state = TapeValue(np.array(data, self.dtype)[()])
 
     def __repr__(self) -> str:
@@ -131,11 +134,11 @@ class Variable(Operand, State):
     def __reduce__(self) -> Any:
         return (Variable, (self._state._data, self._trainable, self._name))
 
-    def __deepcopy__(self, memo: Any) -> Variable:
+    def __deepcopy__(self, memo: object) -> Variable:
         return Variable(self._state._data, self._trainable, self._name)
 
 
-def _noted(variable: Variable, value: Any) -> Any:
+def _noted(variable: Variable, value: object) -> Any:
     """Return the NumPy value of what is assigned; tapes note that its history ends here."""
     if isinstance(value, Operand):
         note_event(value._state_read(), f"it was assigned to the variable {variable.name!r}, "
@@ -173,7 +176,7 @@ class Module:
         return tuple(m for m in _modules_in(self, set()) if m is not self)
 
 
-def _nodes(x: Any, seen: set[int]) -> Iterator[Any]:
+def _nodes(x: object, seen: set[int]) -> Iterator[Any]:
     """Yield modules and variables in an object, each once."""
     if id(x) in seen:
         return
@@ -191,9 +194,9 @@ def _nodes(x: Any, seen: set[int]) -> Iterator[Any]:
         yield from _nodes(part, seen)
 
 
-def _variables_in(x: Any, seen: set[int]) -> Iterator[Variable]:
+def _variables_in(x: object, seen: set[int]) -> Iterator[Variable]:
     return (v for v in _nodes(x, seen) if isinstance(v, Variable))
 
 
-def _modules_in(x: Any, seen: set[int]) -> Iterator[Module]:
+def _modules_in(x: object, seen: set[int]) -> Iterator[Module]:
     return (m for m in _nodes(x, seen) if isinstance(m, Module))

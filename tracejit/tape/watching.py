@@ -61,7 +61,7 @@ def _perform_watched(function: Any, args: tuple[Any, ...], kwargs: Any = None) -
     return result
 
 
-def require_finite_cotangents(plan: CallRecipe, given: Sequence[Any], cts: Sequence[Any],
+def require_finite_cotangents(plan: CallRecipe, given: Sequence[object], cts: Sequence[object],
                               line: Line) -> None:
     """Raise where the way back of a call makes what is not finite from what is."""
     found = _bad_of(cts)
@@ -70,7 +70,7 @@ def require_finite_cotangents(plan: CallRecipe, given: Sequence[Any], cts: Seque
               f"backward part of {line_text(line)}", line)
 
 
-def _bad_of(nest: Any) -> Any:
+def _bad_of(nest: object) -> Any:
     """Return the first value of a nest that is not finite; None if there is none."""
     for x in flatten(nest)[0]:
         data = x._data if isinstance(x, Operand) else x

@@ -11,7 +11,7 @@ from tracejit.tree import Structure
 __all__ = ["argument_places", "find_argument"]
 
 
-def argument_places(fn: Callable[..., Any], argnums: Any) -> list[Any]:
+def argument_places(fn: Callable[..., object], argnums: object) -> list[Any]:
     """Return argnums as a list of positions and names; `TypeError` for anything else."""
     places = list(argnums) if isinstance(argnums, (tuple, list)) else [argnums]
     for place in places:
@@ -51,7 +51,7 @@ def find_argument(fn: Callable[..., Any], place: Any, args: Structure,
     return name, args.parts[place], sum(p.count for p in args.parts[:place])
 
 
-def _parameter_names(fn: Callable[..., Any]) -> list[str]:
+def _parameter_names(fn: Callable[..., object]) -> list[str]:
     try:
         return [p.name for p in inspect.signature(fn).parameters.values()
                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]

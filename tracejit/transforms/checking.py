@@ -18,7 +18,7 @@ __all__ = ["check_grads"]
 
 
 @hiding_frames
-def check_grads(f: Callable[..., Any], args: tuple[Any, ...], order: int = 1,
+def check_grads(f: Callable[..., object], args: tuple[object, ...], order: int = 1,
                 modes: Sequence[str] | str = ("fwd", "rev"), *, atol: float | None = None,
                 rtol: float | None = None, eps: float = 1e-6) -> None:
     """Check a function's derivatives against central differences at a point.
@@ -55,7 +55,7 @@ def check_grads(f: Callable[..., Any], args: tuple[Any, ...], order: int = 1,
     _check(f, args, order, chosen, atol, rtol, eps, "")
 
 
-def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tuple[str, ...],
+def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes: tuple[str, ...],
            atol: float | None, rtol: float | None, eps: float, what: str) -> None:
     leaves, structure = flatten(args)
     varied = [k for k, x in enumerate(leaves) if _is_varied(x)]
@@ -70,7 +70,7 @@ def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tupl
     points = [np.asarray(leaves[k]) for k in varied]
     direction = [_normal(rng, x) for x in points]
 
-    def of(*xs: Any) -> tuple[Any, ...]:
+    def of(*xs: object) -> tuple[Any, ...]:
         full = list(leaves)
         for k, x in zip(varied, xs, strict=True):
             full[k] = x
@@ -91,10 +91,10 @@ def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tupl
     tangents = tuple(_like(v, x) for v, x in zip(direction, points, strict=True))
     point = tuple(_like(x, x) for x in points)
 
-    def forward(*xs: Any) -> Any:
+    def forward(*xs: object) -> Any:
         return jvp(of, xs, tangents)[1]
 
-    def backward(*xs: Any) -> Any:
+    def backward(*xs: object) -> Any:
         return vjp(of, *xs)[1](tuple(weights))
 
     if "fwd" in modes:
@@ -109,7 +109,7 @@ def _check(f: Callable[..., Any], args: tuple[Any, ...], order: int, modes: tupl
             _check(backward, point, order - 1, modes, atol, rtol, eps, f"{what}rev of ")
 
 
-def _is_varied(x: Any) -> bool:
+def _is_varied(x: object) -> bool:
     if isinstance(x, Tracer):
         return x.dtype.kind in "fc"
     return isinstance(x, (float, complex, np.ndarray, np.generic)) and (
@@ -121,12 +121,12 @@ def _normal(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
     return v + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else np.asarray(v)
 
 
-def _like(v: Any, x: np.ndarray) -> Any:
+def _like(v: object, x: np.ndarray) -> Any:
     """Return numbers as an array of `x`'s dtype, or as a scalar where it is one."""
     return np.asarray(v, x.dtype)[()]
 
 
-def _inner(a: Sequence[Any], b: Sequence[np.ndarray]) -> float:
+def _inner(a: Sequence[object], b: Sequence[np.ndarray]) -> float:
     """Return the real inner product of two lists of arrays."""
     return float(sum(np.real(np.vdot(x, y)) for x, y in zip(a, b, strict=True)))
 

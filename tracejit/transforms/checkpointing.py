@@ -34,7 +34,7 @@ def checkpoint(what: Iterable[T], *, snapshots: int) -> Iterable[T]: ...
 def checkpoint(*, snapshots: None = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 
 
-def checkpoint(what: Any = None, *, snapshots: int | None = None) -> Any:
+def checkpoint(what: object = None, *, snapshots: int | None = None) -> Any:
     """Compute again on the way back, in place of storing: less memory for more time.
 
     what      -- a function: of what it computes nothing is stored but what it reads; or what a

@@ -24,13 +24,14 @@ class Jit:
 
     name: str = "jit"
 
-    def __init__(self, fn: Callable[..., Any], options: Options, writes_back: bool = True) -> None:
+    def __init__(self, fn: Callable[..., object], options: Options,
+                 writes_back: bool = True) -> None:
         self.fn, self.options, self.writes_back = fn, options, writes_back
         if not writes_back:
             self.name = "forward"
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the function for arguments of these specs."""
         c = capture_function(self.fn, specs, structure, leaves,
                              writes_back=self.writes_back, assigns=True)

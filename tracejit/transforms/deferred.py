@@ -39,8 +39,8 @@ class Deferred:
     settings: tuple[Any, ...]
     options: Options
 
-    def __init__(self, name: str, home: str, fn: Callable[..., Any], settings: tuple[Any, ...],
-                 options: Options) -> None:
+    def __init__(self, name: str, home: str, fn: Callable[..., object],
+                 settings: tuple[object, ...], options: Options) -> None:
         self.name, self.home, self.fn = name, home, fn
         self.settings, self.options = settings, options
 
@@ -63,7 +63,7 @@ class Deferred:
         return make(self.fn, *self.settings, self.options)
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the function for arguments of these specs."""
         program: Program = self.transform.make_program(specs, structure, leaves)
         return program

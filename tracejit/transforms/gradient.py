@@ -36,7 +36,7 @@ class Gradient:
     with_value: bool
     places: list[Any]
 
-    def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool, with_value: bool,
+    def __init__(self, fn: Callable[..., object], argnums: object, has_aux: bool, with_value: bool,
                  options: Options) -> None:
         self.fn, self.options = fn, options
         self.argnums, self.has_aux, self.with_value = argnums, has_aux, with_value
@@ -70,7 +70,7 @@ class Gradient:
         code = getattr(inspect.unwrap(self.fn), "__code__", None)
         return self.name if code is None else line_name(code.co_filename, code.co_firstlineno)
 
-    def _require_scalar(self, aval: Any, fn_name: str) -> None:
+    def _require_scalar(self, aval: object, fn_name: str) -> None:
         if not isinstance(aval, Aval) or aval.shape or aval.dtype.kind != "f":
             what = aval if isinstance(aval, str) else str(aval)
             remedy = ("Sum or average the result (np.sum, np.mean), or use tracejit.vjp or "
@@ -93,7 +93,7 @@ class Gradient:
     # --- compiled -------------------------------------------------------------------------------
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the function and append its gradient."""
         self._require_float([s.dtype for s in specs], structure)
         c = capture_function(self.fn, specs, structure, leaves, assigns=True)
@@ -137,7 +137,7 @@ class Gradient:
 
     # --- within a capture -----------------------------------------------------------------------
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: object, kwargs: object) -> Any:
         """Differentiate within a capture: the result is part of the program around it."""
         leaves, structure = flatten((args, kwargs))
         leaves = [lift(x) if isinstance(x, np.ndarray) else x for x in leaves]
@@ -161,8 +161,8 @@ class Gradient:
         grads = [tracer_of_atom(by_leaf[heads.get(k, k)], is_weak(leaves[k])) for k in wrt]
         return self._assemble(outputs, grads, constants, chosen, aux)
 
-    def _assemble(self, outputs: list[Any], grads: list[Any], constants: list[Any], chosen: Any,
-                  aux: Structure | None) -> Any:
+    def _assemble(self, outputs: list[object], grads: list[object], constants: list[Any],
+                  chosen: Any, aux: Structure | None) -> Any:
         rest = iter(grads)
         parts = [unflatten(part, rest) for _, part, _ in chosen]
         gradient = tuple(parts) if isinstance(self.argnums, (tuple, list)) else parts[0]

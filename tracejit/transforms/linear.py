@@ -55,7 +55,7 @@ def _check_like(what: str, names: Sequence[str], shown: Sequence[Any],
                              f"{np.shape(x)}")
 
 
-def _like(x: Any, t: Any) -> Any:
+def _like(x: Any, t: object) -> Any:
     """Return a tangent or cotangent with the dtype of what it belongs to."""
     dtype = x.dtype if isinstance(x, (Tracer, SymInt, DeviceArray)) else np.result_type(x)
     if isinstance(t, (Tracer, SymInt)):
@@ -71,7 +71,8 @@ def _like(x: Any, t: Any) -> Any:
     return np.ascontiguousarray(t, dtype) if t.ndim else dtype.type(t)
 
 
-def pair_of(name: str, primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def pair_of(name: str, primals: object,
+            tangents: object) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return the two tuples that `jvp` or `hvp` was given, tangents with their primals' dtypes."""
     if not (isinstance(primals, (tuple, list)) and isinstance(tangents, (tuple, list))):
         raise TypeError(_TWO_TUPLES.format(name=name))
@@ -98,7 +99,7 @@ class Pullback:
 
     name = "vjp"
 
-    def __init__(self, fn: Callable[..., Any], argnums: Any, has_aux: bool,
+    def __init__(self, fn: Callable[..., Any], argnums: object, has_aux: bool,
                  options: Options) -> None:
         self.fn, self.argnums, self.has_aux, self.options = fn, argnums, has_aux, options
         if argnums is not None:
@@ -106,7 +107,7 @@ class Pullback:
         self.forward = make_function(Jit(fn, options, writes_back=False))
         self.backward: dict[Any, Function] = {}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Return (value, pullback), or (value, pullback, aux)."""
         leaves, structure = flatten_call(args, kwargs)
         if any(isinstance(x, (Tracer, SymInt)) for x in leaves):
@@ -118,7 +119,7 @@ class Pullback:
         names = leaf_names(out_structure, "the result")
 
         @hiding_frames
-        def pullback(ct: Any) -> Any:
+        def pullback(ct: object) -> Any:
             """Return the cotangents of the arguments."""
             ct_leaves, ct_structure = flatten(ct)
             if ct_structure != out_structure:
@@ -133,7 +134,7 @@ class Pullback:
 
         return (value, pullback, aux) if self.has_aux else (value, pullback)
 
-    def chosen(self, kinds: Sequence[Any], structure: Structure) -> tuple[list[int], Any]:
+    def chosen(self, kinds: Sequence[object], structure: Structure) -> tuple[list[int], Any]:
         """Return the leaves to differentiate by, and the structure of their cotangents."""
         args, kwargs = structure.parts
         floats = set(_differentiable(kinds))
@@ -171,7 +172,7 @@ class Pullback:
         value = unflatten(out_structure,
                           iter([next(rest) if c is None else c[0] for c in constants]))
 
-        def pullback(ct: Any) -> Any:
+        def pullback(ct: object) -> Any:
             """Return the cotangents of the arguments."""
             cts, ct_structure = flatten(ct)
             if ct_structure != value_structure:
@@ -202,7 +203,7 @@ class _Backward:
         self.options = owner.options
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the function, and append the reverse sweep from given cotangents."""
         count = self.structure.count
         numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
@@ -221,7 +222,7 @@ class _Backward:
         return Program(graph.name, graph, c, sources, grads, constants, weak, [],
                        self.owner.options)
 
-    def inline(self, args: Any, kwargs: Any) -> Any:
+    def inline(self, args: object, kwargs: object) -> Any:
         """Never called: within a capture the pullback is inlined by its owner."""
         raise AssertionError
 
@@ -237,11 +238,11 @@ class Tangent:
 
     name = "jvp"
 
-    def __init__(self, fn: Callable[..., Any], options: Options) -> None:
+    def __init__(self, fn: Callable[..., object], options: Options) -> None:
         self.fn, self.options = fn, options
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the function and carry tangents along."""
         (primals, _), _ = _pair(structure)
         count = primals.count
@@ -279,8 +280,8 @@ class Tangent:
                                             _require_one)
         return found
 
-    def along(self, leaves: list[Any], structure: Structure, chosen: list[int],
-              dots: Mapping[int, Any], settle: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    def along(self, leaves: list[object], structure: Structure, chosen: list[int],
+              dots: Mapping[int, object], settle: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
         """Return value and tangent within a capture, where some leaves of the arguments vary.
 
         dots   -- the tangents of these leaves
@@ -310,7 +311,7 @@ class Tangent:
         return made[0], made[1]
 
     def _by_tracing(self, specs: Sequence[ArgSpec], structure: Structure,
-                    leaves: Sequence[Any] | None) -> Program:
+                    leaves: Sequence[object] | None) -> Program:
         """Make the program by a capture of the call as a whole, tangents included."""
         def whole(primals: Any, tangents: Any) -> Any:
             return self.inline((primals, tangents), {})
@@ -324,7 +325,7 @@ class Tangent:
                        c.constants, c.weak, [], self.options)
 
 
-def _require_one(t: Any, other: Any) -> Any:
+def _require_one(t: object, other: object) -> Any:
     """Return the tangent of an array under its names, of which each has the same."""
     if atom_of(t) != atom_of(other):
         require(np.all(t == other), ValueError,

@@ -39,14 +39,14 @@ class Composed:
     options: Options
     run: Callable[..., Any]
 
-    def __init__(self, name: str, fn: Callable[..., Any], run: Callable[..., Any],
+    def __init__(self, name: str, fn: Callable[..., object], run: Callable[..., object],
                  options: Options) -> None:
         self.name, self.fn, self.options = name, fn, options
         self.run = functools.wraps(fn, updated=())(run)
         self.run.__name__ = f"{name}[{getattr(fn, '__name__', 'f').replace('<lambda>', '_lambda')}]"
 
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
-                     leaves: Sequence[Any] | None) -> Program:
+                     leaves: Sequence[object] | None) -> Program:
         """Capture the composition for arguments of these specs."""
         if has_one_twice(structure):  # the parts make containers anew
             raise refuse_outside(f"{self.name} of a list, dict or object that is an argument twice",
@@ -63,34 +63,37 @@ class Composed:
 # --- transforms as they are called for -----------------------------------------------------------
 
 
-def make_vmap(fn: Callable[..., Any], in_axes: Any, out_axes: Any, options: Options) -> Composed:
+def make_vmap(fn: Callable[..., object], in_axes: object, out_axes: object,
+              options: Options) -> Composed:
     """Return the transform that maps a function over axes of its arguments."""
     return Composed("vmap", fn, mapped(fn, in_axes, out_axes), options)
 
 
-def make_jacrev(fn: Callable[..., Any], argnums: Any, has_aux: bool, options: Options) -> Composed:
+def make_jacrev(fn: Callable[..., object], argnums: object, has_aux: bool,
+                options: Options) -> Composed:
     """Return the Jacobian in reverse mode."""
     return Composed("jacrev", fn, reverse_jacobian(fn, argnums, has_aux, options), options)
 
 
-def make_jacfwd(fn: Callable[..., Any], argnums: Any, has_aux: bool, options: Options) -> Composed:
+def make_jacfwd(fn: Callable[..., object], argnums: object, has_aux: bool,
+                options: Options) -> Composed:
     """Return the Jacobian in forward mode."""
     return Composed("jacfwd", fn, forward_jacobian(fn, argnums, has_aux, options), options)
 
 
-def make_hessian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
+def make_hessian(fn: Callable[..., object], argnums: object, has_aux: bool,
                  options: Options) -> Composed:
     """Return the Hessian: forward over reverse mode."""
     slope = Gradient(fn, argnums, has_aux, False, options)
 
     @functools.wraps(fn, updated=())
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: object, **kwargs: object) -> Any:
         return slope.inline(args, kwargs)
 
     return Composed("hessian", fn, forward_jacobian(gradient, argnums, has_aux, options), options)
 
 
-def make_hvp(fn: Callable[..., Any], options: Options) -> Composed:
+def make_hvp(fn: Callable[..., object], options: Options) -> Composed:
     """Return the product of a Hessian with tangents."""
     return Composed("hvp", fn, hessian_product(fn, options), options)
 
@@ -98,10 +101,10 @@ def make_hvp(fn: Callable[..., Any], options: Options) -> Composed:
 # --- vmap ---------------------------------------------------------------------------------------
 
 
-def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
+def mapped(fn: Callable[..., object], in_axes: object, out_axes: object) -> Callable[..., Any]:
     """Return the function that maps `fn` over axes of its arguments."""
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten((args, kwargs))
         positional, by_name = structure.parts
         axes = _spread(in_axes, positional, "in_axes")
@@ -113,7 +116,7 @@ def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[...,
                   for name in leaf_names(part, key)]
         size = common_size(leaves, axes, names, "vmap")
 
-        def element(i: Any) -> Any:
+        def element(i: object) -> Any:
             handed = Handed(call_of(fn), list(map(_as_tracer, leaves)), names, axes=axes)
             items = [handed.copy(k, partial(item_of, x, i, axes[k]))
                      for k, x in enumerate(leaves)]
@@ -135,12 +138,12 @@ def mapped(fn: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[...,
     return run
 
 
-def _as_tracer(x: Any) -> Any:
+def _as_tracer(x: object) -> Any:
     """Return an array as a handle, and anything else as it is."""
     return lift(x) if isinstance(x, (Tracer, np.ndarray)) else x
 
 
-def _spread(axes: Any, structure: Structure, what: str) -> list[Any]:
+def _spread(axes: object, structure: Structure, what: str) -> list[Any]:
     """Return an axis per leaf, from one axis for all or a nest of them."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * structure.count
@@ -155,7 +158,7 @@ def _spread(axes: Any, structure: Structure, what: str) -> list[Any]:
             for a in _spread(item, part, what)]
 
 
-def _placed(x: Any, axis: int | None, varies: bool) -> Any:
+def _placed(x: object, axis: int | None, varies: bool) -> Any:
     """Move the axis of the elements to where it is asked for."""
     if not isinstance(x, Tracer):
         return x
@@ -175,12 +178,12 @@ def _placed(x: Any, axis: int | None, varies: bool) -> Any:
 # --- Jacobians ----------------------------------------------------------------------------------
 
 
-def reverse_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
+def reverse_jacobian(fn: Callable[..., object], argnums: object, has_aux: bool,
                      options: Options) -> Callable[..., Any]:
     """Return the function that computes a Jacobian by one pullback per element of the result."""
     pull = Pullback(fn, argnums, has_aux, options)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         _require_floats("jacrev", *_chosen(fn, argnums, args, kwargs))
         value, pullback, *aux = pull.inline(args, kwargs)
         leaves, structure = flatten(value)
@@ -189,7 +192,7 @@ def reverse_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
         def rows(k: int) -> Any:
             dims, dtype = dims_of(leaves[k]), dtype_of(leaves[k])
 
-            def row(i: Any) -> Any:
+            def row(i: object) -> Any:
                 cts = [_zeros(y) for y in leaves]
                 cts[k] = _one_at(i, dims, dtype)
                 return pullback(unflatten(structure, iter(cts)))
@@ -204,19 +207,19 @@ def reverse_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
     return run
 
 
-def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
+def forward_jacobian(fn: Callable[..., object], argnums: object, has_aux: bool,
                      options: Options) -> Callable[..., Any]:
     """Return the function that computes a Jacobian by one tangent per element of the arguments."""
     argument_places(fn, argnums)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten((args, kwargs))
         chosen, numbers, parts = _chosen(fn, argnums, args, kwargs)
         _require_floats("jacfwd", chosen, numbers, parts)
         leaves = [lift(x) if k in numbers else x for k, x in enumerate(leaves)]
 
         @functools.wraps(fn, updated=())
-        def without_aux(*args: Any, **kwargs: Any) -> Any:
+        def without_aux(*args: object, **kwargs: object) -> Any:
             return call_function(fn, args, kwargs)[0]
 
         tangent = Tangent(without_aux if has_aux else fn, options)
@@ -224,7 +227,7 @@ def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
         def columns(j: int) -> list[Any]:
             dims, dtype = dims_of(leaves[j]), dtype_of(leaves[j])
 
-            def column(i: Any) -> Any:
+            def column(i: object) -> Any:
                 dots = {k: _zeros(leaves[k]) for k in numbers}
                 dots[j] = _one_at(i, dims, dtype)
                 value, dot = tangent.along(leaves, structure, numbers, dots, operator.add)
@@ -246,10 +249,10 @@ def forward_jacobian(fn: Callable[..., Any], argnums: Any, has_aux: bool,
     return run
 
 
-def hessian_product(fn: Callable[..., Any], options: Options) -> Callable[..., Any]:
+def hessian_product(fn: Callable[..., object], options: Options) -> Callable[..., Any]:
     """Return the function that multiplies a Hessian by tangents: forward over reverse mode."""
 
-    def run(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    def run(primals: tuple[object, ...], tangents: tuple[object, ...]) -> Any:
         argnums = tuple(range(len(primals))) if len(primals) > 1 else 0
         gradient = Gradient(fn, argnums, False, False, options)
         of = Tangent(lambda *xs: gradient.inline(xs, {}), options)
@@ -258,8 +261,8 @@ def hessian_product(fn: Callable[..., Any], options: Options) -> Callable[..., A
     return run
 
 
-def _chosen(fn: Callable[..., Any], argnums: Any, args: Any,
-            kwargs: Any) -> tuple[list[tuple[str, Any]], list[int], Structure]:
+def _chosen(fn: Callable[..., object], argnums: object, args: object,
+            kwargs: object) -> tuple[list[tuple[str, Any]], list[int], Structure]:
     """Return the leaves to differentiate by, with their names and numbers; and their structure."""
     leaves, structure = flatten((args, kwargs))
     found = [find_argument(fn, place, *structure.parts) for place in argument_places(fn, argnums)]
@@ -270,7 +273,7 @@ def _chosen(fn: Callable[..., Any], argnums: Any, args: Any,
     return [(name, leaves[k]) for name, k in zip(names, numbers, strict=True)], numbers, whole
 
 
-def _require_floats(what: str, chosen: list[tuple[str, Any]], *_: Any) -> None:
+def _require_floats(what: str, chosen: list[tuple[str, object]], *_: object) -> None:
     for name, x in chosen:
         dtype = dtype_of_leaf(x)
         if dtype is None or dtype.kind != "f":
@@ -279,7 +282,7 @@ def _require_floats(what: str, chosen: list[tuple[str, Any]], *_: Any) -> None:
                             f"is {kind}. Choose other arguments with argnums")
 
 
-def _require_results(what: str, leaves: Sequence[Any]) -> None:
+def _require_results(what: str, leaves: Sequence[object]) -> None:
     for y in leaves:
         dtype = dtype_of_leaf(y)
         if dtype is None or dtype.kind != "f":
@@ -289,11 +292,11 @@ def _require_results(what: str, leaves: Sequence[Any]) -> None:
                             "data, with has_aux=True")
 
 
-def _zeros(x: Any) -> Tracer:
+def _zeros(x: object) -> Tracer:
     return apply("full", dtype_of(x).type(0), shape=dims_of(x))
 
 
-def _one_at(i: Any, dims: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
+def _one_at(i: object, dims: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
     """Return zeros with a one at flat position i."""
     ones = cast(apply("iota", size=product(dims)) == i, dtype)
     return apply("reshape", ones, shape=dims)

@@ -33,7 +33,7 @@ from tracejit.tree import Structure, flatten, leaf_names, unflatten
 __all__ = ["call_of", "capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]
 
 
-def dtype_of_leaf(x: Any) -> np.dtype | None:
+def dtype_of_leaf(x: object) -> np.dtype | None:
     if isinstance(x, (Tracer, SymInt, np.ndarray, np.generic)):
         return x.dtype
     return np.dtype(type(x)) if isinstance(x, (bool, int, float, complex)) else None
@@ -47,7 +47,7 @@ def tracer_of_atom(a: Atom, weak: bool) -> Any:
     return result
 
 
-def conforming(what: str, t: Any, x: Any) -> Tracer:
+def conforming(what: str, t: object, x: object) -> Tracer:
     """Return a traced tangent or cotangent with the dtype and shape of what it belongs to."""
     t = cast(lift(t), dtype_of(x))
     dims, expected = dims_of(t), dims_of(x)
@@ -66,18 +66,18 @@ def names_of(structure: Structure) -> list[str]:
                     for n in leaf_names(part, f"argument {key}")]
 
 
-def call_of(fn: Callable[..., Any]) -> Hashable:
+def call_of(fn: Callable[..., object]) -> Hashable:
     """Return which call of a transform this is, the same in every attempt of a capture."""
     kind = type(fn).__qualname__
     return place_in_code(), kind, getattr(inspect.unwrap(fn) if kind != "function" else fn,
                                           "__code__", None)
 
 
-def _as_array(x: Any) -> Tracer:
+def _as_array(x: object) -> Tracer:
     return x if isinstance(x, Tracer) else cast(x, dtype_of(x))
 
 
-def capture_block(fn: Callable[..., Any], leaves: list[Any], structure: Structure,
+def capture_block(fn: Callable[..., object], leaves: list[object], structure: Structure,
                   chosen: list[int], what: str | None = None,
                   ) -> tuple[Block, list[bool], Structure, list[Any], dict[int, int]]:
     """Capture a call of a function as a block whose inputs are the chosen leaves.

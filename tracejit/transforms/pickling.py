@@ -35,7 +35,7 @@ def _find(module: str | None, name: str) -> Any:
     return found
 
 
-def _by_value(parts: Any) -> bytes | None:
+def _by_value(parts: object) -> bytes | None:
     for home in ("cloudpickle", "joblib.externals.cloudpickle"):
         try:
             dumps = __import__(home, fromlist=["dumps"]).dumps

@@ -32,16 +32,17 @@ def _decorator(fn: Any, make: Callable[[Callable[..., Any]], Deferred]) -> Any:
     return _checked(fn, make)
 
 
-def _checked(fn: Any, make: Callable[[Callable[..., Any]], Deferred]) -> Function:
+def _checked(fn: Callable[..., object],
+             make: Callable[[Callable[..., object]], Deferred]) -> Function:
     if not callable(fn):
         raise TypeError(f"a transform takes a function, not {fn!r}")
     return make(fn).function()
 
 
-def _differentiating(name: str, home: str, argnums: Any, settings: tuple[Any, ...],
+def _differentiating(name: str, home: str, argnums: object, settings: tuple[object, ...],
                      fp: str, target: str) -> Callable[[Callable[..., Any]], Deferred]:
     """Return what makes a transform by arguments, which are checked at once."""
-    def make(fn: Callable[..., Any]) -> Deferred:
+    def make(fn: Callable[..., object]) -> Deferred:
         argument_places(fn, argnums)
         return Deferred(name, home, fn, settings, Options(fp, target))
 
@@ -82,17 +83,17 @@ def jit(fn: Callable[..., Any] | None = None, *, fp: str = "default", target: st
 
 
 @overload
-def grad(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+def grad(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
          fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
 
 
 @overload
-def grad(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+def grad(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
          fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def grad(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+def grad(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
          fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
@@ -217,20 +218,20 @@ def vjp(fn: None = ..., *, argnums: Argnums | None = ..., has_aux: Literal[True]
 
 
 @overload
-def vjp(fn: Callable[..., R], *primals: Any, argnums: Argnums | None = ...,
-        has_aux: Literal[False] = ..., fp: Fp = ..., target: Target = ..., **kwargs: Any
+def vjp(fn: Callable[..., R], *primals: object, argnums: Argnums | None = ...,
+        has_aux: Literal[False] = ..., fp: Fp = ..., target: Target = ..., **kwargs: object
         ) -> tuple[R, Callable[[Any], Any]]: ...
 
 
 @overload
-def vjp(fn: Callable[..., tuple[R, A]], *primals: Any, argnums: Argnums | None = ...,
-        has_aux: Literal[True], fp: Fp = ..., target: Target = ..., **kwargs: Any
+def vjp(fn: Callable[..., tuple[R, A]], *primals: object, argnums: Argnums | None = ...,
+        has_aux: Literal[True], fp: Fp = ..., target: Target = ..., **kwargs: object
         ) -> tuple[R, Callable[[Any], Any], A]: ...
 
 
 @hiding_frames
-def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None,
-        has_aux: bool = False, fp: str = "default", target: str = "cpu", **kwargs: Any) -> Any:
+def vjp(fn: Callable[..., object] | None = None, *primals: object, argnums: object = None,
+        has_aux: bool = False, fp: str = "default", target: str = "cpu", **kwargs: object) -> Any:
     """Return value and pullback: the map from cotangents of the result to those of the arguments.
 
     fn      -- a function of floating arrays of any shape, numbers, and nests of them, with a result
@@ -256,7 +257,7 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
     >>> pullback(np.array([1.0, 1.0]))
     (array([3., 3.]), 3.0)
     """
-    def make(f: Callable[..., Any]) -> Callable[..., Any]:
+    def make(f: Callable[..., object]) -> Callable[..., Any]:
         import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
         from tracejit.transforms.linear import Pullback
 
@@ -266,7 +267,7 @@ def vjp(fn: Callable[..., Any] | None = None, *primals: Any, argnums: Any = None
 
         @functools.wraps(f, updated=())
         @hiding_frames
-        def value_and_pullback(*args: Any, **keywords: Any) -> Any:
+        def value_and_pullback(*args: object, **keywords: object) -> Any:
             return pull(*args, **keywords)
 
         give_signature(value_and_pullback, "vjp", f, has_aux)
@@ -315,14 +316,14 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     >>> float(value), float(tangent)
     (0.0, 2.0)
     """
-    def make(f: Callable[..., Any]) -> Callable[..., Any]:
+    def make(f: Callable[..., object]) -> Callable[..., Any]:
         from tracejit.transforms.linear import pair_of
 
         inner = _checked(f, lambda g: Deferred("jvp", "linear:Tangent", g, (), Options(fp, target)))
 
         @functools.wraps(f, updated=())
         @hiding_frames
-        def value_and_tangent(primals: Any, tangents: Any) -> Any:
+        def value_and_tangent(primals: object, tangents: object) -> Any:
             return inner(*pair_of("jvp", primals, tangents))
 
         give_signature(value_and_tangent, "jvp", f)
@@ -331,7 +332,7 @@ def jvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     return _at_once(fn, make, primals, tangents)
 
 
-def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+def _at_once(fn: object, make: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     """Serve `transform(f)` and `transform(f, primals, tangents)`."""
     if fn is None:
         return make
@@ -341,12 +342,12 @@ def _at_once(fn: Any, make: Callable[..., Any], primals: Any, tangents: Any) -> 
 
 
 @overload
-def vmap(fn: Callable[..., Any], in_axes: Any = ..., out_axes: Any = ..., *, fp: Fp = ...,
+def vmap(fn: Callable[..., object], in_axes: object = ..., out_axes: object = ..., *, fp: Fp = ...,
          target: Target = ...) -> Function: ...
 
 
 @overload
-def vmap(fn: None = ..., in_axes: Any = ..., out_axes: Any = ..., *, fp: Fp = ...,
+def vmap(fn: None = ..., in_axes: object = ..., out_axes: object = ..., *, fp: Fp = ...,
          target: Target = ...) -> Callable[[Callable[..., Any]], Function]: ...
 
 
@@ -379,17 +380,17 @@ def vmap(fn: Callable[..., Any] | None = None, in_axes: Any = 0, out_axes: Any =
 
 
 @overload
-def jacrev(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+def jacrev(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
            fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
 
 
 @overload
-def jacrev(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+def jacrev(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def jacrev(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+def jacrev(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
@@ -436,17 +437,17 @@ jacobian = jacrev
 
 
 @overload
-def jacfwd(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+def jacfwd(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
            fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
 
 
 @overload
-def jacfwd(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+def jacfwd(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def jacfwd(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+def jacfwd(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
            fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
@@ -487,17 +488,17 @@ def jacfwd(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: bool
 
 
 @overload
-def hessian(fn: Callable[P, Any], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
+def hessian(fn: Callable[P, object], argnums: Argnums = ..., has_aux: Literal[False] = ..., *,
             fp: Fp = ..., target: Target = ...) -> Function[P, Any]: ...
 
 
 @overload
-def hessian(fn: Callable[P, tuple[Any, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
+def hessian(fn: Callable[P, tuple[object, A]], argnums: Argnums = ..., *, has_aux: Literal[True],
             fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
 @overload
-def hessian(fn: Callable[P, tuple[Any, A]], argnums: Argnums, has_aux: Literal[True], *,
+def hessian(fn: Callable[P, tuple[object, A]], argnums: Argnums, has_aux: Literal[True], *,
             fp: Fp = ..., target: Target = ...) -> Function[P, tuple[Any, A]]: ...
 
 
@@ -541,12 +542,12 @@ def hessian(fn: Callable[..., Any] | None = None, argnums: Any = 0, has_aux: boo
 
 
 @overload
-def hvp(fn: Callable[..., Any], primals: None = ..., tangents: None = ..., *, fp: Fp = ...,
+def hvp(fn: Callable[..., object], primals: None = ..., tangents: None = ..., *, fp: Fp = ...,
         target: Target = ...) -> Callable[[_Tuple, _Tuple], Any]: ...
 
 
 @overload
-def hvp(fn: Callable[..., Any], primals: _Tuple, tangents: _Tuple, *, fp: Fp = ...,
+def hvp(fn: Callable[..., object], primals: _Tuple, tangents: _Tuple, *, fp: Fp = ...,
         target: Target = ...) -> Any: ...
 
 
@@ -580,7 +581,7 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
     >>> tracejit.hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
     array([4., 2.])
     """
-    def make(f: Callable[..., Any]) -> Callable[..., Any]:
+    def make(f: Callable[..., object]) -> Callable[..., Any]:
         from tracejit.transforms.linear import pair_of
 
         inner = _checked(f, lambda g: Deferred("hvp", "mapping:make_hvp", g, (),
@@ -588,7 +589,7 @@ def hvp(fn: Callable[..., Any] | None = None, primals: Any = None, tangents: Any
 
         @functools.wraps(f, updated=())
         @hiding_frames
-        def product(primals: Any, tangents: Any) -> Any:
+        def product(primals: object, tangents: object) -> Any:
             return inner(*pair_of("hvp", primals, tangents))
 
         give_signature(product, "hvp", f)

@@ -27,7 +27,7 @@ _ALONG = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=tuple[Any,
 """The parameters of a derivative along a direction."""
 
 
-def give_signature(made: Any, name: str, fn: Callable[..., Any], has_aux: bool = False) -> None:
+def give_signature(made: Any, name: str, fn: Callable[..., object], has_aux: bool = False) -> None:
     """Let `inspect.signature` and `typing.get_type_hints` tell of a transform how it is called.
 
     made -- a transform of the function `fn`, for which these would tell what they tell of `fn`
@@ -49,7 +49,7 @@ def give_signature(made: Any, name: str, fn: Callable[..., Any], has_aux: bool =
     made.__annotations__ = {k: a for k, a in annotations.items() if a is not Parameter.empty}
 
 
-def _result(name: str, own: Any, has_aux: bool) -> Any:
+def _result(name: str, own: object, has_aux: bool) -> Any:
     """Return the annotation of a transform's result, made of that of the function's."""
     value, aux = (Any if own is Signature.empty else own), Any
     if has_aux:
@@ -63,5 +63,5 @@ def _result(name: str, own: Any, has_aux: bool) -> Any:
     return own if own is Signature.empty else Any
 
 
-def _tuple(*parts: Any) -> Any:
+def _tuple(*parts: object) -> Any:
     return GenericAlias(tuple, parts)

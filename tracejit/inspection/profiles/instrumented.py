@@ -32,7 +32,7 @@ START = 1
 """The slot of what comes before the first step. Slots come in pairs: a time and a count."""
 
 
-def copied(args: Any, kwargs: Any) -> tuple[Any, Any]:
+def copied(args: object, kwargs: object) -> tuple[Any, Any]:
     """Return the arguments of a call, arrays copied."""
     leaves, structure = flatten((args, kwargs))
     result: tuple[Any, Any] = unflatten(
@@ -91,7 +91,7 @@ class Instrumented:
 
     # --- the two variants -----------------------------------------------------------------------
 
-    def _survey(self, args: Any, kwargs: Any) -> None:
+    def _survey(self, args: object, kwargs: object) -> None:
         """Run once with all clocks and counters, and keep the clocks of steps that are long."""
         self._build(self._clocks_and_counters)
         for _ in range(2):  # the first call compiles
@@ -163,7 +163,7 @@ class Instrumented:
 
     # --- rows -----------------------------------------------------------------------------------
 
-    def _inputs(self, args: Any, kwargs: Any) -> dict[Value, int]:
+    def _inputs(self, args: object, kwargs: object) -> dict[Value, int]:
         """Return the sizes and integer arguments of the call."""
         leaves = flatten((args, kwargs))[0]
         program = self.traced.program

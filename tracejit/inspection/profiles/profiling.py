@@ -8,7 +8,7 @@ one has clocks around those only, and is what is measured. Both compute the same
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -25,7 +25,8 @@ from tracejit.tree import flatten
 
 __all__ = ["profile"]
 
-def profile(function: Any, /, *args: Any, seconds: float = 0.5, **kwargs: Any) -> Profile:
+def profile(function: Callable[..., object], /, *args: object, seconds: float = 0.5,
+            **kwargs: object) -> Profile:
     """Measure where the time of a call goes: loop nest by loop nest, with GB/s and GFLOP/s.
 
     function -- a transformed function: `tracejit.grad(f)`, `tracejit.jit(f)`, ...
@@ -85,7 +86,8 @@ MOST = 2000
 """No more calls than that are measured, however short."""
 
 
-def _measured(function: Function, program: Instrumented, args: Any, kwargs: Any,
+def _measured(function: Function, program: Instrumented, args: tuple[object, ...],
+              kwargs: Mapping[str, object],
               seconds: float) -> tuple[float, list[float], list[list[int]]]:
     """Return the time of an ordinary call, and times and slots of instrumented ones.
 
@@ -137,7 +139,8 @@ def _profile_of(program: Instrumented, ordinary: float, instrumented: float,
 class _Call:
     """A call that is repeated; where it writes to its arguments, it gets copies."""
 
-    def __init__(self, program: Instrumented, args: Any, kwargs: Any) -> None:
+    def __init__(self, program: Instrumented, args: tuple[object, ...],
+                 kwargs: Mapping[str, object]) -> None:
         self.program, self.args, self.kwargs = program, args, kwargs
         self.writes: bool | None = None
 

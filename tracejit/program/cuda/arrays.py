@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tracejit.program.cuda.resources import Device
 from tracejit.program.cuda.simulator import simulated_interface
 from tracejit.program.cuda.streams import LEGACY, Stream, current_stream
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["DeviceArray", "adopt", "specs_of_arguments"]
 
@@ -44,7 +47,7 @@ class DeviceArray:
     __slots__ = ("__weakref__", "_owner", "address", "device", "dtype", "shape", "stream")
 
     def __init__(self, device: Device, address: int, shape: tuple[int, ...], dtype: np.dtype,
-                 stream: Stream | None, owner: Any) -> None:
+                 stream: Stream | None, owner: object) -> None:
         self.device, self.address = device, address
         self.shape, self.dtype, self.stream, self._owner = shape, dtype, stream, owner
 
@@ -81,7 +84,7 @@ class DeviceArray:
         self.device.wait(stream)
         return result
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("an array on a device has to be copied: np.asarray(x)")
         result = self.copy_to_host()
@@ -114,7 +117,7 @@ class DeviceArray:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device.dlpack_device()
 
-    def __dlpack__(self, *, stream: int | None = None, **asked: Any) -> Any:
+    def __dlpack__(self, *, stream: int | None = None, **asked: object) -> Any:
         """Return a capsule of DLPack, ready in the consumer's stream: None is the default one."""
         if self.stream is not None and stream != -1:
             self.ready_for(stream or LEGACY.handle)
@@ -132,7 +135,7 @@ class DeviceArray:
         if self.stream is not None and self.stream.handle != stream:
             self.device.order(stream, self.stream.handle)
 
-    def overwrite(self, values: Any) -> None:
+    def overwrite(self, values: object) -> None:
         """Replace the elements, in the order of the current stream."""
         stream = current_stream().handle
         self.ready_for(stream)
@@ -147,7 +150,7 @@ class DeviceArray:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def adopt(x: Any) -> Any:
+def adopt(x: object) -> Any:
     """Return an argument that lies on a device as a `DeviceArray`, and anything else as it is.
 
     Raises `Refusal` for an array that is not contiguous, and `DeviceError` for one that lies on
@@ -174,13 +177,13 @@ def adopt(x: Any) -> Any:
     return found
 
 
-def specs_of_arguments(leaves: Sequence[Any]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
+def specs_of_arguments(leaves: Sequence[object]) -> tuple[tuple[ArgSpec, ...], list[Any]]:
     """Return the specs of arguments of a program for a device, and these, arrays there adopted."""
     adopted = list(map(adopt, leaves))
     return tuple(map(_spec_of_argument, adopted)), adopted
 
 
-def _spec_of_argument(x: Any) -> ArgSpec:
+def _spec_of_argument(x: object) -> ArgSpec:
     if not isinstance(x, DeviceArray):
         return spec_of_leaf(x)
     _require_dtype(x.dtype)
@@ -193,19 +196,19 @@ def _require_dtype(dtype: np.dtype) -> None:
                       "float32, float64, integers or bool")
 
 
-def _is_foreign(x: Any) -> bool:
+def _is_foreign(x: object) -> bool:
     if isinstance(x, DeviceArray) or _described(x) is not None:
         return True
     asked = getattr(x, "__dlpack_device__", None)
     return callable(asked) and int(asked()[0]) == CUDA
 
 
-def _described(x: Any) -> dict[str, Any] | None:
+def _described(x: object) -> dict[str, Any] | None:
     found: dict[str, Any] | None = getattr(x, "__cuda_array_interface__", None)
     return simulated_interface(x) if found is None else found
 
 
-def _interface_of(x: Any) -> dict[str, Any] | None:
+def _interface_of(x: object) -> dict[str, Any] | None:
     """Return the CUDA array interface; None where DLPack says more: it has the stream."""
     described = _described(x)
     if described is not None and described["version"] < 3 and hasattr(x, "__dlpack__"):
@@ -223,7 +226,7 @@ def _from_interface(x: Any, described: dict[str, Any],
     return DeviceArray(device, address, shape, dtype, stream, x), ordinal
 
 
-def _from_dlpack(x: Any, device: Device) -> tuple[DeviceArray, int]:
+def _from_dlpack(x: object, device: Device) -> tuple[DeviceArray, int]:
     from cuda.core.utils import StridedMemoryView
 
     view = StridedMemoryView.from_dlpack(x, stream_ptr=current_stream().handle)

@@ -54,7 +54,7 @@ def _require(status: int, what: str) -> None:
 class Cublas:
     """The library, with a handle for each device that it has been used on."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: object) -> None:
         self.library = library
         self.handles: dict[int, ctypes.c_void_p] = {}
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class Cublas:
         _require(status, name)
         return True
 
-    def _function(self, name: str, types: tuple[Any, ...]) -> Any:
+    def _function(self, name: str, types: tuple[object, ...]) -> Any:
         function = getattr(self.library, name)
         function.argtypes, function.restype = types, ctypes.c_int
         return function

@@ -156,8 +156,8 @@ class RealDevice:
             raise self.driver.error("cuModuleLoadData", status)
         return module
 
-    def launch(self, function: Any, blocks: Triple, threads: Triple, packing: Packing,
-               stream: int) -> None:
+    def launch(self, function: Callable[..., object], blocks: Triple, threads: Triple,
+               packing: Packing, stream: int) -> None:
         """Launch a kernel with the parameters that are packed."""
         status, = self.api.cuLaunchKernel(function, *blocks, *threads, 0, stream, packing.address,
                                           0)
@@ -194,7 +194,7 @@ class RealDevice:
             self._own_stream = self.call("cuStreamCreate", flag)
         return self._own_stream
 
-    def _forget(self, graph: Any) -> None:
+    def _forget(self, graph: object) -> None:
         self.api.cuGraphExecDestroy(graph)
 
     def replay(self, graph: Resource, stream: int) -> None:
@@ -280,7 +280,7 @@ class RealDevice:
         kind = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         return int(self.call("cuPointerGetAttribute", kind, address))
 
-    def dlpack(self, array: Any, **asked: Any) -> Any:
+    def dlpack(self, array: object, **asked: object) -> Any:
         """Return the capsule of DLPack for an array."""
         from cuda.core.utils import StridedMemoryView
 

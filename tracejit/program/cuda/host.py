@@ -66,33 +66,33 @@ class Host:
         self.workspace, self.ctx, self.head, self.stream = workspace, ctx, head, stream
         self.launches = 0
 
-    def grid(self, extents: tuple[int, ...], kernel: str, *args: Any) -> None:
+    def grid(self, extents: tuple[int, ...], kernel: str, *args: object) -> None:
         """Launch a kernel whose threads stride over some iterations, x first."""
         self._start(kernel, _geometry(extents, MAX_BLOCKS), args)
 
-    def folding(self, extents: tuple[int, ...], kernel: str, *args: Any) -> int:
+    def folding(self, extents: tuple[int, ...], kernel: str, *args: object) -> int:
         """Launch a kernel that leaves a part per block; return how many."""
         blocks, threads = _geometry(extents, PARTS)
         self._start(kernel, (blocks, threads), args)
         return blocks[0] * blocks[1] * blocks[2]
 
-    def few(self, extents: tuple[int, ...], kernel: str, *args: Any) -> None:
+    def few(self, extents: tuple[int, ...], kernel: str, *args: object) -> None:
         """Launch a kernel whose threads take whole iterations of the program."""
         self._start(kernel, _geometry(extents, ROOMS, THREADS_OF["few"]), args)
 
-    def rows(self, extents: tuple[int, ...], kernel: str, *args: Any) -> int:
+    def rows(self, extents: tuple[int, ...], kernel: str, *args: object) -> int:
         """Launch a kernel with a team of threads per row; return how many blocks there are."""
         blocks, threads = row_geometry(extents, PARTS)
         self._start(kernel, (blocks, threads), args)
         return blocks[1] * blocks[2]
 
-    def columns(self, extents: tuple[int, ...], kernel: str, *args: Any) -> int:
+    def columns(self, extents: tuple[int, ...], kernel: str, *args: object) -> int:
         """Launch a kernel with a team of threads per column; return how many blocks there are."""
         blocks, threads = column_geometry(extents, PARTS)
         self._start(kernel, (blocks, threads), args)
         return blocks[0] * blocks[2]
 
-    def halves(self, extents: tuple[int, ...], kernel: str, *args: Any) -> int:
+    def halves(self, extents: tuple[int, ...], kernel: str, *args: object) -> int:
         """Launch a kernel that leaves parts of each column; return how many."""
         blocks, threads = column_geometry(extents, PARTS, is_split=True)
         self._start(kernel, (blocks, threads), args)

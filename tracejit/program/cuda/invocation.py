@@ -58,7 +58,7 @@ class DeviceInvocation:
 
     # --- what is made once ------------------------------------------------------------------------
 
-    def fits(self, values: Sequence[Any]) -> bool:
+    def fits(self, values: Sequence[object]) -> bool:
         """Return whether shapes, sizes and ints are such that the program holds for them."""
         return self.plan(values)[1] is not None
 
@@ -120,7 +120,7 @@ class DeviceInvocation:
 
     # --- calls ------------------------------------------------------------------------------------
 
-    def run(self, values: Sequence[Any]) -> list[Any]:
+    def run(self, values: Sequence[object]) -> list[Any]:
         """Run the kernels on the graph's inputs, which fit, and return its outputs."""
         with _clear_errors(self.interface.name):
             device = current_device()
@@ -135,7 +135,7 @@ class DeviceInvocation:
                 raise MemoryError(f"{self.interface.name} needs more memory than the device has "
                                   f"left: {e.nbytes} bytes were asked for") from None
 
-    def _run(self, device: Device, values: Sequence[Any]) -> list[Any]:
+    def _run(self, device: Device, values: Sequence[object]) -> list[Any]:
         workspace = self.workspace(device)
         key, plan = self.plan(values)
         assert plan is not None, "the caller has asked whether it fits"
@@ -154,7 +154,7 @@ class _LaunchedCall:
     """One call: its arrays, and what it copies and waits for."""
 
     def __init__(self, program: DeviceInvocation, workspace: Workspace, plan: Planned,
-                 layout: ArenaLayout, values: Sequence[Any]) -> None:
+                 layout: ArenaLayout, values: Sequence[object]) -> None:
         self.program, self.workspace, self.layout = program, workspace, layout
         self.device, self.stream = workspace.device, workspace.stream.handle
         sizes, self.shapes, _, _ = plan
@@ -180,7 +180,7 @@ class _LaunchedCall:
                 self.arguments[name] = DeviceSpan(memory.handle, count, dtype)
             self.results.append((self.arguments[name], memory))
 
-    def _array(self, x: Any, dtype: np.dtype) -> DeviceSpan:
+    def _array(self, x: object, dtype: np.dtype) -> DeviceSpan:
         """Return the elements of an array in a row: where they are, or copied to the device."""
         if isinstance(x, DeviceArray):
             x.ready_for(self.stream)
@@ -265,7 +265,7 @@ def _identity(x: Any) -> Any:
     return x.address if isinstance(x, DeviceSpan) else x if isinstance(x, int) else x.tobytes()
 
 
-def _remember(table: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+def _remember(table: OrderedDict[Any, Any], key: object, value: object) -> None:
     table[key] = value
     while len(table) > PLANS:
         table.popitem(last=False)

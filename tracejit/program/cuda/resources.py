@@ -52,8 +52,8 @@ class Device(Protocol):
     def load(self, program: DeviceProgram) -> dict[str, Any]:
         """Return the functions of a program's kernels, by name."""
 
-    def launch(self, function: Any, blocks: Triple, threads: Triple, packing: Packing,
-               stream: int) -> None:
+    def launch(self, function: Callable[..., object], blocks: Triple, threads: Triple,
+               packing: Packing, stream: int) -> None:
         """Launch a kernel with the parameters that are packed."""
 
     def capture(self, launches: Callable[[int], object]) -> Resource | None:
@@ -92,7 +92,7 @@ class Device(Protocol):
     def ordinal_of(self, address: int) -> int:
         """Return the number of the device that has an address."""
 
-    def dlpack(self, array: Any, **asked: Any) -> Any:
+    def dlpack(self, array: object, **asked: object) -> Any:
         """Return the capsule of DLPack for an array."""
 
     def dlpack_device(self) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +48,8 @@ class Simulated:
         return {name: jit_kernel(functions[name], parameters)
                 for name, parameters in program.kernels.items()}
 
-    def launch(self, function: Any, blocks: Triple, threads: Triple, packing: Packing,
-               stream: int) -> None:
+    def launch(self, function: Callable[..., object], blocks: Triple, threads: Triple,
+               packing: Packing, stream: int) -> None:
         """Launch a kernel with the parameters that are packed."""
         arguments = packing.unpack()
         self._do(stream, lambda: run_kernel(function, blocks, threads, arguments))
@@ -144,7 +144,7 @@ def simulated_interface(x: Any) -> dict[str, Any] | None:
     return {**x._ary.__array_interface__, "version": 3, "stream": None}
 
 
-def array_at(span: DeviceSpan, owner: Any = None) -> np.ndarray:
+def array_at(span: DeviceSpan, owner: object = None) -> np.ndarray:
     """Return memory of the host as an array, which keeps its owner alive."""
     if not span.count:
         return np.zeros(0, span.dtype)
@@ -153,7 +153,7 @@ def array_at(span: DeviceSpan, owner: Any = None) -> np.ndarray:
     return np.frombuffer(memory, span.dtype)  # type: ignore[call-overload, no-any-return]
 
 
-def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: list[Any]) -> None:
+def run_kernel(kernel: Any, blocks: Triple, threads: Triple, arguments: Sequence[object]) -> None:
     """Run a kernel in the simulator, on memory of the host."""
     from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 

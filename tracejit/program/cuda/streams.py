@@ -40,7 +40,7 @@ def current_stream() -> Stream:
 
 
 @contextmanager
-def stream(given: Any) -> Iterator[None]:
+def stream(given: object) -> Iterator[None]:
     """Let calls of functions with `target="cuda"` run on a stream of the caller's.
 
     given -- a stream of CuPy, PyTorch, Numba or cuda.core, or whatever has `__cuda_stream__`; or
@@ -59,7 +59,7 @@ def stream(given: Any) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-def handle_of(given: Any) -> int:
+def handle_of(given: object) -> int:
     """Return the handle of a stream; 0 and 1 are the legacy default stream."""
     if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
         return given

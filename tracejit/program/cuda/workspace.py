@@ -83,7 +83,7 @@ class Workspace:
     kernels: dict[str, tuple[Any, Packing]]
 
     def __init__(self, program: DeviceProgram, device: Device, stream: Stream,
-                 functions: dict[str, Any]) -> None:
+                 functions: dict[str, object]) -> None:
         self.device, self.stream = device, stream
         self.lock = threading.RLock()
         self.kernels = {name: (functions[name], Packing(parameters))
@@ -140,7 +140,7 @@ class Workspace:
 
     # --- sequences of launches --------------------------------------------------------------------
 
-    def launch(self, key: Any, launches: Callable[[int], int]) -> None:
+    def launch(self, key: object, launches: Callable[[int], int]) -> None:
         """Launch a sequence: as captured, where it is the same as before.
 
         key      -- what it depends on: addresses and numbers; None: it cannot be captured
