@@ -6,15 +6,13 @@ SciPy's.
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from tracejit.codegen.libraries import find_blas
 
 __all__ = ["call_fortran"]
 
-def call_fortran(builder: Any, name: str, kinds: str, args: list[Any]) -> None:
+def call_fortran(builder: ir.IRBuilder, name: str, kinds: str, args: list[ir.Value]) -> None:
     """Emit a call of a Fortran routine.
 
     kinds -- per argument: "c" a character, "i" an integer, "l" a leading dimension, "s" a scalar,

@@ -6,7 +6,7 @@ its results are those of the same kernel called from Python, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -40,8 +40,9 @@ def kernel_type() -> Any:
     return ir.FunctionType(WORD, [POINTER, POINTER.as_pointer(), WORD.as_pointer()])
 
 
-def call_kernel(builder: Any, kernel: Kernel, entry: Any, pointers: Sequence[Any],
-                sizes: Sequence[Any], allocator: Any = None) -> tuple[Any, Any]:
+def call_kernel(builder: ir.IRBuilder, kernel: Kernel, entry: ir.Value,
+                pointers: Sequence[ir.Value], sizes: Sequence[ir.Value],
+                allocator: object = None) -> tuple[Any, Any]:
     """Emit a call of a kernel with a context of its own; return status and context.
 
     Its poll is 0: nobody is asked whether to leave.
@@ -58,15 +59,15 @@ def call_kernel(builder: Any, kernel: Kernel, entry: Any, pointers: Sequence[Any
     return status, ctx
 
 
-def _table(builder: Any, kind: Any, values: Sequence[Any]) -> Any:
+def _table(builder: ir.IRBuilder, kind: ir.Type, values: Sequence[ir.Value]) -> Any:
     table = builder.alloca(kind, size=WORD(max(len(values), 1)))
     for k, value in enumerate(values):
         builder.store(value, builder.gep(table, [WORD(k)]))
     return table
 
 
-def release_logs(builder: Any, kernel: Kernel, ctx: Any,
-                 free: Callable[[Any, Any], None]) -> None:
+def release_logs(builder: ir.IRBuilder, kernel: Kernel, ctx: ir.Value,
+                 free: Callable[[object, object], None]) -> None:
     """Emit the release of what the Logs of a kernel hold; `free` is given a block and its bytes."""
     for k, dtype in enumerate(kernel.logs):
         base, room = (builder.load(builder.gep(ctx, [WORD(LOGS + 2 * k + j)])) for j in (0, 1))
@@ -77,7 +78,8 @@ def release_logs(builder: Any, kernel: Kernel, ctx: Any,
 _RESIZE = "tracejit_resize"
 
 
-def resize(builder: Any, ctx: Any, block: Any, old_bytes: Any, new_bytes: Any) -> Any:
+def resize(builder: ir.IRBuilder, ctx: ir.Value, block: ir.Value, old_bytes: ir.Value,
+           new_bytes: ir.Value) -> Any:
     """Emit a call that resizes a block by the caller's allocator."""
     function = builder.module.globals.get(_RESIZE)
     if function is None:
@@ -92,7 +94,7 @@ def _resize_type() -> Any:
     return ir.FunctionType(POINTER, [POINTER, POINTER, WORD, WORD])
 
 
-def _define_resize(module: Any) -> None:
+def _define_resize(module: ir.Module) -> None:
     """`tracejit_resize(ctx, block, old bytes, new bytes)`: NULL where there is no allocator."""
     function = ir.Function(module, _resize_type(), _RESIZE)
     b = ir.IRBuilder(function.append_basic_block())
@@ -135,7 +137,7 @@ def _type_of(p: CParameter) -> Any:
     return _SCALARS.get((dtype.kind, dtype.itemsize)) or ir.IntType(8 * dtype.itemsize)
 
 
-def _define_main(module: Any, interface: CInterface, symbol: str, entry: Any) -> None:
+def _define_main(module: ir.Module, interface: CInterface, symbol: str, entry: ir.Value) -> None:
     kernel, parameters = interface.kernel, interface.parameters
     function = ir.Function(module, ir.FunctionType(WORD, [_type_of(p) for p in parameters]), symbol)
     b = ir.IRBuilder(function.append_basic_block())
@@ -159,13 +161,13 @@ def _define_main(module: Any, interface: CInterface, symbol: str, entry: Any) ->
     b.ret(status)
 
 
-def _in_memory(b: Any, value: Any) -> Any:
+def _in_memory(b: ir.IRBuilder, value: ir.Value) -> Any:
     place = b.alloca(value.type)
     b.store(value, place)
     return place
 
 
-def _return_if(b: Any, condition: Any, code: int) -> None:
+def _return_if(b: ir.IRBuilder, condition: ir.Value, code: int) -> None:
     with b.if_then(condition, likely=False):
         b.ret(WORD(code))
 
@@ -173,24 +175,24 @@ def _return_if(b: Any, condition: Any, code: int) -> None:
 class _Overflowing:
     """Arithmetic on words that notes where it overflows; all else is the builder's."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: ir.IRBuilder) -> None:
         self.builder, self.overflow = builder, BIT(0)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.builder, name)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: ir.Value, y: ir.Value) -> Any:
         return self._note(self.builder.sadd_with_overflow(x, y))
 
-    def mul(self, x: Any, y: Any) -> Any:
+    def mul(self, x: ir.Value, y: ir.Value) -> Any:
         return self._note(self.builder.smul_with_overflow(x, y))
 
-    def _note(self, pair: Any) -> Any:
+    def _note(self, pair: object) -> Any:
         self.overflow = self.builder.or_(self.overflow, self.builder.extract_value(pair, 1))
         return self.builder.extract_value(pair, 0)
 
 
-def _check_sizes(b: Any, interface: CInterface, known: dict[Any, Any]) -> Any:
+def _check_sizes(b: ir.IRBuilder, interface: CInterface, known: Mapping[Any, object]) -> Any:
     """Return from the function with a code where sizes do not fit; else give the workspace's bytes.
 
     Where it needs any, there are some more for aligning it.
@@ -221,7 +223,7 @@ def _check_sizes(b: Any, interface: CInterface, known: dict[Any, Any]) -> Any:
     return room
 
 
-def _define_workspace(module: Any, interface: CInterface, symbol: str) -> None:
+def _define_workspace(module: ir.Module, interface: CInterface, symbol: str) -> None:
     kind = ir.FunctionType(WORD, [WORD] * len(interface.sizing))
     function = ir.Function(module, kind, symbol)
     b = ir.IRBuilder(function.append_basic_block())
@@ -229,11 +231,11 @@ def _define_workspace(module: Any, interface: CInterface, symbol: str) -> None:
     b.ret(_check_sizes(b, interface, known))
 
 
-def _define_message(module: Any, interface: CInterface, symbol: str) -> None:
+def _define_message(module: ir.Module, interface: CInterface, symbol: str) -> None:
     function = ir.Function(module, ir.FunctionType(POINTER, [WORD]), symbol)
     b = ir.IRBuilder(function.append_basic_block())
 
-    def returns(block: Any, text: str) -> None:
+    def returns(block: ir.Block, text: str) -> None:
         content = ir.Constant(ir.ArrayType(BYTE, len(text.encode()) + 1),
                               bytearray(text.encode() + b"\0"))
         held = ir.GlobalVariable(module, content.type, module.get_unique_name("text"))

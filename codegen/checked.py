@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import types
@@ -11,6 +12,11 @@ from numba.extending import intrinsic, models, register_model
 
 from tracejit.codegen.context import BAD_BUFFER
 from tracejit.codegen.pointers import Ptr, lowering, ptr_getitem, ptr_setitem
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
 
 __all__ = ["CheckedPtr", "within"]
 
@@ -20,7 +26,7 @@ WORD = ir.IntType(64)
 class CheckedPtr(Ptr):
     """A pointer with its buffer's number and size; an index outside is noted and not followed."""
 
-    def __init__(self, dtype: Any, scope: int, number: int) -> None:
+    def __init__(self, dtype: types.Type, scope: int, number: int) -> None:
         super().__init__(dtype, scope)
         self.number = number
         self.plain = Ptr(dtype, scope)
@@ -31,18 +37,20 @@ class CheckedPtr(Ptr):
 class CheckedPtrModel(models.StructModel):
     """The pointer, the number of elements, and the kernel's context."""
 
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm: object, fe_type: types.Type) -> None:
         members = [("data", fe_type.plain), ("size", types.int64),
                    ("context", types.CPointer(types.int64))]
         super().__init__(dmm, fe_type, members)
 
 
 @intrinsic(prefer_literal=True)
-def within(typingctx: Any, ctx: Any, pointer: Any, size: Any, number: Any) -> Any:
+def within(typingctx: TypingContext, ctx: types.Type, pointer: types.Type, size: types.Type,
+           number: types.Type) -> Any:
     """Return a pointer that checks its indices against a size."""
     result = CheckedPtr(pointer.dtype, pointer.scope, number.literal_value)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         made = context.get_value_type(result)(ir.Undefined)
         for k, part in enumerate((args[1], args[2], args[0])):
             made = builder.insert_value(made, part, k)
@@ -51,7 +59,8 @@ def within(typingctx: Any, ctx: Any, pointer: Any, size: Any, number: Any) -> An
     return result(ctx, pointer, types.int64, number), generate
 
 
-def _checked(builder: Any, kind: CheckedPtr, value: Any, index: Any) -> tuple[Any, Any]:
+def _checked(builder: ir.IRBuilder, kind: CheckedPtr, value: ir.Value,
+             index: ir.Value) -> tuple[Any, Any]:
     """Return the bare pointer and an index inside, noting where it was not."""
     data, size, context = (builder.extract_value(value, k) for k in range(3))
     inside = builder.icmp_unsigned("<", index, size)
@@ -62,7 +71,8 @@ def _checked(builder: Any, kind: CheckedPtr, value: Any, index: Any) -> tuple[An
 
 
 @lowering.lower(operator.getitem, CheckedPtr, types.Integer)
-def checked_getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def checked_getitem(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                    args: Sequence[ir.Value]) -> Any:
     """Load an element."""
     kind = sig.args[0]
     place = _checked(builder, kind, *args)
@@ -70,7 +80,8 @@ def checked_getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 @lowering.lower(operator.setitem, CheckedPtr, types.Integer, types.Any)
-def checked_setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def checked_setitem(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                    args: Sequence[ir.Value]) -> Any:
     """Store an element."""
     kind = sig.args[0]
     place = _checked(builder, kind, *args[:2])

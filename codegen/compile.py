@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -71,7 +71,7 @@ class MachineCode:
 class _Library(JITCodeLibrary):
     """A code library that only parses what it is given; LLVM's passes run once, later."""
 
-    def add_ir_module(self, ir_module: Any) -> None:
+    def add_ir_module(self, ir_module: object) -> None:
         self.parsed = llvm.parse_assembly(str(ir_module))
 
 
@@ -90,12 +90,12 @@ class _Lower(lowering.Lower):
         if self.flags.dbg_directives_only:
             self.debuginfo = LineTables(self.module, self.func_ir.loc.filename)
 
-    def post_block(self, block: Any) -> None:
+    def post_block(self, block: object) -> None:
         super().post_block(block)
         if block in self.single_vectors:
             mark_single_vectors(self.module, self.builder.block.terminator)
 
-    def lower_assign(self, ty: Any, inst: Any) -> Any:
+    def lower_assign(self, ty: object, inst: Any) -> Any:
         value, given = inst.value, ty
         if isinstance(value, numba_ir.Var):
             given = self.typeof(value.name)
@@ -107,7 +107,7 @@ class _Lower(lowering.Lower):
             raise CompilerError(f"{inst.target.name} is of type {ty}, and given a {given}")
         return super().lower_assign(ty, inst)
 
-    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+    def lower_binop(self, resty: object, expr: Any, op: object) -> Any:
         signature = self.fndesc.calltypes[expr]
         key = (op, signature.args)
         if key not in _OPERATORS:
@@ -177,7 +177,7 @@ class _TypingContext(typing.Context):
         self.__dict__ = shared.__dict__
         self.__dict__.setdefault("_tj_resolved", {})
 
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+    def resolve_function_type(self, func: Callable[..., object], args: Any, kws: object) -> Any:
         if kws or not all(isinstance(t, (types.Number, types.Boolean, Ptr)) for t in args):
             return super().resolve_function_type(func, args, kws)
         key = (func, tuple(args))
@@ -186,7 +186,7 @@ class _TypingContext(typing.Context):
             resolved[key] = super().resolve_function_type(func, args, kws)
         return resolved[key]
 
-    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+    def resolve_setitem(self, target: object, index: object, value: object) -> Any:
         key = ("setitem", target, index, value)
         resolved = self._tj_resolved
         if key not in resolved:
@@ -218,7 +218,7 @@ def signature_of(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype], has_ar
     return (types.CPointer(types.int64), *pointers, *arena, *(types.int64,) * sizes)
 
 
-def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+def compile_kernel(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
                    beside: Sequence[str] = ()) -> MachineCode:
     """Compile a kernel and an entry `symbol(ctx, pointers, sizes)` that takes its arguments from
     tables; `beside` is LLVM text to go with it, whose functions stay visible.
@@ -227,14 +227,14 @@ def compile_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
         return _compile(fn, signature, symbol, beside)
 
 
-def optimised_kernel(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
-                     machine: Any) -> Any:
+def optimised_kernel(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
+                     machine: llvm.TargetMachine) -> Any:
     """Return the optimised module of a kernel and its entry, made for a target machine."""
     with _undisturbed():
         return _optimise(_translate(fn, signature, symbol, machine), machine)
 
 
-def assembly_of(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+def assembly_of(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
                 beside: Sequence[str] = (), *, with_lines: bool = False) -> str:
     """Return the assembly of what `compile_kernel` makes, by compiling again.
 
@@ -262,7 +262,7 @@ def _undisturbed() -> Iterator[None]:
                 gc.enable()
 
 
-def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
+def _compile(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
              beside: Sequence[str]) -> MachineCode:
     start = perf_counter()
     machine = target_machine()
@@ -278,14 +278,14 @@ def _compile(fn: FunctionType, signature: tuple[Any, ...], symbol: str,
     return MachineCode(bitcode, object_code, engine, times)
 
 
-def _linked(module: Any, beside: Sequence[str]) -> Any:
+def _linked(module: llvm.ModuleRef, beside: Sequence[str]) -> Any:
     for text in beside:
         module.link_in(llvm.parse_assembly(text))
     return module
 
 
-def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machine: Any,
-               with_lines: bool = False) -> Any:
+def _translate(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,
+               machine: llvm.TargetMachine, with_lines: bool = False) -> Any:
     """Return the module of a kernel and its entry, as Numba's front end makes it."""
     load_libmvec()
     typing_context, target_context = _contexts()
@@ -302,14 +302,14 @@ def _translate(fn: FunctionType, signature: tuple[Any, ...], symbol: str, machin
     return module
 
 
-def _internalize(module: Any, symbol: str) -> None:
+def _internalize(module: llvm.ModuleRef, symbol: str) -> None:
     """Make the entry the only function that is visible from outside."""
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = "internal"
 
 
-def _optimise(module: Any, machine: Any) -> Any:
+def _optimise(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> Any:
     builder = llvm.create_pass_builder(machine, _tuning())
     builder.getModulePassManager().run(module, builder)
     return module
@@ -323,7 +323,7 @@ def _tuning() -> Any:
     return options
 
 
-def _entry(fndesc: Any, signature: tuple[Any, ...], symbol: str, triple: str,
+def _entry(fndesc: Any, signature: tuple[types.Type, ...], symbol: str, triple: str,
            with_lines: bool) -> str:
     """Return LLVM text of `i64 symbol(ctx, pointers, sizes)`, which calls the kernel.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -12,6 +12,11 @@ from numba.extending import intrinsic
 from tracejit.codegen.context import LOGS, POLL
 from tracejit.codegen.pointers import NUMBA_TYPES, Ptr
 from tracejit.ir.dtypes import DTYPES
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
 
 __all__ = ["Reallocate", "context_names", "realloc"]
 
@@ -34,16 +39,18 @@ def context_names(reallocate: Reallocate) -> dict[str, Any]:
             "log_capacity": log_capacity, "log_grow": _log_growth(reallocate)}
 
 
-def _word(builder: Any, context_pointer: Any, k: int) -> Any:
+def _word(builder: ir.IRBuilder, context_pointer: ir.Value, k: int) -> Any:
     return builder.gep(context_pointer, [ir.IntType(64)(k)])
 
 
 @intrinsic
-def fail(typingctx: Any, ctx: Any, status: Any, a: Any, b: Any) -> Any:
+def fail(typingctx: TypingContext, ctx: types.Type, status: types.Type, a: types.Type,
+         b: types.Type) -> Any:
     """Note which failure it is, and two numbers for its message; return the status."""
     kinds = [types.unliteral(v) for v in (a, b)]
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         base, code, *rest = args
         for k, (value, kind) in enumerate(zip(rest, kinds, strict=True)):
             number = context.cast(builder, value, kind, f64)
@@ -55,13 +62,14 @@ def fail(typingctx: Any, ctx: Any, status: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def interrupted(typingctx: Any, ctx: Any, i: Any, mask: Any) -> Any:
+def interrupted(typingctx: TypingContext, ctx: types.Type, i: types.Type, mask: types.Type) -> Any:
     """Ask whether to leave the kernel, in iterations i of which the bits of the mask are all set.
 
     The question reads and writes nothing that the kernel does.
     """
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         word = ir.IntType(64)
         bits = word(mask.literal_value)
         count = context.cast(builder, args[1], sig.args[1], i64)
@@ -81,12 +89,14 @@ def interrupted(typingctx: Any, ctx: Any, i: Any, mask: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def log_base(typingctx: Any, ctx: Any, number: Any, scope: Any) -> Any:
+def log_base(typingctx: TypingContext, ctx: types.Type, number: types.Type,
+             scope: types.Type) -> Any:
     """Return where a Log's memory is now; the tag of its scope also says its dtype."""
     kind, k = scope.literal_value.split(":")
     result = Ptr(NUMBA_TYPES[DTYPES[kind]], int(k))
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         word = builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value))
         return builder.inttoptr(word, context.get_value_type(result))
 
@@ -94,26 +104,29 @@ def log_base(typingctx: Any, ctx: Any, number: Any, scope: Any) -> Any:
 
 
 @intrinsic
-def advance(typingctx: Any, pointer: Any, count: Any) -> Any:
+def advance(typingctx: TypingContext, pointer: types.Type, count: types.Type) -> Any:
     """Return a pointer to a later element."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         return builder.gep(args[0], [args[1]])
 
     return pointer(pointer, i64), generate
 
 
 @intrinsic(prefer_literal=True)
-def log_capacity(typingctx: Any, ctx: Any, number: Any) -> Any:
+def log_capacity(typingctx: TypingContext, ctx: types.Type, number: types.Type) -> Any:
     """Return how many elements a Log has room for."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         return builder.load(_word(builder, args[0], LOGS + 2 * number.literal_value + 1))
 
     return i64(ctx, number), generate
 
 
-def realloc(builder: Any, ctx: Any, block: Any, old_bytes: Any, new_bytes: Any) -> Any:
+def realloc(builder: ir.IRBuilder, ctx: ir.Value, block: ir.Value, old_bytes: ir.Value,
+            new_bytes: ir.Value) -> Any:
     """Emit a call of C's `realloc`."""
     function = builder.module.globals.get("realloc") or ir.Function(
         builder.module, ir.FunctionType(block.type, [block.type, new_bytes.type]), "realloc")
@@ -122,13 +135,15 @@ def realloc(builder: Any, ctx: Any, block: Any, old_bytes: Any, new_bytes: Any) 
 
 def _log_growth(reallocate: Reallocate) -> Any:
     @intrinsic(prefer_literal=True)
-    def log_grow(typingctx: Any, ctx: Any, number: Any, needed: Any, size: Any) -> Any:
+    def log_grow(typingctx: TypingContext, ctx: types.Type, number: types.Type, needed: types.Type,
+                 size: types.Type) -> Any:
         """Double a Log's room where it is not enough; nonzero if there is no memory.
 
         A loop that runs again finds the room that its last run has left, and need not grow it.
         """
 
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             word = ir.IntType(64)
             place = _word(builder, args[0], LOGS + 2 * number.literal_value)
             room = _word(builder, args[0], LOGS + 2 * number.literal_value + 1)
@@ -139,8 +154,8 @@ def _log_growth(reallocate: Reallocate) -> Any:
                 builder.store(builder.zext(failed, word), result)
             return builder.load(result)
 
-        def _grown(builder: Any, ctx: Any, place: Any, room: Any, needed: Any,
-                   itemsize: int) -> Any:
+        def _grown(builder: ir.IRBuilder, ctx: ir.Value, place: object, room: object,
+                   needed: ir.Value, itemsize: int) -> Any:
             word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
             before = builder.load(room)
             doubled = builder.mul(before, word(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 from llvmlite.binding.value import Linkage
@@ -17,6 +17,9 @@ from tracejit.codegen.compile import optimised_kernel
 from tracejit.codegen.machine import target_machine
 from tracejit.codegen.scalars import SCALARS
 from tracejit.errors import ExportError
+
+if TYPE_CHECKING:
+    from numba.core import types
 
 __all__ = ["CPUS", "ExportedCode", "cpu_description", "export_kernel", "vector_widths"]
 
@@ -56,8 +59,8 @@ def cpu_description(cpu: str | None) -> str:
     return cpu or f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
-def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: CInterface, symbol: str,
-                  cpu: str | None) -> ExportedCode:
+def export_kernel(fn: FunctionType, signature: tuple[types.Type, ...], interface: CInterface,
+                  symbol: str, cpu: str | None) -> ExportedCode:
     """Compile a kernel with its C functions; only these are visible.
 
     The kernel is optimised alone, as it is for calls from Python.
@@ -83,7 +86,7 @@ def export_kernel(fn: FunctionType, signature: tuple[Any, ...], interface: CInte
     return ExportedCode(machine.emit_object(module), needed)
 
 
-def _run(module: Any, machine: Any, *passes: str) -> None:
+def _run(module: object, machine: llvm.TargetMachine, *passes: str) -> None:
     manager = llvm.create_new_module_pass_manager()
     for name in passes:
         getattr(manager, name)()

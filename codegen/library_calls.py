@@ -6,7 +6,8 @@ for as `C' = B' A'`, and a lower triangle is an upper one.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import types
@@ -16,13 +17,18 @@ from tracejit.codegen.blas import call_fortran
 from tracejit.codegen.libraries import find_blas
 from tracejit.errors import Refusal
 
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
+
 __all__ = ["names"]
 
 i64 = types.int64
 WORD = ir.IntType(64)
 
 
-def _letter(pointer: Any) -> str:
+def _letter(pointer: types.Type) -> str:
     return "s" if pointer.dtype is types.float32 else "d"
 
 
@@ -31,11 +37,13 @@ def _char(c: str) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def gemm(typingctx: Any, left: Any, right: Any, m: Any, n: Any, k: Any, a: Any, lda: Any, b: Any,
-         ldb: Any, c: Any) -> Any:
+def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types.Type,
+         n: types.Type, k: types.Type, a: types.Type, lda: types.Type, b: types.Type,
+         ldb: types.Type, c: types.Type) -> Any:
     """C[m, n] = op(A)[m, k] op(B)[k, n]; `left` and `right` are "N" or "T"."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         _, _, rows, columns, inner, a_, lda_, b_, ldb_, c_ = args
         kind = context.get_value_type(a.dtype)
         one, zero = kind(1.0), kind(0.0)
@@ -48,10 +56,11 @@ def gemm(typingctx: Any, left: Any, right: Any, m: Any, n: Any, k: Any, a: Any, 
 
 
 @intrinsic
-def potrf(typingctx: Any, n: Any, a: Any) -> Any:
+def potrf(typingctx: TypingContext, n: types.Type, a: types.Type) -> Any:
     """Overwrite the lower triangle of a matrix by its Cholesky factor; nonzero if there is none."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         with builder.goto_entry_block():
             info = builder.alloca(WORD)
         builder.store(WORD(0), info)
@@ -63,10 +72,11 @@ def potrf(typingctx: Any, n: Any, a: Any) -> Any:
 
 
 @intrinsic
-def getrf(typingctx: Any, n: Any, a: Any, pivots: Any) -> Any:
+def getrf(typingctx: TypingContext, n: types.Type, a: types.Type, pivots: types.Type) -> Any:
     """Overwrite a matrix by the LU factors of its transpose; nonzero if it is singular."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         with builder.goto_entry_block():
             info = builder.alloca(WORD)
         builder.store(WORD(0), info)
@@ -81,14 +91,15 @@ def getrf(typingctx: Any, n: Any, a: Any, pivots: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def trsm(typingctx: Any, triangle: Any, transposed: Any, diagonal: Any, n: Any, m: Any, a: Any,
-         b: Any) -> Any:
+def trsm(typingctx: TypingContext, triangle: types.Type, transposed: types.Type,
+         diagonal: types.Type, n: types.Type, m: types.Type, a: types.Type, b: types.Type) -> Any:
     """Overwrite B[n, m] by the solution of op(A) X = B.
 
     triangle -- the part of A in memory: "L" or "U", as a row-major matrix
     """
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         _, _, _, rows, columns, a_, b_ = args
         stored = "U" if triangle.literal_value == "L" else "L"
         kind = context.get_value_type(a.dtype)

@@ -18,7 +18,7 @@ __all__ = ["LineTables"]
 class LineTables(DummyDIBuilder):
     """Marks the instructions of one module with lines of one file, for Numba's lowering."""
 
-    def __init__(self, module: Any, path: str) -> None:
+    def __init__(self, module: ir.Module, path: str) -> None:
         self.module = module
         place = Path(path)
         self.file = module.add_debug_info(
@@ -30,8 +30,8 @@ class LineTables(DummyDIBuilder):
         self.type = module.add_debug_info("DISubroutineType", {"types": module.add_metadata([])})
         self.subprogram: Any = None
 
-    def mark_subprogram(self, function: Any, qualname: str, argnames: Any = (),
-                        argtypes: Any = (), line: int = 1) -> None:
+    def mark_subprogram(self, function: Any, qualname: str, argnames: object = (),
+                        argtypes: object = (), line: int = 1) -> None:
         """Say which function the lines that follow are of."""
         self.subprogram = self.module.add_debug_info("DISubprogram", {
             "name": qualname, "scope": self.file, "file": self.file, "line": line,
@@ -39,7 +39,7 @@ class LineTables(DummyDIBuilder):
             "isOptimized": True, "unit": self.unit}, is_distinct=True)
         function.set_metadata("dbg", self.subprogram)
 
-    def mark_location(self, builder: Any, line: int) -> None:
+    def mark_location(self, builder: ir.IRBuilder, line: int) -> None:
         """Mark the instructions that follow with a line."""
         builder.debug_metadata = self.module.add_debug_info(
             "DILocation", {"line": line, "column": 1, "scope": self.subprogram})

@@ -42,10 +42,10 @@ else:
     class cached_property:
         """What a tree says of itself, found once: `functools.cached_property` without its lock."""
 
-        def __init__(self, find: Callable[[Any], Any]) -> None:
+        def __init__(self, find: Callable[[object], object]) -> None:
             self.find, self.name, self.__doc__ = find, find.__name__, find.__doc__
 
-        def __get__(self, tree: Any, kind: Any = None) -> Any:
+        def __get__(self, tree: object, kind: object = None) -> Any:
             if tree is None:
                 return self
             tree.__dict__[self.name] = found = self.find(tree)

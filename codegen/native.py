@@ -7,8 +7,8 @@ array that it returned has another shape than was expected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -21,6 +21,11 @@ from tracejit.codegen.pointers import Ptr
 from tracejit.ir.types import Aval
 from tracejit.ir.user_text import identifier
 
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
+
 __all__ = ["bind_native", "native_names", "pointer_or_word", "table_of"]
 
 WORD = ir.IntType(64)
@@ -28,7 +33,8 @@ _BOUND: dict[tuple[Any, ...], tuple[str, Any]] = {}
 """The symbol of each function for each types, and the C function, which must be kept."""
 
 
-def bind_native(name: str, fn: Any, operands: Sequence[Aval], results: Sequence[Aval]) -> str:
+def bind_native(name: str, fn: Callable[..., object], operands: Sequence[Aval],
+                results: Sequence[Aval]) -> str:
     """Return the symbol under which compiled code finds a function for operands of these types."""
     key = (fn, *((a.dtype, a.ndim) for a in operands), "->", *((a.dtype, a.ndim) for a in results))
     if key not in _BOUND:
@@ -68,21 +74,23 @@ def _wrapper_source(operands: Sequence[Aval], results: Sequence[Aval]) -> str:
 
 
 @intrinsic
-def _at(typingctx: Any, address: Any) -> Any:
+def _at(typingctx: TypingContext, address: types.Type) -> Any:
     """An address as a pointer."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
 
     return types.voidptr(types.int64), generate
 
 
 @intrinsic
-def _slot(typingctx: Any, x: Any) -> Any:
+def _slot(typingctx: TypingContext, x: types.Type) -> Any:
     """The address of a scalar, put into memory for the length of a call."""
     kind = types.unliteral(x)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         data = context.data_model_manager[kind].as_data(builder, args[0])
         with builder.goto_entry_block():
             place = builder.alloca(data.type)
@@ -92,12 +100,12 @@ def _slot(typingctx: Any, x: Any) -> Any:
     return types.int64(kind), generate
 
 
-def pointer_or_word(kind: Any) -> Any:
+def pointer_or_word(kind: types.Type) -> Any:
     """Return the type in which a pointer or a number is given for a table."""
     return kind if isinstance(kind, Ptr) else types.int64
 
 
-def table_of(builder: Any, words: Sequence[Any]) -> Any:
+def table_of(builder: ir.IRBuilder, words: Sequence[ir.Value]) -> Any:
     """Return a table, in memory for the length of a call, of words and of pointers as such."""
     with builder.goto_entry_block():
         table = builder.alloca(WORD, size=WORD(max(len(words), 1)))
@@ -111,12 +119,13 @@ def table_of(builder: Any, words: Sequence[Any]) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def _call_native(typingctx: Any, symbol: Any, *words: Any) -> Any:
+def _call_native(typingctx: TypingContext, symbol: types.Type, *words: types.Type) -> Any:
     """Call a user's function: the words of its operands, then those of its results."""
     given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
     kinds = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         table = table_of(builder, [builder.extract_value(args[1], k) for k in range(len(kinds))])
         name = symbol.literal_value
         function = builder.module.globals.get(name) or ir.Function(

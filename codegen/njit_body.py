@@ -7,7 +7,7 @@ raises what the kernel reports.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -21,6 +21,9 @@ from tracejit.codegen.njit_errors import raise_formatted
 from tracejit.codegen.njit_memory import NjitMemory
 from tracejit.codegen.plan import plan_dims
 from tracejit.codegen.pointers import NUMBA_TYPES
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
 
 __all__ = ["Body"]
 
@@ -42,8 +45,8 @@ class _Place(Loc):
 class Body:
     """The body of a call's function, emitted in the order in which it runs."""
 
-    def __init__(self, context: Any, builder: Any, call: NjitCall, machine: Machine,
-                 inlined: bool) -> None:
+    def __init__(self, context: TargetContext, builder: ir.IRBuilder, call: NjitCall,
+                 machine: Machine, inlined: bool) -> None:
         self.context, self.builder, self.call, self.machine = context, builder, call, machine
         self.inlined, self.kernel = inlined, machine.kernel
         self.memory = NjitMemory(context, builder)
@@ -52,7 +55,7 @@ class Body:
         self.arrays: dict[int, Any] = {}
         """The inputs that are arrays, by their numbers."""
 
-    def emit(self, args: Sequence[Any]) -> None:
+    def emit(self, args: Sequence[ir.Value]) -> None:
         """Emit everything from the arguments to the result."""
         leaves = [leaf for kind, value in zip(self.call.args, args, strict=True)
                   for leaf in self._leaves(kind, value)]
@@ -77,14 +80,14 @@ class Body:
 
     # --- arguments ------------------------------------------------------------------------------
 
-    def _leaves(self, kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    def _leaves(self, kind: types.Type, value: ir.Value) -> Iterator[tuple[Any, Any]]:
         if isinstance(kind, types.BaseTuple):
             for k, part in enumerate(kind.types):
                 yield from self._leaves(part, self.builder.extract_value(value, k))
         elif not isinstance(kind, types.NoneType):
             yield types.unliteral(kind), value
 
-    def _inputs(self, leaves: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+    def _inputs(self, leaves: Sequence[tuple[object, object]]) -> tuple[list[Any], list[Any]]:
         """Return the addresses of the kernel's inputs, and the dims that the plan is made from."""
         pointers: list[Any] = []
         dims: list[Any] = []
@@ -132,7 +135,7 @@ class Body:
                        content.itemsize, None)
         return kind, array._getvalue()
 
-    def _place(self, kind: Any, value: Any) -> Any:
+    def _place(self, kind: types.Type, value: ir.Value) -> Any:
         """Return stack memory with a number in it."""
         data = self.context.data_model_manager[kind].as_data(self.builder, value)
         place = cgutils.alloca_once(self.builder, data.type)
@@ -141,7 +144,7 @@ class Body:
 
     # --- the plan, results and workspace --------------------------------------------------------
 
-    def _plan(self, dims: Sequence[Any]) -> list[Any]:
+    def _plan(self, dims: Sequence[ir.Value]) -> list[Any]:
         """Return sizes, the shapes of results and the bytes of the workspace."""
         planned = plan_dims(self.kernel)
         if self.machine.is_fixed:
@@ -153,7 +156,7 @@ class Body:
             self._leave(self.machine.misfit, [])
         return [b.load(b.gep(made, [WORD(k)])) for k in range(len(planned))]
 
-    def _outputs(self, shapes: Sequence[Any]) -> list[Any]:
+    def _outputs(self, shapes: Sequence[ir.Value]) -> list[Any]:
         """Make the results; return their addresses."""
         pointers = []
         for a in self.kernel.graph.outputs:
@@ -173,7 +176,7 @@ class Body:
 
     # --- the kernel -----------------------------------------------------------------------------
 
-    def _run(self, pointers: Sequence[Any], sizes: Sequence[Any]) -> tuple[Any, Any]:
+    def _run(self, pointers: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> tuple[Any, Any]:
         """Call the kernel; return its context and status."""
         b, logs = self.builder, len(self.kernel.logs)
         ctx = self._words(LOGS + 2 * logs)
@@ -192,7 +195,7 @@ class Body:
             self.memory.blocks.append(b.inttoptr(word, POINTER))
         return ctx, status
 
-    def _fail(self, ctx: Any, status: Any) -> None:
+    def _fail(self, ctx: ir.Value, status: ir.Value) -> None:
         """Raise what a status means."""
         b = self.builder
         numbers = b.bitcast(ctx, ir.DoubleType().as_pointer())
@@ -203,7 +206,7 @@ class Body:
         self._leave(self.machine.failures[-1] if self.machine.failures else self.machine.misfit,
                     found)
 
-    def _leave(self, raises: Raises, numbers: Sequence[Any]) -> None:
+    def _leave(self, raises: Raises, numbers: Sequence[ir.Value]) -> None:
         """Give back all memory and return with an exception."""
         self.memory.free()
         for kind, value in self.results:
@@ -223,7 +226,7 @@ class Body:
     def _result(self) -> Any:
         results, constants = iter(self.results), iter(self.call.constants)
 
-        def value_of(kind: Any) -> Any:
+        def value_of(kind: types.Type) -> Any:
             if isinstance(kind, types.BaseTuple):
                 parts = [value_of(part) for part in kind.types]
                 return self.context.make_tuple(self.builder, kind, parts)
@@ -245,7 +248,7 @@ class Body:
     def _words(self, count: int) -> Any:
         return cgutils.alloca_once(self.builder, WORD, size=max(1, count))
 
-    def _table(self, values: Sequence[Any]) -> Any:
+    def _table(self, values: Sequence[ir.Value]) -> Any:
         """Return stack memory with words or pointers in it."""
         kind = values[0].type if values else WORD
         table = cgutils.alloca_once(self.builder, kind, size=max(1, len(values)))
@@ -253,6 +256,6 @@ class Body:
             self.builder.store(value, self.builder.gep(table, [WORD(k)]))
         return table
 
-    def _call_address(self, address: int, *args: Any) -> Any:
+    def _call_address(self, address: int, *args: ir.Value) -> Any:
         kind = ir.FunctionType(WORD, [a.type for a in args]).as_pointer()
         return self.builder.call(self.builder.inttoptr(WORD(address), kind), args)

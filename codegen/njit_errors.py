@@ -7,13 +7,16 @@ fields; the exception is then that kind with the message that Python code gets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
 from numba.core.callconv import CPUCallConv
 
 from tracejit.errors import RAISABLE
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
 
 __all__ = ["formatted", "raise_formatted"]
 
@@ -41,7 +44,7 @@ def formatted(kind: type[Exception]) -> type[Exception]:
 class _Convention(CPUCallConv):
     """Numba's calling convention, for functions that have no environment."""
 
-    def emit_unwrap_dynamic_exception_fn(self, module: Any, st_type: Any, nb_types: Any) -> Any:
+    def emit_unwrap_dynamic_exception_fn(self, module: Any, st_type: Any, nb_types: object) -> Any:
         """Return the function that makes Python floats of the numbers, and frees them."""
         count = len(st_type)
         name = f"tracejit_floats_{count}"
@@ -59,8 +62,9 @@ class _Convention(CPUCallConv):
         return function
 
 
-def raise_formatted(context: Any, builder: Any, kind: type[Exception], message: str,
-                    numbers: Sequence[Any], place: Any, function: str) -> None:
+def raise_formatted(context: TargetContext, builder: ir.IRBuilder, kind: type[Exception],
+                    message: str, numbers: Sequence[ir.Value], place: object,
+                    function: str) -> None:
     """Emit the return from a function with an exception, its message made of floats."""
     types = (None, *(None for _ in numbers))
     _Convention(context).return_dynamic_user_exc(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -19,13 +19,17 @@ from tracejit.codegen.njit_call import Machine, NjitCall
 from tracejit.codegen.njit_memory import STACK_ARENA
 from tracejit.codegen.plan import plan_dims
 
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+
 __all__ = ["emit_call"]
 
 MOST_INSTRUCTIONS = 500
 """The size of the largest kernel that goes along with its callers."""
 
 
-def emit_call(context: Any, builder: Any, call: NjitCall, args: Sequence[Any]) -> Any:
+def emit_call(context: TargetContext, builder: ir.IRBuilder, call: NjitCall,
+              args: Sequence[ir.Value]) -> Any:
     """Emit a call into a function that Numba compiles."""
     if call.built is None:
         call.built = _build(context, call)
@@ -34,7 +38,7 @@ def emit_call(context: Any, builder: Any, call: NjitCall, args: Sequence[Any]) -
     return context.call_internal(builder, descriptor, call.result(*call.args), args)
 
 
-def _build(context: Any, call: NjitCall) -> tuple[Any, Any]:
+def _build(context: TargetContext, call: NjitCall) -> tuple[Any, Any]:
     """Return the description of a call's function, and the code library that has it."""
     machine = call.compile()
     name = f"{machine.symbol}_njit"
@@ -57,7 +61,7 @@ def _build(context: Any, call: NjitCall) -> tuple[Any, Any]:
     return descriptor, library
 
 
-def _forbid_caching(module: Any, name: str) -> None:
+def _forbid_caching(module: ir.Module, name: str) -> None:
     """Let Numba refuse `cache=True` in callers: reloaded, they would have the gradient of old.
 
     Numba looks for names that begin so; a weak variable stays although nothing uses it.

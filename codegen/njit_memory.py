@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import cgutils
 from numba.np.arrayobj import make_array, populate_array
+
+if TYPE_CHECKING:
+    from numba.core import types
+    from numba.core.base import BaseContext as TargetContext
 
 __all__ = ["STACK_ARENA", "NjitMemory", "c_call"]
 
@@ -21,7 +25,7 @@ ALIGNMENT = 64
 class NjitMemory:
     """What one function takes; where there is none, code goes on and does not touch it."""
 
-    def __init__(self, context: Any, builder: Any) -> None:
+    def __init__(self, context: TargetContext, builder: ir.IRBuilder) -> None:
         self.context, self.builder = context, builder
         self.blocks: list[Any] = []
         """Blocks of the C library, or null, that the function has to free."""
@@ -40,7 +44,7 @@ class NjitMemory:
         for block in self.blocks:
             c_call(self.builder, "free", ir.VoidType(), block)
 
-    def block(self, size: Any) -> Any:
+    def block(self, size: ir.Value) -> Any:
         """Return a block of the C library."""
         b = self.builder
         place = cgutils.alloca_once_value(b, ir.Constant(POINTER, None))
@@ -49,7 +53,7 @@ class NjitMemory:
         self.blocks.append(b.load(place))
         return self.blocks[-1]
 
-    def arena(self, needed: Any, known: int | None) -> Any:
+    def arena(self, needed: ir.Value, known: int | None) -> Any:
         """Return the workspace: on the stack if it is small.
 
         known -- its bytes, where they are the same in all calls
@@ -72,7 +76,7 @@ class NjitMemory:
         self.failures.append(b.load(missing))
         return b.load(chosen)
 
-    def new_array(self, kind: Any, shape: Sequence[Any]) -> Any:
+    def new_array(self, kind: types.Type, shape: Sequence[ir.Value]) -> Any:
         """Return a C-contiguous array, which belongs to who gets it."""
         b, nrt = self.builder, self.context.nrt
         data = self.context.get_data_type(kind.dtype)
@@ -88,7 +92,7 @@ class NjitMemory:
         populate_array(array, b.load(address), list(shape), strides, size, meminfo)
         return array
 
-    def contiguous(self, kind: Any, array: Any) -> Any:
+    def contiguous(self, kind: types.Type, array: ir.Value) -> Any:
         """Return the elements of an array one after the other: of a copy where they are not so."""
         if kind.layout == "C" and kind.aligned:
             return array.data
@@ -107,7 +111,7 @@ class NjitMemory:
             b.store(b.add(k, WORD(1)), place)
         return copy
 
-    def bytes_of(self, shape: Sequence[Any], size: int) -> Any:
+    def bytes_of(self, shape: Sequence[ir.Value], size: int) -> Any:
         """Return the bytes of an array with elements of a size."""
         total = WORD(size)
         for n in shape:
@@ -115,7 +119,7 @@ class NjitMemory:
         return total
 
 
-def c_call(builder: Any, name: str, result: Any, *args: Any) -> Any:
+def c_call(builder: ir.IRBuilder, name: str, result: ir.Type, *args: Any) -> Any:
     """Emit the call of a C function."""
     kind = ir.FunctionType(result, [a.type for a in args])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)

@@ -7,9 +7,9 @@ decided by a *resolver*, which traces the function for the Numba types of the ca
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numba.core import types
 from numba.core.imputils import Registry
@@ -20,6 +20,10 @@ from numba.extending import NativeValue, models, register_model, unbox
 from tracejit.codegen.njit_call import NjitCall
 from tracejit.codegen.njit_link import emit_call
 
+if TYPE_CHECKING:
+    from llvmlite import ir
+    from numba.core.base import BaseContext as TargetContext
+
 __all__ = ["FunctionType", "Resolver"]
 
 Key = tuple[tuple[Any, ...], tuple[str, ...]]
@@ -29,7 +33,7 @@ Key = tuple[tuple[Any, ...], tuple[str, ...]]
 class Resolver(Protocol):
     """What knows the calls of one function."""
 
-    def resolve(self, args: Sequence[Any], names: Sequence[str]) -> NjitCall:
+    def resolve(self, args: Sequence[object], names: Sequence[str]) -> NjitCall:
         """Return the call for arguments of these types; `TypingError` where there is none."""
 
 
@@ -38,7 +42,7 @@ class FunctionType(types.Callable, types.Opaque):
 
     _numbers = itertools.count()
 
-    def __init__(self, function: Any, resolver: Resolver) -> None:
+    def __init__(self, function: Callable[..., object], resolver: Resolver) -> None:
         self.function, self.resolver = function, resolver
         self.calls: dict[Key, NjitCall] = {}
         super().__init__(f"{function!r} #{next(self._numbers)}")
@@ -48,7 +52,8 @@ class FunctionType(types.Callable, types.Opaque):
         """Return what tells two of these types apart; a type keeps its function alive."""
         return id(self.function)
 
-    def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
+    def get_call_type(self, context: TargetContext, args: Sequence[object],
+                      kws: dict[str, object]) -> Any:
         """Return the signature of a call."""
         names = tuple(dict(kws))
         call = self.resolver.resolve((*args, *dict(kws).values()), names)
@@ -71,7 +76,8 @@ class FunctionType(types.Callable, types.Opaque):
 
 
 def _implementation(call: NjitCall) -> Any:
-    def implementation(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def implementation(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                       args: Sequence[ir.Value]) -> Any:
         return emit_call(context, builder, call, args)
 
     return implementation
@@ -89,12 +95,13 @@ _REGISTRY = Registry("tracejit functions")
 
 
 @_REGISTRY.lower_constant(FunctionType)
-def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _constant(context: TargetContext, builder: ir.IRBuilder, kind: types.Type,
+              value: object) -> Any:
     return context.get_dummy_value()
 
 
 @unbox(FunctionType)
-def _unbox(kind: Any, x: Any, c: Any) -> Any:
+def _unbox(kind: types.Type, x: object, c: Any) -> Any:
     """The value says nothing that the type does not say."""
     return NativeValue(c.context.get_dummy_value())
 

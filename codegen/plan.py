@@ -63,8 +63,8 @@ def plan_text(kernel: Kernel, conditions: Sequence[Condition], symbol: str, trip
     return str(module)
 
 
-def _bind(kernel: Kernel, builder: Any,
-          given: Any) -> tuple[dict[Value, Any], list[tuple[Dim, Any]]]:
+def _bind(kernel: Kernel, builder: ir.IRBuilder,
+          given: object) -> tuple[dict[Value, Any], list[tuple[Dim, Any]]]:
     """Read the sizes off the shapes that have them bare; all other dims become checks."""
     known: dict[Value, Any] = {}
     checks: list[tuple[Dim, Any]] = []
@@ -85,7 +85,7 @@ def _bind(kernel: Kernel, builder: Any,
     return known, checks
 
 
-def dim_code(builder: Any, d: Dim, known: Callable[[Value], Any]) -> Any:
+def dim_code(builder: ir.IRBuilder, d: Dim, known: Callable[[Value], object]) -> Any:
     """Emit the computation of a dim."""
     if isinstance(d, int):
         return WORD(d)
@@ -98,7 +98,8 @@ def dim_code(builder: Any, d: Dim, known: Callable[[Value], Any]) -> Any:
     return total
 
 
-def _atom_code(builder: Any, a: Value | IntegerCall, known: Callable[[Value], Any]) -> Any:
+def _atom_code(builder: ir.IRBuilder, a: Value | IntegerCall,
+               known: Callable[[Value], object]) -> Any:
     if isinstance(a, Value):
         return known(a)
     left, right = (dim_code(builder, arg, known) for arg in a.args)

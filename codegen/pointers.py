@@ -6,7 +6,8 @@ An access lowers to one load or store, with metadata that says so.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -17,6 +18,11 @@ from numba.core.typing.templates import Registry as TypingRegistry
 from numba.extending import intrinsic, models, register_model
 
 from tracejit.ir.dtypes import DTYPES
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
 
 __all__ = ["NUMBA_TYPES", "Ptr", "lowering", "pointer", "ptr_getitem", "ptr_setitem", "typing"]
 
@@ -37,7 +43,7 @@ class Ptr(types.Type):
     up on vectorising.
     """
 
-    def __init__(self, dtype: Any, scope: int) -> None:
+    def __init__(self, dtype: types.Type, scope: int) -> None:
         self.dtype, self.scope = dtype, scope
         super().__init__(f"Ptr({dtype}, {scope})")
 
@@ -46,12 +52,12 @@ class Ptr(types.Type):
 class PtrModel(models.PrimitiveModel):
     """A pointer is a pointer."""
 
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm: Any, fe_type: types.Type) -> None:
         element = dmm.lookup(fe_type.dtype).get_data_type()
         super().__init__(dmm, fe_type, element.as_pointer())
 
 
-def _scopes(module: Any, number: int) -> tuple[Any, Any]:
+def _scopes(module: ir.Module, number: int) -> tuple[Any, Any]:
     """Return the metadata that put an access into its scope and out of all others."""
     table = module.__dict__.setdefault("_tj_scopes", {})
     if not table:
@@ -67,7 +73,7 @@ def _scopes(module: Any, number: int) -> tuple[Any, Any]:
     return found
 
 
-def _annotate(instruction: Any, module: Any, number: int) -> None:
+def _annotate(instruction: Any, module: ir.Module, number: int) -> None:
     own, others = _scopes(module, number)
     instruction.set_metadata("alias.scope", own)
     instruction.set_metadata("noalias", others)
@@ -81,7 +87,7 @@ typing = TypingRegistry()
 class PtrGetItem(AbstractTemplate):
     """`pointer[i]`."""
 
-    def generic(self, args: Any, kws: Any) -> Any:
+    def generic(self, args: Any, kws: object) -> Any:
         pointer_type, index = args
         if isinstance(pointer_type, Ptr) and isinstance(index, types.Integer):
             return signature(pointer_type.dtype, pointer_type, i64)
@@ -92,7 +98,7 @@ class PtrGetItem(AbstractTemplate):
 class PtrSetItem(AbstractTemplate):
     """`pointer[i] = value`."""
 
-    def generic(self, args: Any, kws: Any) -> Any:
+    def generic(self, args: Any, kws: object) -> Any:
         pointer_type, index, _ = args
         if isinstance(pointer_type, Ptr) and isinstance(index, types.Integer):
             return signature(types.none, pointer_type, i64, pointer_type.dtype)
@@ -100,7 +106,8 @@ class PtrSetItem(AbstractTemplate):
 
 
 @lowering.lower(operator.getitem, Ptr, types.Integer)
-def ptr_getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def ptr_getitem(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                args: Sequence[ir.Value]) -> Any:
     """Load an element."""
     base, index = args
     loaded = builder.load(builder.gep(base, [index], inbounds=True))
@@ -109,7 +116,8 @@ def ptr_getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 @lowering.lower(operator.setitem, Ptr, types.Integer, types.Any)
-def ptr_setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def ptr_setitem(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                args: Sequence[ir.Value]) -> Any:
     """Store an element."""
     base, index, value = args
     data = context.data_model_manager[sig.args[0].dtype].as_data(builder, value)
@@ -128,10 +136,12 @@ def pointer(dtype: np.dtype) -> Any:
     element = NUMBA_TYPES[dtype]
 
     @intrinsic(prefer_literal=True)
-    def at(typingctx: Any, base: Any, offset: Any, scope: Any) -> Any:
+    def at(typingctx: TypingContext, base: types.Type, offset: types.Type,
+           scope: types.Type) -> Any:
         result = Ptr(element, scope.literal_value)
 
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             moved = builder.gep(args[0], [args[1]])
             if not isinstance(sig.args[1], types.Literal):
                 opaque = builder.module.declare_intrinsic(

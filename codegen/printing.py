@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import types
@@ -11,18 +12,24 @@ from numba.extending import intrinsic
 from tracejit.codegen.context import PRINT
 from tracejit.codegen.native import pointer_or_word, table_of
 
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
+
 __all__ = ["show"]
 
 WORD = ir.IntType(64)
 
 
 @intrinsic
-def show(typingctx: Any, ctx: Any, number: Any, *words: Any) -> Any:
+def show(typingctx: TypingContext, ctx: types.Type, number: types.Type, *words: types.Type) -> Any:
     """Call the function that prints, if there is one."""
     given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
     kinds = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         table = table_of(builder, [builder.extract_value(args[2], k) for k in range(len(kinds))])
         address = builder.load(builder.gep(args[0], [WORD(PRINT)]))
         with builder.goto_entry_block():

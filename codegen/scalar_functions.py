@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["definitions", "functions"]
 
 
-def functions(names: dict[str, Any]) -> dict[str, Any]:
+def functions(names: dict[str, object]) -> dict[str, Any]:
     """Return the functions by name, compiled for the CPU, made with the intrinsics in `names`."""
     from numba import njit
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cmath
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import types
@@ -15,6 +15,11 @@ from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.codegen.scalars import names_where
 from tracejit.codegen.vector_math import call_math
 from tracejit.ir.dtypes import DTYPES
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
 
 __all__ = ["QUICK", "scalar_names"]
 
@@ -53,21 +58,23 @@ def scalar_names(widths: tuple[int, ...], *, reassociate: bool) -> dict[str, Any
 
 
 @intrinsic
-def select(typingctx: Any, condition: Any, a: Any, b: Any) -> Any:
+def select(typingctx: TypingContext, condition: types.Type, a: types.Type, b: types.Type) -> Any:
     """`a if condition else b`, both computed."""
     kind = typingctx.unify_types(types.unliteral(a), types.unliteral(b))
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         return builder.select(*args)
 
     return kind(types.boolean, kind, kind), generate
 
 
 @intrinsic
-def between(typingctx: Any, lo: Any, i: Any, hi: Any) -> Any:
+def between(typingctx: TypingContext, lo: types.Type, i: types.Type, hi: types.Type) -> Any:
     """`lo <= i < hi` without a branch."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         lo, i, hi = args
         return builder.and_(builder.icmp_signed("<=", lo, i), builder.icmp_signed("<", i, hi))
 
@@ -75,10 +82,11 @@ def between(typingctx: Any, lo: Any, i: Any, hi: Any) -> Any:
 
 
 @intrinsic
-def scalar_loop(typingctx: Any) -> Any:
+def scalar_loop(typingctx: TypingContext) -> Any:
     """Keep a loop of few iterations from being vectorised, which takes long to compile."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", (), True)
         return ir.IntType(64)(0)
 
@@ -88,34 +96,34 @@ def scalar_loop(typingctx: Any) -> Any:
 # --- what is made of something ------------------------------------------------------------------
 
 
-def _of_one_type(generate: Callable[..., Any], result: Any = None) -> Any:
+def _of_one_type(generate: Callable[..., object], result: Any = None) -> Any:
     """An intrinsic on operands of one type, which is also its result's unless another is given."""
 
     @intrinsic
-    def function(typingctx: Any, *operands: Any) -> Any:
+    def function(typingctx: TypingContext, *operands: types.Type) -> Any:
         kind = operands[0]
         return (result or kind)(*(kind,) * len(operands)), generate
 
     return function
 
 
-def _unary(generate: Callable[[Any, Any], Any]) -> Any:
+def _unary(generate: Callable[[object, object], object]) -> Any:
     @intrinsic
-    def function(typingctx: Any, x: Any) -> Any:
+    def function(typingctx: TypingContext, x: types.Type) -> Any:
         return x(x), lambda context, builder, sig, args: generate(builder, args[0])
 
     return function
 
 
-def _binary(generate: Callable[[Any, Any, Any], Any]) -> Any:
+def _binary(generate: Callable[[Any, Any, Any], object]) -> Any:
     @intrinsic
-    def function(typingctx: Any, x: Any, y: Any) -> Any:
+    def function(typingctx: TypingContext, x: types.Type, y: types.Type) -> Any:
         return x(x, x), lambda context, builder, sig, args: generate(builder, *args)
 
     return function
 
 
-def _call_llvm(builder: Any, name: str, *args: Any, flags: tuple[str, ...] = ()) -> Any:
+def _call_llvm(builder: ir.IRBuilder, name: str, *args: Any, flags: tuple[str, ...] = ()) -> Any:
     """Emit a call of an intrinsic of LLVM whose operands and result are of one type."""
     kind = args[0].type
     fn = builder.module.declare_intrinsic(f"llvm.{name}", [kind],
@@ -133,7 +141,7 @@ def _math(name: str, widths: tuple[int, ...]) -> Any:
     plain = getattr(cmath, name, None)
 
     @intrinsic
-    def function(typingctx: Any, x: Any) -> Any:
+    def function(typingctx: TypingContext, x: Any) -> Any:
         if isinstance(x, types.Complex):
             return x(x), lambda context, builder, sig, args: _of_numba(
                 context, builder, plain, args, x)
@@ -143,7 +151,8 @@ def _math(name: str, widths: tuple[int, ...]) -> Any:
     return function
 
 
-def _of_numba(context: Any, builder: Any, function: Any, args: Any, *kinds: Any) -> Any:
+def _of_numba(context: TargetContext, builder: ir.IRBuilder, function: object,
+              args: Sequence[ir.Value], *kinds: types.Type) -> Any:
     """Emit a call of a function that Numba knows."""
     known = context.typing_context.resolve_value_type(function)
     signature = known.get_call_type(context.typing_context, kinds, {})
@@ -155,7 +164,7 @@ def _of_numba(context: Any, builder: Any, function: Any, args: Any, *kinds: Any)
 
 def _math2(name: str, widths: tuple[int, ...]) -> Any:
     @intrinsic
-    def function(typingctx: Any, x: Any, y: Any) -> Any:
+    def function(typingctx: TypingContext, x: types.Type, y: types.Type) -> Any:
         if isinstance(x, types.Complex):
             return x(x, x), lambda context, builder, sig, args: _of_numba(
                 context, builder, operator.pow, args, x, x)
@@ -169,8 +178,9 @@ def _reduction_add(flags: tuple[str, ...]) -> Any:
     """An add that may be reordered with its like: the step of a sum."""
 
     @intrinsic
-    def radd(typingctx: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def radd(typingctx: TypingContext, a: types.Type, b: types.Type) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             if not isinstance(a, types.Complex):
                 return builder.fadd(*args, flags=flags)
             x, y = (context.make_complex(builder, sig.return_type, v) for v in args)
@@ -188,8 +198,9 @@ def _extremum(name: str, signed: str) -> Any:
     """NaN wins among floats; of two zeros it may be either, as in NumPy."""
 
     @intrinsic
-    def function(typingctx: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def function(typingctx: TypingContext, a: types.Type, b: types.Type) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             x, y = args
             if isinstance(a, types.Float):
                 return _call_llvm(builder, name, x, y, flags=("nsz",))
@@ -206,8 +217,9 @@ def _integer(signed: str) -> Any:
     """The larger or smaller of two int64."""
 
     @intrinsic
-    def function(typingctx: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def function(typingctx: TypingContext, a: types.Type, b: types.Type) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             x, y = args
             return builder.select(builder.icmp_signed(signed, x, y), x, y)
 
@@ -220,11 +232,12 @@ def _division(remainder: bool) -> Any:
     """Python's floor division and modulo of int64; 0 where the divisor is 0, as NumPy has it."""
 
     @intrinsic
-    def function(typingctx: Any, a: Any, b: Any) -> Any:
+    def function(typingctx: TypingContext, a: types.Type, b: types.Type) -> Any:
         kind = types.unliteral(a)
         kind = i64 if not isinstance(kind, types.Integer) else kind
 
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             x, y = args
             zero, one = x.type(0), x.type(1)
             is_zero = builder.icmp_unsigned("==", y, zero)
@@ -251,12 +264,13 @@ def _division(remainder: bool) -> Any:
     return function
 
 
-def _cast(kind: Any) -> Any:
+def _cast(kind: types.Type) -> Any:
     @intrinsic
-    def function(typingctx: Any, x: Any) -> Any:
+    def function(typingctx: TypingContext, x: types.Type) -> Any:
         source = types.unliteral(x)
 
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             (value,) = args
             if isinstance(source, types.Complex) and not isinstance(kind, types.Complex):
                 number = context.make_complex(builder, source, value)
@@ -276,8 +290,9 @@ def _cast(kind: Any) -> Any:
 
 def _sqrt() -> Any:
     @intrinsic
-    def function(typingctx: Any, x: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def function(typingctx: TypingContext, x: types.Type) -> Any:
+        def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                     args: Sequence[ir.Value]) -> Any:
             if isinstance(x, types.Complex):
                 return _of_numba(context, builder, cmath.sqrt, args, x)
             return _call_llvm(builder, "sqrt", *args)

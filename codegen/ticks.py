@@ -6,11 +6,17 @@ that loops stay between the two calls that they are between.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext as TargetContext
+    from numba.core.typing.context import BaseContext as TypingContext
+    from numba.core.typing.templates import Signature
 
 __all__ = ["LAP", "TALLY", "tick_names"]
 
@@ -20,7 +26,7 @@ LAP, TALLY = "tracejit_lap", "tracejit_tally"
 WORD = ir.IntType(64)
 
 
-def _call(builder: Any, symbol: str, words: list[Any]) -> Any:
+def _call(builder: ir.IRBuilder, symbol: str, words: list[ir.Value]) -> Any:
     kind = ir.FunctionType(ir.VoidType(), [WORD] * len(words))
     function = builder.module.globals.get(symbol) or ir.Function(builder.module, kind, symbol)
     builder.call(function, words)
@@ -28,20 +34,22 @@ def _call(builder: Any, symbol: str, words: list[Any]) -> Any:
 
 
 @intrinsic
-def lap(typingctx: Any, slot: Any) -> Any:
+def lap(typingctx: TypingContext, slot: types.Type) -> Any:
     """Add the time since the last lap to a slot, and one to the slot behind it."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         return _call(builder, LAP, list(args))
 
     return types.int64(types.int64), generate
 
 
 @intrinsic
-def tally(typingctx: Any, slot: Any, amount: Any) -> Any:
+def tally(typingctx: TypingContext, slot: types.Type, amount: types.Type) -> Any:
     """Add an amount to a slot."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
         return _call(builder, TALLY, list(args))
 
     return types.int64(types.int64, types.int64), generate

@@ -42,7 +42,8 @@ def variants(name: str, bits: int, arity: int,
     return tuple(found)
 
 
-def call_math(builder: Any, name: str, args: list[Any], widths: tuple[int, ...]) -> Any:
+def call_math(builder: ir.IRBuilder, name: str, args: list[ir.Value],
+              widths: tuple[int, ...]) -> Any:
     """Emit a call of a function of libm on floats or doubles, vectorisable to some widths."""
     module = builder.module
     scalar = args[0].type
@@ -64,7 +65,7 @@ def call_math(builder: Any, name: str, args: list[Any], widths: tuple[int, ...])
     return call
 
 
-def _keep(module: Any, name: str, vector: Any, arity: int) -> None:
+def _keep(module: ir.Module, name: str, vector: object, arity: int) -> None:
     """Declare a variant and keep the declaration until the vectoriser has seen it."""
     if name in module.globals:
         return

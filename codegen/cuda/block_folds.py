@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import cuda
@@ -12,7 +13,7 @@ __all__ = ["larger", "of_block", "of_column", "of_row", "of_team", "place_of_tea
            "running_of_team", "smaller"]
 
 
-def of_block(combine: Any) -> tuple[Any, Any]:
+def of_block(combine: Callable[..., object]) -> tuple[Any, Any]:
     """Return two stages of a reduction: to a part per block, and of all parts.
 
     Both are trees of a fixed shape, so that a result does not depend on which block is first.
@@ -55,7 +56,7 @@ def of_block(combine: Any) -> tuple[Any, Any]:
     return fold_block, fold_parts
 
 
-def of_team(combine: Any) -> tuple[Any, Any]:
+def of_team(combine: Callable[..., object]) -> tuple[Any, Any]:
     """Return folds of what the threads of a team have, which each of them gets.
 
     A team is a row of its block, or a column. All threads of the block have to be there.

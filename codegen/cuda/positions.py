@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ __all__ = ["IS_SIMULATED", "at_x", "at_y", "at_z", "block", "block_size", "devic
 IS_SIMULATED = "simulator" in cuda.jit.__module__
 
 
-def device(fn: Any) -> Any:
+def device(fn: Callable[..., object]) -> Any:
     """Let kernels call a function."""
     return cuda.jit(fn, device=True)
 
