@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -649,3 +650,193 @@ def test_programs_with_replaced_functions_are_not_those_of_others(tmp_path: Any)
         run = subprocess.run([sys.executable, str(file), *kind.split()], env=space, check=True,
                              capture_output=True, text=True)
         assert run.stdout.strip() == "True", (kind, run.stdout, run.stderr)
+
+
+# --- `try` around what may raise other exceptions, or none ----------------------------------------
+
+PRESENT = 2.0
+LOOKED_AT: dict[str, float] = {}
+
+
+def a_name_that_may_be_absent(x: Any) -> Any:
+    try:
+        return x * PRESENT
+    except NameError:
+        return x
+
+
+def a_name_that_is_absent(x: Any) -> Any:
+    try:
+        y = np.sum(x) * 2.0 + ABSENT  # type: ignore[name-defined]
+    except NameError:
+        y = np.sum(x) * 5.0
+    return y
+
+
+def another_error_than_may_come(x: Any) -> Any:
+    try:
+        y = np.sin(x) * 2.0
+        return y / np.sum(x)
+    except (KeyError, AttributeError):
+        return x
+
+
+def a_key_after_captured_operations(x: Any) -> Any:
+    try:
+        y = x * 3.0
+        z = y * LOOKED_AT["a"]
+    except KeyError:
+        z = y + 1.0
+    return z
+
+
+def in_a_loop_with_else_and_finally(x: Any) -> Any:
+    s = 0.0
+    for v in x:
+        try:
+            s = s + v * LOOKED_AT.get("q", 2.0)
+        except (KeyError, NameError):
+            s = s + 100.0
+        else:
+            s = s + 1.0
+        finally:
+            s = s * 2.0
+    return s
+
+
+def loops_inside(x: Any) -> Any:
+    try:
+        t = 0.0
+        for v in x:
+            t = t + v * v
+        while t < 50.0:
+            t = t * 2.0 + 1.0
+    except Exception:
+        t = 0.0
+    return t
+
+
+def one_in_another(x: Any) -> Any:
+    try:
+        try:
+            y = x * 2.0
+            LOOKED_AT["none"]
+        except NameError:
+            y = x * 9.0
+    except KeyError:
+        y = y * 5.0
+    return y
+
+
+def a_reshape_that_may_not_fit(x: Any) -> Any:
+    try:
+        y = x.reshape(2, -1) * 2.0
+    except ValueError:
+        y = x * 3.0
+    return np.sum(y * y)
+
+
+def sizes_that_may_not_agree(x: Any) -> Any:
+    try:
+        return np.sum(x[:2] * x[1:])
+    except ValueError:
+        return np.sum(x)
+
+
+def nothing_to_take_the_greatest_of(x: Any) -> Any:
+    try:
+        return np.max(x) * 2.0
+    except ValueError:
+        return -1.0
+
+
+TRIES = [a_name_that_may_be_absent, a_name_that_is_absent, another_error_than_may_come,
+         a_key_after_captured_operations, in_a_loop_with_else_and_finally, loops_inside,
+         one_in_another, a_reshape_that_may_not_fit, sizes_that_may_not_agree,
+         nothing_to_take_the_greatest_of]
+
+
+@pytest.mark.parametrize("fn", TRIES)
+def test_a_try_around_what_cannot_raise_what_it_catches(fn: Any) -> None:
+    staged = tracejit.jit(fn)
+    with tracejit.config(disable_jit=True):
+        for size in (3, 4, 0, 5, 3):
+            x = np.arange(1.0, size + 1.0)
+            require_same(outcome(staged, (x,)), outcome(fn, (x,)))
+
+
+def divides(x: Any) -> Any:
+    try:
+        return 1.0 / x
+    except ZeroDivisionError:
+        return x
+
+
+def indexes(x: Any) -> Any:
+    try:
+        return np.ones(3)[int(x)]
+    except LookupError:
+        return x
+
+
+def asserts(x: Any) -> Any:
+    try:
+        assert x > 0.0
+    except Exception:
+        return -x
+    return x
+
+
+def raises(x: Any) -> Any:
+    try:
+        if x > 1.0:
+            raise ValueError("too large")
+    except ValueError:
+        return -x
+    return x
+
+
+def decomposes(x: Any) -> Any:
+    try:
+        return np.linalg.inv(np.eye(2) * x)[0, 0]
+    except np.linalg.LinAlgError:
+        return x
+
+
+def warns(x: Any) -> Any:
+    try:
+        return np.log(x * np.ones(2))
+    except RuntimeWarning:
+        return x
+
+
+def raises_what_numpy_warns_of(x: Any) -> Any:
+    old = np.seterr(divide="raise")
+    try:
+        return np.ones(2) / x
+    finally:
+        np.seterr(**old)
+
+
+def makes_errors_of_warnings(x: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return np.log(x)
+
+
+@pytest.mark.parametrize("fn", [divides, indexes, asserts, raises, decomposes, warns,
+                                raises_what_numpy_warns_of, makes_errors_of_warnings])
+def test_a_try_around_what_may_raise_what_it_catches_is_refused(fn: Any) -> None:
+    with tracejit.config(disable_jit=True), pytest.raises(Refusal) as caught:
+        tracejit.jit(fn)(0.5)
+    assert __file__ in str(caught.value)
+
+
+def test_a_name_that_comes_and_goes_under_a_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tracejit.config(disable_jit=True):
+        gradient = tracejit.grad(lambda x: a_name_that_may_be_absent(x))
+        assert gradient(3.0) == 2.0
+        monkeypatch.delitem(globals(), "PRESENT")
+        assert gradient(3.0) == 1.0
+        monkeypatch.setitem(globals(), "PRESENT", 7.0)
+        assert gradient(3.0) == 7.0

@@ -19,7 +19,7 @@ from tracejit.trace.ground.upward import above
 from tracejit.trace.hooks.loop_hooks import Generated, LoopHooks
 from tracejit.trace.lists.list_runs import give_up
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.python.caught import rest_on_sizes
+from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.objects import (
     ENDS_CAPTURES,
@@ -306,11 +306,11 @@ class Hooks(LoopHooks):
         raise BranchRaised
 
     @contextmanager
-    def in_try(self) -> Iterator[None]:
-        """Watch the body of a `try`: nothing captured may be in it."""
+    def in_try(self, types: Callable[[], Any]) -> Iterator[None]:
+        """Watch the body of a `try`: nothing captured in it may raise what its handlers catch."""
         before = len(current().builder.scope.eqns)
         yield
-        if len(current().builder.scope.eqns) > before:
+        if may_raise(current().builder.scope.eqns[before:], types):
             raise refuse("`try` around captured operations, whose exceptions are not raised while "
                          "they are captured", "Test with `if` before, or move the try outside")
 

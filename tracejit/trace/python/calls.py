@@ -8,6 +8,7 @@ import copy
 import functools
 import os
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import TracedIterable
 from tracejit.trace.lists.orders import indexable, readable, sort_columns
 from tracejit.trace.python import list_items
+from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.state.changes import (
     CONTAINERS,
@@ -81,6 +83,8 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     own = LIBRARY.get(fn) if known else None
     if own is not None and any(map(holds_traced, (*args, *kwargs.values()))):
         return _call_python(own, args, kwargs)
+    if known and fn in _SETTINGS:
+        require_silence(public_name(fn), (*args, *kwargs.values()))
     replacement = BUILTINS.get(fn) if known else None
     capture = FUNCTIONS.get(fn) if known else None
     owner = getattr(fn, "__self__", None)
@@ -126,6 +130,9 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if isinstance(fn, TracedOperand):
         raise TypeError(f"{_name_of_type(type_of(fn))!r} object is not callable")
     return _call_object(fn, args, kwargs)
+
+
+_SETTINGS = frozenset((np.seterr, warnings.simplefilter, warnings.filterwarnings))
 
 
 def _is_known_by_identity(fn: Any) -> bool:

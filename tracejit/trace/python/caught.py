@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from tracejit.trace.ground.context import current
+from tracejit.errors import RAISABLE
+from tracejit.ir.core import Eqn
+from tracejit.ir.lowering import Effect, Inline, Library, Native
+from tracejit.ir.walk import all_eqns
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import PACKAGE, find_site
 
-__all__ = ["rest_on_sizes"]
+__all__ = ["may_raise", "require_silence", "rest_on_sizes"]
+
+_LOUD = ("raise", "call", "print", "log", "error")
 
 _BY_USERS = ("raise_", "assert_")
 """The hooks that carry out what the user raises."""
@@ -33,3 +41,48 @@ def rest_on_sizes(error: BaseException | None) -> None:
         if v.is_size:
             raise NeedStatic(v, find_site(), f"an {type(error).__name__} is caught, which may "
                                              "come of this size")
+
+
+_BY_ACTION = {"check_bounds": IndexError, "wrap_index": IndexError}
+
+
+def may_raise(eqns: Sequence[Eqn], types: Callable[[], Any]) -> bool:
+    """Return whether the run of some equations may raise what the handlers of a `try` catch."""
+    if not eqns:
+        return False
+    errors = {e for eqn in eqns for e in _errors(eqn)}
+    try:
+        caught = tuple(_classes(types()))
+    except Exception:  # Python looks at them only where something is raised
+        return bool(errors)
+    if any(issubclass(t, (Warning, FloatingPointError)) for t in caught):
+        return True  # NumPy raises these of any arithmetic, where it is told to
+    return any(issubclass(e, caught) or e is Exception for e in errors)
+
+
+def _classes(caught: Any) -> Iterator[type]:
+    """Yield the classes of exceptions in what stands behind an `except`."""
+    for t in caught if isinstance(caught, tuple) else (caught,):
+        if isinstance(t, tuple):
+            yield from _classes(t)
+        else:
+            yield t
+
+
+def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
+    """Yield what the run of an equation may raise; `Exception` where that is not known."""
+    how = eqn.op.lowering
+    if isinstance(how, Effect) and how.action in ("check", *_BY_ACTION):
+        yield _BY_ACTION.get(how.action) or RAISABLE[eqn.params["error"]]
+    elif eqn.op.effect or isinstance(how, (Library, Native, Inline)):
+        yield Exception
+    for region in eqn.regions:
+        for inner in all_eqns(region):
+            yield from _errors(inner)
+
+
+def require_silence(name: str, modes: Iterable[Any]) -> None:
+    """Refuse what does more than warn of what compiled code computes in silence."""
+    if any(x in _LOUD for x in modes if isinstance(x, str)):
+        raise refuse(f"{name} that raises or calls cannot be captured: compiled code computes "
+                     "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`")

@@ -38,6 +38,7 @@ from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.python import list_functions, list_items, list_making
 from tracejit.trace.python.calls import call_natively, captured_function, holds_traced, type_of
+from tracejit.trace.python.caught import require_silence
 from tracejit.trace.regions.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.state.changes import (
     CONTAINERS,
@@ -596,20 +597,13 @@ def iterate(x: Any) -> Iterator[Any]:
     return iterator
 
 
-def _require_silence(state: Any) -> None:
-    """Refuse an `np.errstate` that does more than warn of what compiled code does in silence."""
-    slots = [getattr(state, name, None) for name in getattr(type(state), "__slots__", ())]
-    if any(x in ("raise", "call", "print", "log") for x in slots if isinstance(x, str)):
-        raise refuse("np.errstate that raises or calls cannot be captured: compiled code computes "
-                     "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`")
-
-
 class Managed:
     """What a `with` manages: the methods are captured, and nobody swallows what ends a capture."""
 
     def __init__(self, manager: Any) -> None:
         if isinstance(manager, np.errstate):
-            _require_silence(manager)
+            require_silence("np.errstate", [getattr(manager, name, None) for name in
+                                            getattr(type(manager), "__slots__", ())])
         self.manager = manager
 
     def __enter__(self) -> Any:

@@ -323,10 +323,14 @@ class _Rewriter(ast.NodeTransformer):
 
     def _try(self, s: ast.Try) -> ast.stmt:
         body = self.block(s.body)
-        if s.handlers:
-            body = [ast.With([ast.withitem(hook("in_try"))], body)]
         for h in s.handlers:
             h.type = h.type and self.visit(h.type)
+        if s.handlers:
+            caught: list[ast.expr] = [copy.deepcopy(h.type) or load("BaseException")
+                                      for h in s.handlers]
+            types = thunk(ast.Tuple(caught, ast.Load()))
+            body = [ast.With([ast.withitem(hook("in_try", types))], body)]
+        for h in s.handlers:
             h.body = [place(ast.Expr(hook("caught")), h), *self.block(h.body)]
         return ast.Try(body, s.handlers, self.block(s.orelse), self.block(s.finalbody))
 
