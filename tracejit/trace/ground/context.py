@@ -16,7 +16,12 @@ from tracejit.ir.core import Site, Value
 from tracejit.ir.dims import Dim, bare_value, dim_values, evaluate, substitute
 from tracejit.trace.ground.active import CAPTURES, is_tracing
 from tracejit.trace.ground.public_names import called
-from tracejit.trace.ground.source import describe_line, find_site, is_of_library
+from tracejit.trace.ground.source import (
+    describe_line,
+    find_site,
+    is_of_library,
+    runs_library_code,
+)
 from tracejit.trace.ground.upward import ABOVE
 
 __all__ = ["CAPTURES", "Cell", "Frame", "Place", "SizeGuard", "Trace", "active", "bare_size",
@@ -266,6 +271,8 @@ class Trace:
         """What ran, or was read, that no guard sees: the program holds for one call."""
         self.outside: list[tuple[Any, tuple[Any, ...]]] = []
         """The functions that are not captured and run just now, with their operands."""
+        self.asked: list[tuple[int, Refusal]] = []
+        """What code of libraries was refused, and in how many such calls: it may have caught it."""
         self.watchers: list[Any] = []
         """The tapes that record in this capture."""
         self.refused: Exception | None = None
@@ -443,11 +450,14 @@ def refuse_outside(what: str, remedy: str) -> Refusal:
     if not outside or not is_of_library(outside[-1][0]):
         return refuse(what, remedy)
     name = called(*outside[-1])
-    if what == f"{name} cannot be captured":
-        return refuse(what, remedy)
-    return refuse(f"{name} cannot be captured: it asks a traced value for its numbers",
-                  "Write it with operations that are listed in docs/coverage.md, or make it an op "
+    if what != f"{name} cannot be captured":
+        what = f"{name} cannot be captured: it asks a traced value for its numbers"
+        remedy = ("Write it with operations that are listed in docs/coverage.md, or make it an op "
                   "with tracejit.register_op")
+    refusal = refuse(what, remedy)
+    if runs_library_code():
+        current().asked.append((len(outside), refusal))
+    return refusal
 
 
 def refuse(what: str, remedy: str) -> Refusal:

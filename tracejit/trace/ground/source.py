@@ -15,7 +15,7 @@ from tracejit.trace.ground.trees import SYNTAX_TREES, find_tree
 
 __all__ = ["FunctionSource", "describe_line", "find_site", "find_source",
            "is_of_library", "is_user_code", "line_of_error", "plain_source", "register_code",
-           "rewritten_source"]
+           "rewritten_source", "runs_library_code"]
 
 PACKAGE = os.path.abspath(os.path.join(__file__, *[os.pardir] * 3)) + os.sep
 _CODEGEN = os.path.realpath(os.path.join(PACKAGE, "codegen")) + os.sep
@@ -129,6 +129,14 @@ def is_of_library(fn: Any) -> bool:
     """Return whether a callable is not a user's function: one that is written in C, or internal."""
     code = getattr(fn, "__code__", None)
     return code is None or _is_internal(code.co_filename)
+
+
+def runs_library_code() -> bool:
+    """Return whether tracejit is asked by Python code of a library, which may catch errors."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame is not None and rewritten_source(frame.f_code) is None
 
 
 def _library_folders() -> list[str]:

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -46,6 +46,7 @@ from tracejit.trace.state.changes import (
     unseen,
 )
 from tracejit.trace.state.methods import may_be_called
+from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import (
     apply_ufunc,
     atom_of,
@@ -325,12 +326,22 @@ class Hooks(LoopHooks):
         """Return what stands for the manager of a `with`."""
         return Managed(manager)
 
-    def matched(self, subject: Any) -> Any:
-        """Look at what a `match` decides on."""
+    def watched(self) -> AbstractContextManager[None]:
+        """Watch what Python runs of users' code by itself, as it makes a class."""
+        return watched()
+
+    def matched(self, subject: Any, *names: str) -> Any:
+        """Look at what a `match` decides on.
+
+        names -- the attributes that its patterns read, if they read more than the thing itself
+        """
         if holds_runs(subject):
             give_up(subject, "`match` on a list")
         if isinstance(subject, TracedOperand):
             raise refuse("`match` on a traced value", "Use if and elif")
+        native = current().captured.native
+        for method in native.attributes_read(subject, names) if names else native.asked(subject):
+            unseen(method.__qualname__)
         return subject
 
 @contextmanager

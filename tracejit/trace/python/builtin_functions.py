@@ -62,6 +62,7 @@ from tracejit.trace.state.changes import (
     read_unseen,
     unseen,
 )
+from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import apply_operator, cast, is_weak
 from tracejit.trace.values.mixed import Mixed, kinds_of, number_of, storage, united
 from tracejit.trace.values.python_numbers import python_int, require, rounded, strong
@@ -280,7 +281,9 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 def _isinstance(x: Any, kinds: Any) -> bool:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
     if not isinstance(x, (Tracer, SymInt)):
-        return _is_kind(current().captured.class_of(x), kinds, isinstance(x, kinds))
+        with watched():
+            answer = isinstance(x, kinds)
+        return _is_kind(current().captured.class_of(x), kinds, answer)
     stands_for = type_of(x)
     return any(issubclass(stands_for, k) or (
         k.__module__.partition(".")[0] == "tracejit" and isinstance(x, k)) for k in _classes(kinds))
@@ -295,7 +298,9 @@ def _is_kind(cls: type, kinds: Any, answer: bool) -> bool:
 
 
 def _issubclass(cls: type, kinds: Any) -> bool:
-    return _is_kind(cls, kinds, issubclass(cls, kinds))
+    with watched():
+        answer = issubclass(cls, kinds)
+    return _is_kind(cls, kinds, answer)
 
 
 def _classes(kinds: Any) -> Iterator[type]:

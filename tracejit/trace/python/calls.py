@@ -49,9 +49,11 @@ from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.policy import (
     differs_elsewhere,
     gives_another_value,
+    is_cached,
     module_of,
     reads_nothing,
 )
+from tracejit.trace.state.running import watched
 from tracejit.trace.state.unseen import with_stand_ins
 from tracejit.trace.syntax.rewriter import rewrite_function
 from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, is_weak, lift
@@ -112,7 +114,10 @@ def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     if isinstance(fn, np.ufunc):
         if fn not in UFUNCS and not is_known_ufunc(fn):
             unseen(f"the ufunc {fn.__name__}, made of a Python function,")
-        return _call_ufunc(fn, args, kwargs) if traced else fn(*args, **kwargs)
+        if traced:
+            return _call_ufunc(fn, args, kwargs)
+        with watched():
+            return fn(*args, **kwargs)
     if isinstance(fn, FunctionType):
         return _call_python(fn, args, kwargs)
     if isinstance(fn, MethodType):
@@ -303,6 +308,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     if rewritten is None:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
         current().captured.code(fn)
+        current().captured.running.seen.add(id(fn.__code__))
         return with_stand_ins(fn, call_function)
     note_function(fn)
     current().captured.code(fn)
@@ -512,7 +518,11 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             return call_natively(cls, args, kwargs)
         instance: Any = cls.__new__(cls)
         note_made(instance)
-        new(instance, *args, **kwargs)
+        if rewritten_source(new.__code__) is None:  # it calls `__post_init__`, say, as it is
+            with watched():
+                new(instance, *args, **kwargs)
+        else:
+            new(instance, *args, **kwargs)
         return instance
     if issubclass(cls, np.generic) and args and holds_traced(args[0]):
         return _scalar_of_numpy(cls, lift(args[0]))
@@ -541,7 +551,7 @@ def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if gives_another_value(fn):
         makes = getattr(fn, "__name__", "") == "default_rng"
         raise _impure(fn, makes and _are_seeds(args, kwargs))
-    if not reads_nothing(fn):
+    if is_cached(fn) or not reads_nothing(fn):
         unseen(f"calling a {type(fn).__qualname__}")
     if type(fn).__module__.partition(".")[0] == "tracejit":
         return fn(*args, **kwargs)

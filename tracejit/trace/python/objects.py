@@ -52,6 +52,7 @@ from tracejit.trace.state.changes import (
     read_unseen,
 )
 from tracejit.trace.state.paths import class_entry, own_names
+from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import is_weak, lift, to_dim
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
@@ -512,12 +513,20 @@ def get_item(container: Any, key: Any) -> Any:
             key not in container):
         before_change(container, key)
     if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
-        content = container[key]
+        if type(container) in _QUIET:
+            content = container[key]
+        else:
+            with watched():
+                content = container[key]
         if isinstance(key, slice) and type(container) in CONTAINERS:
             return note_made(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
     return present(content, KeyError, repr(key))
+
+
+_QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
+"""The types of which reading an item runs no code of users but that of keys."""
 
 
 def _look_up(container: Any, key: Any) -> None:

@@ -39,7 +39,8 @@ from tracejit.trace.state.guards import (
 )
 from tracejit.trace.state.methods import NativeCalls, may_be_called
 from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of, class_entry
-from tracejit.trace.state.policy import asks_again, is_opaque
+from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
+from tracejit.trace.state.running import Running
 from tracejit.trace.values.eager import Recorded, State
 from tracejit.trace.values.tracer import TracedOperand, Tracer
 
@@ -111,7 +112,10 @@ class Captures:
         self.contents: dict[tuple[Any, ...], Any] = {}
         self.paths: dict[int, tuple[Any, Path]] = {}
         self.containers: dict[int, Any] = {}
+        self.held: set[tuple[Any, ...]] = set()
+        """The keys of the paths at which something is guarded that may be an input besides."""
         self.native = NativeCalls(self)
+        self.running = Running(self.native)
         self.copies: dict[int, Path] = {}
         """Where the containers are that captured code has copies of, by the ids of these."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
@@ -154,6 +158,12 @@ class Captures:
     def guard(self, path: Path, content: Any) -> None:
         """Guard what is at a path, of which nothing is captured."""
         if path.key not in self.contents:
+            self.guards.append(Guarded(path, content))
+
+    def hold(self, path: Path, content: Any) -> None:
+        """Guard what is at a path, also where it is an input: code that is not captured read it."""
+        if path.key not in self.held:
+            self.held.add(path.key)
             self.guards.append(Guarded(path, content))
 
     def read(self, path: Path) -> Any:
@@ -428,6 +438,8 @@ class Captures:
         if found is None or not all(map(is_unchanging, (*args, *kwargs.values()))):
             return NotImplemented
         owner, name = found
+        if is_cached(fn) and not self.is_from_outside(fn):  # its cache is one of this capture
+            return NotImplemented
         path = self.path_of(owner) or Path(Holder(owner), getattr(owner, "__name__", "it"))
         path = path.step("call", (name, args, tuple(kwargs.items())))
         try:

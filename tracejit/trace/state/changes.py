@@ -22,6 +22,7 @@ from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Unroll
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of
+from tracejit.trace.state.running import watched
 from tracejit.trace.values.tracer import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
@@ -173,7 +174,8 @@ def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     trace.outside.append((fn, (*owners, *args, *kwargs.values())))
     made = len(trace.builder.scope.eqns)
     try:
-        return fn(*args, **kwargs)
+        with watched():
+            return fn(*args, **kwargs)
     except (TypeError, ValueError, AttributeError) as e:
         if isinstance(e, TracejitError) or not (_OURS.search(str(e)) or _met_traced(fn, made)):
             raise
@@ -185,6 +187,7 @@ def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     finally:
+        trace.asked[:] = [x for x in trace.asked if x[0] < len(trace.outside)]
         trace.outside.pop()
 
 

@@ -115,6 +115,32 @@ class NativeCalls:
                     found += self._guard_methods(type(item), dict.fromkeys(names))
         return found
 
+    def attributes_read(self, x: Any, names: Iterable[str]) -> list[FunctionType]:
+        """Guard what attributes of objects are that patterns of a `match` read, at any depth.
+
+        Returns the methods that compute one of something that no guard sees.
+        """
+        found, pending, done = [], [x], set()
+        while pending:
+            for item in items_of(pending.pop()):
+                if id(item) in done or not is_users_type(type(item)):
+                    continue
+                done.add(id(item))
+                self.captured.class_of(item)
+                self.captured.freeze(item)
+                found += self._guard_methods(type(item), dict.fromkeys((*names, "__match_args__")))
+                pending += (attributes_of(item) or {}).values()
+        return found
+
+    def asked(self, x: Any) -> list[FunctionType]:
+        """Guard what decides whether something is an instance of a class, if it is one.
+
+        Returns the methods that read what no guard sees.
+        """
+        if not (isinstance(x, type) and is_users_type(type(x))):
+            return []
+        return self._guard_methods(type(x), {"__instancecheck__": None})
+
     def _guard_methods(self, cls: type, reached: dict[str, None]) -> list[FunctionType]:
         """Guard methods of a class by their names, and the methods that these name in turn."""
         found, done = [], set()
@@ -125,10 +151,10 @@ class NativeCalls:
                 for method in _functions_of(entry):
                     reached.update(dict.fromkeys(
                         n for n in _names_in(method.__code__) if hasattr(cls, n)))
-                    found += [method] if self._reads_outer(method) else []
+                    found += [method] if self.reads_outer(method) else []
         return found
 
-    def _reads_outer(self, fn: FunctionType) -> bool:
+    def reads_outer(self, fn: FunctionType) -> bool:
         """Guard what a function reads from outside; return whether it reads more than that."""
         if id(fn) in self.seen or is_fixed(home_of(fn)) or fn.__code__.co_filename == _GENERATED:
             return False
@@ -147,9 +173,9 @@ class NativeCalls:
             self.captured.absent(path)
             return False
         x = fn.__globals__[name]
-        self.captured.guard(path, x)
+        self.captured.hold(path, x)
         if isinstance(x, FunctionType):
-            return self._reads_outer(x)
+            return self.reads_outer(x)
         if isinstance(x, type):
             return is_followed(x) and bool(self._guard_methods(x, dict.fromkeys(
                 (*_own_methods(x), *(n for n in _MAKERS if n in vars(x))))))

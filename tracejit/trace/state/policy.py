@@ -20,7 +20,7 @@ import numpy as np
 
 from tracejit.trace.ground.modules import home_of, home_of_class, is_standard
 
-__all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_opaque",
+__all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_cached", "is_opaque",
            "module_of", "reads_nothing"]
 
 PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operator", "itertools",
@@ -72,6 +72,11 @@ LOOKS_AT: tuple[tuple[type, tuple[str, ...]], ...] = (
     (functools._lru_cache_wrapper, ("__call__",)),
 )
 """The same for methods, by the type of the object."""
+
+
+def is_cached(fn: Any) -> bool:
+    """Return whether a function keeps what it gave: that of `functools.lru_cache`."""
+    return isinstance(fn, functools._lru_cache_wrapper)
 
 
 def module_of(fn: Any) -> str:

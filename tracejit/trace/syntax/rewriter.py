@@ -212,7 +212,7 @@ class _Rewriter(ast.NodeTransformer):
         for n in node.body:
             self._in_class(n)
         self.class_names = outer
-        return node
+        return place(ast.With([ast.withitem(hook("watched"))], [node]), node)
 
     def _in_class(self, s: ast.stmt) -> None:
         """Rewrite a statement of a class's body, whose names are no cells: it runs in Python."""
@@ -339,7 +339,11 @@ class _Rewriter(ast.NodeTransformer):
             self._guard_pattern(case.pattern)
             case.guard = case.guard and self.visit(case.guard)
             case.body = self.block(case.body)
-        return ast.Match(hook("matched", self.visit(s.subject)), s.cases)
+        names = {name for case in s.cases for n in ast.walk(case.pattern)
+                 if isinstance(n, ast.MatchClass) and (n.patterns or n.kwd_attrs)
+                 for name in ("__match_args__", *n.kwd_attrs)}
+        return ast.Match(hook("matched", self.visit(s.subject), *map(constant, sorted(names))),
+                         s.cases)
 
     def _guard_pattern(self, pattern: ast.pattern) -> None:
         """Read the names of a pattern before the `match`, which reads them by itself."""

@@ -1,0 +1,127 @@
+"""Users' code that runs although it is not captured: code of libraries, or Python itself, calls it.
+
+A class that is made runs `__init_subclass__`, a `with` the body of a generator, `isinstance` the
+method of a metaclass. No list of such places is ever whole. So Python's own profiler notes which
+code runs while captured code waits for what is not captured; what functions with such code read is
+guarded, and one that reads more than guards hold makes the program one for a single call.
+"""
+
+from __future__ import annotations
+
+import _lsprof
+import dis
+import gc
+import inspect
+import sys
+from types import CodeType, FunctionType
+from typing import Any
+
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dependencies import note_unseen
+from tracejit.trace.ground.source import is_user_code, rewritten_source
+
+__all__ = ["Running", "watched"]
+
+_GENERATED = "<string>"
+"""The file of the methods that a data class or named tuple makes, which read attributes alone."""
+
+
+class Running:
+    """What ran in one capture that is not captured."""
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+        self.depth = 0
+        self.profiler = _lsprof.Profiler(subcalls=False, builtins=False)
+        self.seen: set[int] = set()
+        """The ids of code that was settled; the code is alive as long as its functions are."""
+        self.kept: list[CodeType] = []
+
+    def begin(self) -> bool:
+        """Begin to note which code runs; return whether that is possible."""
+        if self.depth == 0:
+            if sys.getprofile() is not None:  # the user's own profiler
+                return False
+            try:
+                self.profiler.enable()
+            except ValueError:  # another one
+                return False
+        self.depth += 1
+        return True
+
+    def end(self) -> list[CodeType]:
+        """Return the users' code that has run, of which nothing is known yet."""
+        self.depth -= 1
+        if self.depth:
+            return []
+        self.profiler.disable()
+        ran = [e.code for e in self.profiler.getstats() if isinstance(e.code, CodeType)]
+        self.profiler.clear()
+        found = [c for c in ran if id(c) not in self.seen and _is_users(c)]
+        self.seen.update(map(id, found))
+        self.kept += found
+        return found
+
+    def settle(self, codes: list[CodeType]) -> None:
+        """Guard what code that has run reads, or note that no guard sees it."""
+        if not codes:
+            return
+        functions: dict[int, list[FunctionType]] = {id(c): [] for c in codes}
+        for fn in gc.get_referrers(*codes):
+            if isinstance(fn, FunctionType) and id(fn.__code__) in functions:
+                functions[id(fn.__code__)].append(fn)
+        for code in codes:
+            _refuse_changes(code)
+            if not self._is_guarded(code, functions[id(code)]):
+                current().note_unseen(code.co_qualname)
+                note_unseen(code.co_qualname)
+
+    def _is_guarded(self, code: CodeType, functions: list[FunctionType]) -> bool:
+        """Guard what functions with some code read; return whether that is all that may count."""
+        for fn in functions:
+            owner, _, name = fn.__qualname__.rpartition(".")
+            cls = fn.__globals__.get(owner)
+            if isinstance(cls, type):
+                self.native.captured.entry_of(cls, name)
+        if not functions:  # of a body of a class, or of a function that is no more
+            return False
+        found = [self.native.reads_outer(fn) for fn in functions]
+        return not any(found)
+
+
+def _is_users(code: CodeType) -> bool:
+    """Return whether code is a user's that was not rewritten for a capture."""
+    if code.co_filename == _GENERATED:
+        return not code.co_name.startswith("__")
+    return is_user_code(code) and rewritten_source(code) is None
+
+
+def _refuse_changes(code: CodeType) -> None:
+    """Refuse code that changes what captured code may read, and is not captured itself."""
+    bodies = ("STORE_GLOBAL", "DELETE_GLOBAL", *(
+        ("STORE_SUBSCR", "STORE_ATTR", "STORE_DEREF", "DELETE_SUBSCR", "DELETE_ATTR")
+        if code.co_flags & inspect.CO_GENERATOR else ()))
+    for i in dis.get_instructions(code):
+        if i.opname in bodies and not (i.opname == "STORE_DEREF" and i.argval in code.co_cellvars):
+            what = "a generator" if code.co_flags & inspect.CO_GENERATOR else "a function"
+            raise refuse(f"{what} that is not captured, {code.co_qualname}, changes a global, an "
+                         "item or an attribute, once, while the function around it is captured",
+                         "Make the change in captured code, or return the new value")
+
+
+class watched:
+    """Settle what users' code runs meanwhile; a class, for it to leave no line in tracebacks."""
+
+    def __enter__(self) -> None:
+        self.running: Running = current().captured.running
+        self.begun = self.running.begin()
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        codes = self.running.end() if self.begun else []
+        if error is not None:
+            return
+        trace = current()
+        for depth, refusal in trace.asked:
+            if depth == len(trace.outside):  # the library caught it, and went on without the number
+                raise refusal
+        self.running.settle(codes)
