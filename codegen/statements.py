@@ -164,7 +164,9 @@ class Statement:
                  for v in (elements.made_of(a) if self.makes_operand and isinstance(a, Value)
                            else elements.leaves(a))
                  if not is_array(v)}
-        for d in (*self.extents, *self.index, *(i for _, index in self.operands for i in index)):
+        room = () if self.buffer is None else (self.buffer.size, *(self.shape or ()))
+        for d in (*self.extents, *self.index, *room,
+                  *(i for _, index in self.operands for i in index)):
             found.update(dim_values(d))
         return found - set(self.vars)
 

@@ -46,9 +46,8 @@ The method `reduce` of {reduced}; `accumulate` of {accumulated}; `at` of `add` a
 `r_[...]` and `c_[...]`. Of `numpy.linalg`: {linalg}. Of `numpy.fft`: {fft}.
 
 Of arrays that no argument comes into (globals, constants, what is computed from these and from
-sizes), whose elements are looked at during the capture, under a guard: {data_sized}; `nonzero`,
-`where` with one argument, masks that select a result, `delete`, `insert` and `compress` at several
-places.
+sizes), whose elements are looked at during the capture, under a guard: {data_sized}; `insert` at
+several places.
 
 ## Methods and attributes of arrays
 

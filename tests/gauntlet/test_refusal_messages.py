@@ -107,7 +107,7 @@ NEIGHBOURS: dict[str, Case] = {
     "breakpoint": (lambda x: (breakpoint(), x)[1], (B,), "breakpoint()"),
     "hash": (lambda x: hash(x) * x, (2.0,), "hash()"),
     "np.r_ of a text": (lambda x: np.r_["0,2", x, x], (B,), "np.r_"),
-    "unique": (lambda x: np.unique(x), (B,), "np.unique"),
+    "unique rows": (lambda x: np.unique(x[:, None], axis=0), (B,), "np.unique"),
 }
 
 

@@ -250,14 +250,6 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "recursion on data": (recurses, (5.0,),
                           "a recursion that ends on data, or never, cannot be captured. "
                           "Write a loop, or let it end on a size"),
-    "repeat by data": (lambda x: np.repeat(x, [1, 2, 1]), (X,),
-                       "np.repeat with one count per element has a "
-                       "size that depends on data. Use one count, or index with an array"),
-    "arange of floats": (lambda x: np.arange(0.0, x, 0.5), (1.0,),
-                         "np.arange with traced numbers that are "
-                         "no ints has a size that depends on data. Use np.linspace, or start + "
-                         "step * "
-                         "np.arange(n)"),
     "function": (lambda x: np.fft.fft(x), (X,),
                  "numpy.fft.fft cannot be captured. Write it with operations "
                  "that are listed in docs/coverage.md, or make it an op with tracejit.register_op"),

@@ -7,6 +7,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     compositions,
     conditions,
     creation,
+    data_sizes,
     editing,
     elementwise,
     frequencies,

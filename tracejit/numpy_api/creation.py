@@ -29,7 +29,7 @@ from tracejit.trace.values.equations import (
     to_dims,
 )
 from tracejit.trace.values.indexing import as_element
-from tracejit.trace.values.python_numbers import is_scalar
+from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.reshapes import contiguous
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
@@ -304,10 +304,27 @@ def arange(start: Any, stop: Any = None, step: Any = None,
         result = cast(arange(lo, stop, by), np.float64)
         return result if dtype is None else cast(result, dtype)
     if any(isinstance(x, TracedOperand) for x in (start, stop, step)):
-        raise refuse("np.arange with traced numbers that are no ints has a size that depends on "
-                     "data", "Use np.linspace, or start + step * np.arange(n)")
+        return _float_range(start, stop, step, dtype)
     values: np.ndarray = np.arange(start, stop, step, dtype=dtype)
     return apply("iota", size=len(values)) * values.dtype.type(step) + values.dtype.type(start)
+
+
+def _float_range(start: object, stop: object, step: object, dtype: object) -> Any:
+    """Return start, start + step, … before stop, as long as data says."""
+    given = [lift(x) for x in (start, stop, step)]
+    if any(dims_of(x) for x in given):
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    plain = all(is_weak(x) or dtype_of(x) in (np.float64, np.int64) for x in given)
+    if not plain or not any(dtype_of(x) == np.float64 for x in given) or dtype not in (
+            None, float, np.float64):
+        raise refuse("np.arange of data in another dtype than float64 cannot be captured",
+                     "Use start + step * np.arange(n)")
+    begin, end, by = (cast(x, np.float64) for x in given)
+    count: Any = np.ceil((end - begin) / by)
+    inside = np.isfinite(count) & (count < 2.0 ** 40)
+    require(inside, ValueError, "Maximum allowed size exceeded")
+    size = to_dim(cast(np.where(inside & (count > 0.0), count, 0.0), np.int64))
+    return cast(iota(size), np.float64) * ((begin + by) - begin) + begin
 
 
 def _is_whole(x: object) -> bool:
@@ -329,18 +346,22 @@ def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
     n = to_dim(num)
     steps = as_operand(n - 1 if endpoint else n)
     span = stop - start
-    step = span / (steps if not isinstance(steps, int) or steps else 1)
+    step = span / (np.maximum(steps, 1) if not isinstance(steps, int) else steps or 1)
     if dims_of(lift(step)):
         raise refuse("np.linspace between arrays cannot be captured",
                      "Use start + t * (stop - start)")
     if axis not in (0, -1):
         raise np.exceptions.AxisError(axis, 1)
     own = dtype_of(lift(step))
-    result = cast(apply("iota", size=n), own) * cast(step, own) + cast(start, own)
+    places = apply("iota", size=n)
+    result = cast(places, own) * cast(step, own) + cast(start, own)
     if endpoint and (not isinstance(n, int) or n > 1):
-        result[-1] = stop
+        is_last = (places == as_operand(n - 1)) & (places > 0)  # the only one is the start
+        result = cast(np.where(is_last, cast(stop, own), result), own)
     if dtype is not None:
         result = cast(np.floor(result) if np.dtype(dtype).kind in "iu" else result, dtype)
+    if retstep and not isinstance(steps, int):
+        step = np.where(steps > 0, step, np.nan)
     return (result, cast(step, own)) if retstep else result
 
 

@@ -1,7 +1,8 @@
 """Arrays with elements taken out or put in, and what depends on the elements of known arrays.
 
 How many elements `np.unique` gives depends on data. Of an array that no argument comes into it is
-known during capture (`trace/state/known.py`); of any other it is refused.
+known during capture (`trace/state/known.py`); of any other it is a size that the program finds out
+(`data_sizes.py`), or refused.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import numpy as np
 
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim
+from tracejit.numpy_api.data_sizes import BY_DATA, taken
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.masks import is_mapping, nonzero_places, positions
 from tracejit.numpy_api.shapes import broadcast_to, concatenate, moveaxis, normalize_axis, ravel
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DATA_SIZED, METHODS, captures
 from tracejit.trace.ground.views import whole
 from tracejit.trace.state.known import constant_copy, known_array
-from tracejit.trace.values.equations import apply, as_operand, cast
+from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.indexing import point_index, slice_span
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 from tracejit.tree import flatten, unflatten
@@ -39,6 +42,8 @@ def delete(arr: object, obj: object, axis: object = None) -> Tracer:
         obj = range(*obj.indices(need_int(n, "np.delete of a slice with a step")))
     if _is_number(obj):
         return _without(a, axis, point_index(obj, n, axis), 1)
+    if isinstance(obj, Tracer) and known_array(obj, "", fixing=False) is None:
+        return _without_places(a, obj, axis)
     places = _places(obj, "np.delete")
     kept = np.delete(np.arange(need_int(n, "np.delete of several places")), places)
     return _taken(a, kept, axis)
@@ -85,6 +90,21 @@ def _without(a: Tracer, axis: int, start: Dim, count: Dim) -> Tracer:
     return apply("concatenate", *parts, axis=axis)
 
 
+def _without_places(a: Tracer, obj: Tracer, axis: int) -> Tracer:
+    """Return an array without places along an axis that data says."""
+    n = a.dims[axis]
+    if obj.dtype == np.bool_:
+        message = ("boolean array argument obj to delete must be one-dimensional and match the "
+                   "axis length of {0:.0f}")
+        if len(obj.dims) != 1 or not same_dim(n, obj.dims[0], message):
+            raise ValueError(message.replace("{0:.0f}", str(n)))
+        return taken(a, positions(~obj), axis)
+    kept: Any = apply("full", np.True_, shape=(n,))
+    kept.cell.is_array = True
+    kept[obj] = False
+    return taken(a, positions(kept), axis)
+
+
 def _places(obj: object, what: str) -> np.ndarray:
     """Return the places that are meant, of which it has to be known how many they are."""
     places = known_array(as_tracer(obj) if isinstance(obj, (list, tuple, range)) and len(obj) else
@@ -105,22 +125,28 @@ def _taken(a: Tracer, places: np.ndarray, axis: int) -> Tracer:
 
 def _known_result(function: Callable[..., object]) -> Any:
     """Return the capture of a function that NumPy itself carries out on known arrays."""
+    by_data = BY_DATA.get(function)
     module = function.__module__.replace("numpy", "np")
     what = f"{module}.{function.__name__}"
 
     def known(x: object) -> Any:
         if not isinstance(x, TracedOperand):
             return x
-        found = known_array(x, f"{what} has a result of this size")
-        if found is None:
+        found = known_array(x, f"{what} has a result of this size",
+                            fixing=by_data is None or is_mapping())
+        if found is None and by_data is None:
             raise refuse(f"{what} has a result whose size or order depends on data",
                          "Use np.where, sums and comparisons, or compute it outside and pass it as "
                          "an argument")
-        return found[()]
+        return None if found is None else found[()]
 
     def capture(*args: object, **kwargs: object) -> Any:
         leaves, structure = flatten((args, kwargs))
-        args, kwargs = unflatten(structure, iter([known(x) for x in leaves]))
+        contents = [known(x) for x in leaves]
+        if by_data is not None and any(x is not y and y is None
+                                       for x, y in zip(leaves, contents, strict=True)):
+            return by_data(*args, **kwargs)
+        args, kwargs = unflatten(structure, iter(contents))
         results, form = flatten(function(*args, **kwargs))
         return unflatten(form, iter([constant_copy(x) if isinstance(x, np.ndarray) else x
                                      for x in results]))
@@ -128,25 +154,24 @@ def _known_result(function: Callable[..., object]) -> Any:
     return capture
 
 
-DATA_SIZED.extend([
+_COUNTING: list[Callable[..., object]] = [
     np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
     np.flatnonzero, np.argwhere, np.extract, np.trim_zeros, np.intersect1d, np.union1d,
-    np.setdiff1d, np.setxor1d, np.bincount, np.histogram, np.histogram_bin_edges, np.lexsort])
-for _function in DATA_SIZED:
+    np.setdiff1d, np.setxor1d, np.bincount, np.histogram, np.histogram_bin_edges, np.lexsort]
+DATA_SIZED.extend(f for f in _COUNTING if f not in BY_DATA)
+for _function in _COUNTING:
     captures(_function)(_known_result(_function))
 
 
 @captures(np.compress)
 def compress(condition: object, a: object, axis: object = None) -> Tracer:
-    """Return the places along an axis for which a condition, which has to be known, holds."""
+    """Return the places along an axis for which a condition holds."""
     x, axis = _along(a, axis)
-    mask = known_array(condition, "np.compress has a result of this size")
-    if mask is None:
-        raise refuse("np.compress has a result whose size depends on data",
-                     "Use np.where(condition, x, neutral)")
-    if mask.ndim != 1:
+    mask = as_tracer(condition)
+    if len(mask.dims) != 1:
         raise ValueError("condition must be a 1-d array")
-    return _taken(x, np.flatnonzero(mask), axis)
+    (places,) = nonzero_places(mask)
+    return x[(*(slice(None),) * axis, places)]  # type: ignore[no-any-return]
 
 
 METHODS["compress"] = lambda a, condition, axis=None: compress(condition, a, axis)

@@ -23,8 +23,8 @@ from tracejit.trace.values.equations import apply, as_operand, cast, emit_value,
 from tracejit.trace.values.indexing import as_element, broadcast_value, get_item, write_cell
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["Whole", "known_mask", "nonzero_places", "positions", "require_mask_fits", "select",
-           "spread_mask", "unselected", "write_selected"]
+__all__ = ["Whole", "is_mapping", "known_mask", "nonzero_places", "positions", "require_mask_fits",
+           "select", "spread_mask", "unselected", "write_selected"]
 
 
 def require_mask_fits(mask: Tracer, dims: tuple[Dim, ...], first: int) -> None:
@@ -44,8 +44,12 @@ def require_mask_fits(mask: Tracer, dims: tuple[Dim, ...], first: int) -> None:
 
 def known_mask(mask: Tracer) -> np.ndarray | None:
     """Return a mask that no argument comes into; None where data decides."""
-    in_map = any(f.kind == "map" for f in current().frames)
-    return known_array(mask, "a mask decides how many elements are selected", fixing=in_map)
+    return known_array(mask, "a mask decides how many elements are selected", fixing=is_mapping())
+
+
+def is_mapping() -> bool:
+    """Return whether an element of a map is being traced, whose results have one size."""
+    return any(f.kind == "map" for f in current().frames)
 
 
 def positions(mask: Tracer) -> Tracer:

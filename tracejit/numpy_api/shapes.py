@@ -505,25 +505,6 @@ def tile(A: object, reps: object) -> Tracer:
     return apply("reshape", result, shape=tuple(c * d for c, d in zip(counts, a.dims, strict=True)))
 
 
-@captures(np.repeat, method="repeat")
-def repeat(a: object, repeats: object, axis: object = None) -> Tracer:
-    """Return an array with each element repeated."""
-    a = as_tracer(a)
-    if isinstance(repeats, (list, tuple, np.ndarray)) or (
-            isinstance(repeats, Tracer) and repeats.dims):
-        raise refuse("np.repeat with one count per element has a size that depends on data",
-                     "Use one count, or index with an array")
-    if axis is None:
-        a, axis = ravel(a), 0
-    axis = normalize_axis(axis, len(a.dims))
-    count = to_dim(_as_int(repeats))
-    inserted = (*a.dims[:axis + 1], 1, *a.dims[axis + 1:])
-    spread = (*a.dims[:axis + 1], count, *a.dims[axis + 1:])
-    result = apply("broadcast_to", apply("reshape", a, shape=inserted), shape=spread)
-    shape = (*a.dims[:axis], a.dims[axis] * count, *a.dims[axis + 1:])
-    return apply("reshape", result, shape=shape)
-
-
 # --- sizes --------------------------------------------------------------------------------------
 
 

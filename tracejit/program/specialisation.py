@@ -206,6 +206,7 @@ class Specialisation:
         facts     -- what the entry has to check of the memory of the leaves
         """
         outputs = [self._output_record(k, *kind) for k, kind in enumerate(self.interface.outputs)]
+        shapes = sum(ndim for _, (_, ndim), _ in self.interface.found)
         for k, (dtype, ndim), log in self.interface.found:
             outputs[k] = (0, 0, 0, Words.AS_FOUND, self._hold(dtype), ndim, log, dtype.itemsize)
         pairs = [(0, *f.inputs) for f in facts if f.kind == "overlap"]
@@ -217,7 +218,7 @@ class Specialisation:
         if any(r is None for r in records) or not layout.is_known_layout():
             return None
         if len(leaves) + len(outputs) > MAX_LEAVES or (
-                max(runner.plan_words, sum(map(_dims_of, leaves))) > MAX_WORDS) or (
+                max(runner.plan_words, sum(map(_dims_of, leaves)), shapes) > MAX_WORDS) or (
                 self.interface.logs > MAX_LOGS):
             return None
         words = np.zeros(Words.HEAD + Words.RECORD * len(records), np.int64)
