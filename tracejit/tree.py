@@ -9,7 +9,7 @@ from typing import Any
 
 from tracejit.exact import same, token
 
-__all__ = ["LEAF", "Spread", "Structure", "containers_in", "flatten", "flatten_call",
+__all__ = ["LEAF", "Spread", "SpreadRows", "Structure", "containers_in", "flatten", "flatten_call",
            "has_one_twice", "leaf_names", "unflatten"]
 
 
@@ -62,6 +62,27 @@ class Spread:
         return _nested(self.array, self.nest, self.weak)
 
 
+@dataclass(frozen=True, slots=True)
+class SpreadRows:
+    """Several items of a list or tuple that are tuples, alike, as an array for each place.
+
+    columns -- a tuple that is like the items, with arrays in their places
+    weak    -- whether the numbers at each place are Python's own
+    """
+
+    columns: Any
+    weak: tuple[int, ...]
+
+    def items(self) -> list[Any]:
+        """Return the items."""
+        arrays, structure = flatten(self.columns)
+        places = [_nested(x, 0, bool(w)) for x, w in zip(arrays, self.weak, strict=True)]
+        return [unflatten(structure, list(row)) for row in zip(*places, strict=True)]
+
+
+_SPREAD = (Spread, SpreadRows)
+
+
 def _nested(array: Any, nest: int, weak: bool) -> list[Any]:
     if weak:
         found: list[Any] = array.tolist()
@@ -76,6 +97,8 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     kind = type(x)
     if kind is Spread:
         return ((x.nest, int(x.weak)), [x.array])
+    if kind is SpreadRows:
+        return (x.weak, [x.columns])
     if kind in (list, tuple):
         return (None, list(x))
     if kind is dict:
@@ -156,9 +179,11 @@ def unflatten(structure: Structure, leaves: Iterator[object] | list[object]) -> 
     parts = [unflatten(p, leaves) for p in structure.parts]
     if structure.kind is Spread:
         return Spread(parts[0], structure.aux[0], bool(structure.aux[1]))
+    if structure.kind is SpreadRows:
+        return SpreadRows(parts[0], structure.aux)
     if structure.kind in (list, tuple):
-        if any(type(p) is Spread for p in parts):
-            parts = [x for p in parts for x in (p.items() if type(p) is Spread else (p,))]
+        if any(type(p) in _SPREAD for p in parts):
+            parts = [x for p in parts for x in (p.items() if type(p) in _SPREAD else (p,))]
         return structure.kind(parts)
     if structure.kind is dict:
         return dict(zip(structure.aux, parts, strict=True))

@@ -22,7 +22,7 @@ import numpy as np
 
 from tracejit.errors import IRError
 from tracejit.ir.control import IfEqn, LoopEqn, MapEqn, carried_in
-from tracejit.ir.core import Block, Eqn, Params, Value
+from tracejit.ir.core import Atom, Block, Eqn, Params, Span, Value
 from tracejit.ir.dims import maximum
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import Aval, Type
@@ -165,7 +165,7 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
             inner.cts.update(zip(free, before, strict=True))
             for a, ct in zip(branch.outputs, cts, strict=True):
                 if ct is not None:
-                    inner.add(a, ct)
+                    inner.add(a, _of_size_here(inner, a, ct))
             inner.run(branch.eqns)
             touched = [t or inner.cts.get(v) is not ct
                        for t, v, ct in zip(touched, free, before, strict=True)]
@@ -176,6 +176,15 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
     sweep.cts.update((v, next(results) if t else ct)
                      for v, ct, t in zip(free, before, touched, strict=True))
     return [None]
+
+
+def _of_size_here(sweep: ReverseMode, a: Atom, ct: Any) -> Any:
+    """Return the cotangent of what a branch yields, where only the branch says how large it is."""
+    if not isinstance(a.aval, Aval) or a.aval.shape == ct.aval.shape or not all(
+            isinstance(d, int) for d in a.aval.shape):
+        return ct
+    (part,) = sweep.emit("index", [ct], {"at": tuple(Span(0, d) for d in a.aval.shape)})
+    return part
 
 
 def _map_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:

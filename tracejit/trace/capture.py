@@ -26,7 +26,7 @@ from tracejit.ir.user_text import graph_name, value_name
 from tracejit.ir.walk import Env, copy_dim, first_undefined
 from tracejit.trace.containers.container_aliases import containers
 from tracejit.trace.containers.heap import reached_from
-from tracejit.trace.containers.places import MaybeUnset, Poison
+from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
 from tracejit.trace.containers.runs import Run, Stored
 from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
@@ -38,6 +38,7 @@ from tracejit.trace.ground.source import describe_line, find_site, line_of_error
 # (importing these fills `upward.ABOVE`)
 from tracejit.trace.hooks import hooks  # noqa: F401
 from tracejit.trace.lists import data_lists, list_runs  # noqa: F401
+from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_making, objects, ufunc_calls  # noqa: F401
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.branches import BranchRaised
@@ -50,7 +51,15 @@ from tracejit.trace.values.mixed import returned
 from tracejit.trace.values.specs import ArgSpec, parameter_names, spec_of_leaf
 from tracejit.trace.values.text import settle
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, scalar_of, tracer_of
-from tracejit.tree import Spread, Structure, containers_in, flatten, leaf_names, unflatten
+from tracejit.tree import (
+    Spread,
+    SpreadRows,
+    Structure,
+    containers_in,
+    flatten,
+    leaf_names,
+    unflatten,
+)
 
 __all__ = ["Capture", "Pins", "Returned", "capture_function"]
 
@@ -488,6 +497,10 @@ def _spread(x: Any) -> Any:
     """Return a result in which the runs of lists are arrays that the caller spreads out."""
     if isinstance(x, Stored):
         return Spread(x.data, x.nest, x.weak)
+    if isinstance(x, Rows):
+        arrays = iter([c.data for c in x.columns])
+        return SpreadRows(map_content(lambda _: next(arrays), x.template),
+                          tuple([int(c.weak) for c in x.columns]))
     if isinstance(x, Run):
         return Spread(x.array(), 0, False)
     if type(x) in (list, tuple):

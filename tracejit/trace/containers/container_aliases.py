@@ -17,7 +17,8 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.source import describe_line, find_site
 
 __all__ = ["Held", "Turns", "containers", "is_joined", "link_branches",
-           "refuse_joined_change", "snapshot", "with_joined"]
+           "refuse_joined_change", "snapshot", "still_held",
+           "with_joined"]
 
 Held = list[Any]
 """Lists and dicts, told apart by identity."""
@@ -60,7 +61,7 @@ def snapshot(content: Any, originals: dict[int, Any]) -> Any:
     return copy
 
 
-def _still_held(candidates: Iterable[Any]) -> set[int]:
+def still_held(candidates: Iterable[Any]) -> set[int]:
     """Return the ids of those lists and dicts that the program holds.
 
     Who holds what is from outside, or what an iteration began with, is not known.
@@ -97,7 +98,7 @@ def refuse_joined_change(x: Any) -> None:
             others = j.new
         else:
             continue
-        if _still_held(y for y in others if y is not x):
+        if still_held(y for y in others if y is not x):
             kind = type(x).__name__
             raise refuse(f"changing a {kind} that may be, depending on data, the one that "
                          f"{j.name!r} holds since {j.where}",
@@ -112,7 +113,7 @@ def link_branches(names: Sequence[str], new: Sequence[Held],
     """
     if not any(new):
         return
-    alive = _still_held(x for branches in held for h in branches for x in h)
+    alive = still_held(x for branches in held for h in branches for x in h)
     ids = [[set(map(id, h)) for h in branches] for branches in held]
     for k, name in enumerate(names):
         others = [x for h in held[k] for x in h if id(x) in alive]
@@ -186,7 +187,7 @@ class Turns:
         """
         own = [[x for x in held if id(x) not in self.begun] for held in self.ended]
         kept = [{self.begun[id(x)] for x in held if id(x) in self.begun} for held in self.ended]
-        alive = _still_held(x for held in (*self.starts, *own) for x in held)
+        alive = still_held(x for held in (*self.starts, *own) for x in held)
         begins = [{id(x) for x in held} for held in self.starts]
         ends = [{id(x) for x in held} for held in own]
         lasting = [e & alive for e in ends]

@@ -257,6 +257,10 @@ class Trace:
         """Where lists of numbers are made that hold others later: dtype, whether Python's."""
         self.log_changes = 0
         """How often a list was changed that gets longer as data decides (`data_lists.py`)."""
+        self.changed_lists: dict[int, Any] = {}
+        """The lists that were changed in place, by their ids."""
+        self.chosen_lists: dict[int, Any] = {}
+        """The lists of which data decides which of others they are, by their ids."""
         self.in_lists: set[tuple[int, np.dtype]] = set()
         """How many axes arrays with names have that are in lists whose length data decides."""
         self.walked: list[Any] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.trace.containers.places import HiddenPlace, NamePlace, name_places
-from tracejit.trace.containers.runs import Run, has_runs
+from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.hooks.decisions import DecisionHooks
@@ -342,6 +342,10 @@ class LoopHooks(DecisionHooks):
                   test: Callable[[Any], Any] | None = None) -> Generated:
         """Return `element(a) for a in iterable if test(a)`, for whatever function takes it."""
         return Generated(iterable, element, test, self)
+
+    def spread(self, iterable: Any) -> Any:
+        """Return what `[*iterable]` has: many items stay one run."""
+        return copies(iterable) if has_runs(iterable) else self.iterate(iterable)
 
     def iterate(self, iterable: Any) -> Any:
         """Return what a comprehension runs over, or a `*` unpacks."""

@@ -142,6 +142,16 @@ class DataLists:
         template = self.templates.get(id(container))
         return columns[0] if template is None else GrownRows(columns, template, where)
 
+    def drop(self, container: list[Any]) -> None:
+        """Leave a list alone: its name has one list after another."""
+        key = id(container)
+        if key in self.containers:
+            self.put_back()
+            run = self.runs.pop(key, None)
+            self.outdated |= set() if run is None else run.cells
+            for known in (self.kinds, self.templates, self.shapes, self.before, self.containers):
+                known.pop(key, None)
+
     def put_back(self) -> None:
         """Let the lists have what they had."""
         for key, items in self.before.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim, dim_values, product
+from tracejit.ir.dims import Dim, dim_values, minimum, product
 from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import is_number
@@ -42,8 +42,8 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import CellPlace, Tracer, of_dim, scalar_of, tracer_of
 
-__all__ = ["ByData", "Grown", "GrownRows", "freeze", "kinds_of_item", "plain_items", "refused_walk",
-           "shape_of_item"]
+__all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "kinds_of_item", "plain_items",
+           "refused_walk", "shape_of_item", "size_value"]
 
 
 def kinds_of_item(x: Any) -> Kinds:
@@ -145,9 +145,19 @@ class Grown(Run):
         if raw:
             for x in items:
                 _hand_over(x.data if isinstance(x, Stored) else x)
-            data = _joined_array(items, self.dtype, shape)
+            data = as_one_array(items, self.dtype, shape)
             self.log = Cell(emit_value("log_of", [data.value]), depth)
-            self.size = Cell(_as_value(data.dims[0]), depth)
+            self.size = Cell(size_value(data.dims[0]), depth)
+
+    @classmethod
+    def of_log(cls, lists: Any, container: list[Any], kinds: Kinds, where: PlaceInCode,
+               column: int, log: Value, size: Value) -> Grown:
+        """Return the numbers that are in a Log."""
+        depth = current().depth
+        run = cls(lists, container, [], frozenset(), where, column)
+        run.raw, run.kinds = kinds, _plain(kinds)
+        run.log, run.size = Cell(log, depth), Cell(size, depth)
+        return run
 
     @property
     def dtype(self) -> np.dtype:
@@ -212,7 +222,8 @@ class Grown(Run):
         span = slice_span(key, self.count)
         if span.step != 1:
             return self.stored().part(key)
-        return self._stored(self._array(span.start, span.size))
+        begin = minimum(span.start, self.count, current().builder.known)
+        return self._stored(self._array(begin, span.size))
 
     def copied(self) -> Run:
         """Return the items for another list."""
@@ -324,7 +335,7 @@ class Grown(Run):
             return
         if self.shape and not all(isinstance(p, Stored) for p in parts):
             self.give_up("a change of a list of arrays")
-        data = _joined_array(parts, self.dtype, self.shape)
+        data = as_one_array(parts, self.dtype, self.shape)
         shape = (self.count, *self.shape)
         emit("log_array", [self.log.value], {"shape": shape, "last": False})
         self._changed(emit_value("log_of", [data.value]), data.dims[0])
@@ -333,10 +344,12 @@ class Grown(Run):
         assert self.log is not None
         assert self.size is not None
         refuse_joined_change(self.container)
-        current().log_changes += 1
+        trace = current()
+        trace.log_changes += 1
+        trace.changed_lists[id(self.container)] = self.container
         self.changes += size != self.count
         _set(self.log, log)
-        _set(self.size, _as_value(size))
+        _set(self.size, size_value(size))
 
     @property
     def cells(self) -> set[Cell | None]:
@@ -426,12 +439,14 @@ ByData = Grown | GrownRows
 """A run of which data decides how many items it has."""
 
 
-def _as_value(d: Dim) -> Value:
+def size_value(d: Dim) -> Value:
+    """Return a size as a value of the graph."""
     atom = atom_of(as_operand(d), np.dtype(np.int64))
     return atom if isinstance(atom, Value) else emit_value("full", [atom], {"shape": ()})
 
 
-def _joined_array(items: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> Tracer:
+def as_one_array(items: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> Tracer:
+    """Return an array of items of a shape, some of them runs."""
     if not items:
         return tracer_of(emit_value("empty", [], {"shape": (0, *shape), "dtype": dtype}))
     return cast(array_of([number_of(x) for x in items]), dtype)

@@ -232,6 +232,7 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
 def _writing(xs: Any) -> None:
     """Note that items of a list are about to change."""
     trace = current()
+    trace.changed_lists[id(xs)] = xs
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
     if any(xs is x for frame in trace.frames for x in frame.stand_ins):
@@ -326,6 +327,7 @@ def _change(xs: list[Any], parts: list[Any], what: str) -> None:
         if isinstance(p, Stored) and p.shared:
             p.give_up(what)
     trace = current()
+    trace.changed_lists[id(xs)] = xs
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
     try:

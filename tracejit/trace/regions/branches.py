@@ -33,12 +33,14 @@ from tracejit.trace.containers.places import (
     rebuild,
     same_structure,
 )
-from tracejit.trace.containers.runs import Run
+from tracejit.trace.containers.runs import Run, place_in_code
 from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.restarts import Grows, Unroll
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists.forms import Form, form_of, holds_logs, joint_form, listed
+from tracejit.trace.lists.rows import Rows, same_rows
 from tracejit.trace.state.known import fix_ints, rests_on_data
 from tracejit.trace.values.equations import (
     as_operand,
@@ -95,11 +97,21 @@ class _Branch:
     held: dict[object, Held] = field(default_factory=dict)
     """The lists and dicts in the contents, with those that they may be."""
     outputs: list[Atom] = field(default_factory=list)
+    items: list[Any] = field(default_factory=list)
+    """The lists in `copies` that have their items in arrays because the branches differ there."""
 
-    def note(self, key: object, content: Any) -> None:
-        """Note what a place holds at the end of the branch."""
+    def note(self, key: object, content: Any, items: list[Any] | None = None) -> None:
+        """Note what a place holds at the end of the branch.
+
+        items -- a list's items in arrays, where the branches leave lists of different lengths
+        """
         self.contents[key] = content
-        self.copies[key] = snapshot(content, self.originals)
+        if items is None:
+            self.copies[key] = snapshot(content, self.originals)
+        else:
+            self.copies[key] = items
+            self.items.append(items)
+            self.originals[id(items)] = content
         self.held[key] = with_joined(containers(content))
 
     def note_kept(self, place: Place) -> None:
@@ -122,10 +134,16 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
     # a branch binds, and lets go of, names that nothing reads after it: to be traced once more
     begun = [(p, p.get()) for fn in branches if isinstance(fn, FunctionType)
              for p in name_places(fn.__code__.co_freevars, fn)]
+    forms: dict[object, Form] = {}
     while True:
         try:
             lists.begin()
-            _trace_if(condition, branches, names, lists, by_data)
+            _trace_if(condition, branches, names, lists, by_data, forms)
+        except _Chooses as e:
+            lists.put_back()
+            forms.update(e.forms)
+            for place, content in begun:
+                place.set(content)
         except Grows as e:
             lists.put_back()
             if not lists.takes(e):
@@ -147,15 +165,16 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
 
 
 def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
-              lists: Any, by_data: bool) -> None:
+              lists: Any, by_data: bool, forms: dict[object, Form]) -> None:
     try:
-        traced = [_trace_branch(fn, names, lists, by_data) for fn in branches]
+        traced = [_trace_branch(fn, names, lists, by_data, forms) for fn in branches]
     except Refusal:
         fix_ints(condition, "a branch, which cannot be captured as one on data,")
         raise
     places: dict[object, Place] = {p.key: p for p in names}
     for b in traced:
         places.update(b.places)
+    _require_forms(places, traced, forms)
     merger = _Merger(condition, traced)
     merged: list[tuple[Place, Callable[[], Any]]] = []
     leave = [b for b in traced if not b.raised] or traced
@@ -185,8 +204,38 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
         raise BranchRaised
 
 
+class _Chooses(Exception):
+    """Internal: the branches leave lists of different lengths, which have to be of some forms."""
+
+    def __init__(self, forms: dict[object, Form]) -> None:
+        super().__init__()
+        self.forms = forms
+
+
+def _require_forms(places: dict[object, Place], branches: Sequence[_Branch],
+                   forms: dict[object, Form]) -> None:
+    """Trace the branches again where they leave lists of which one array each is to be made."""
+    if any(b.raised for b in branches):
+        return
+    new: dict[object, Form] = {}
+    for key, p in places.items():
+        a, b = (branch.contents.get(key, UNSET) for branch in branches)
+        a, b = (p.get() if x is UNSET else x for x in (a, b))
+        if a is b or not (type(a) is list and type(b) is list) or (
+                same_structure(a, b) and not holds_logs(a) and not holds_logs(b)):
+            continue
+        try:
+            form = joint_form(forms.get(key), form_of(a), form_of(b))
+        except Unroll:
+            continue
+        if form is not None and form != forms.get(key):
+            new[key] = form
+    if new:
+        raise _Chooses(new)
+
+
 def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
-                  by_data: bool) -> _Branch:
+                  by_data: bool, forms: dict[object, Form]) -> _Branch:
     trace = current()
     before = [(p, p.get()) for p in names]
     raised = False
@@ -199,9 +248,14 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
                 raised = True
             except _ERRORS as e:
                 raised = _swallow(e)
+            found = {p.key: p for p in (
+                *(p for p, _ in frame.written.values()), *names)}
+            items = {key: listed(found[key].get(), form, place_in_code())
+                     for key, form in forms.items()
+                     if key in found and not raised and type(found[key].get()) is list}
             branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised)
             for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
-                branch.note(p.key, p.get())
+                branch.note(p.key, p.get(), items.get(p.key))
     finally:
         for p, content in before:
             p.set(content)
@@ -231,6 +285,8 @@ class _Merger:
         self.condition = condition
         self.branches = branches
         self.results: tuple[Value, ...] = ()
+        self.chosen = {id(x) for b in branches for x in b.items}
+        """The lists of which data decides which of two they are."""
         self.shapes: dict[int, tuple[Any, ...]] = {}
         """For results whose sizes are results too: dims, or the places of sizes in 1-tuples."""
         self.joined: list[tuple[Cell, list[weakref.ref[Cell] | None]]] = []
@@ -290,16 +346,26 @@ class _Merger:
         if original is not None and original is self._original(y) and not one_sided:
             return lambda: original
         items = children(x)
+        if isinstance(x, Rows) and isinstance(y, Rows) and same_rows(x.template, y.template):
+            columns = [self._node(p, q, problems)
+                       for p, q in zip(x.columns, y.columns, strict=True)]
+            return lambda: Rows([make() for make in columns], x.template, x.where)
         if items is not None:
             made = [self._node(p, q, problems)
                     for p, q in zip(items, children(y) or (), strict=True)]
-            return lambda: rebuild(x, [make() for make in made])
+            return lambda: self._rebuilt(x, [make() for make in made])
         if _is_same(x, y) and not (one_sided and is_number(x)):
             return lambda: x
         if is_number(x) and is_number(y):
             return self._number(x, y)
         problems.append((x, y))
         return lambda: None
+
+    def _rebuilt(self, x: Any, items: list[Any]) -> Any:
+        made = rebuild(x, items)
+        if type(made) is list and id(x) in self.chosen:
+            current().chosen_lists[id(made)] = made
+        return made
 
     def _original(self, x: Any) -> Any:
         return next((b.originals[id(x)] for b in self.branches if id(x) in b.originals), None)

@@ -27,8 +27,10 @@ from tracejit.trace.containers.places import (
     rebuild,
     same_node,
 )
+from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Place, current, refuse
-from tracejit.trace.ground.restarts import Unroll, Widens
+from tracejit.trace.ground.restarts import PlaceInCode, Unroll, Widens
+from tracejit.trace.lists.forms import Form, form_of, has_length_by_data, joint_form
 from tracejit.trace.regions.branches import join_leaf
 from tracejit.trace.values.equations import (
     atom_of,
@@ -43,9 +45,9 @@ from tracejit.trace.values.equations import (
 from tracejit.trace.values.mixed import settled
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
-__all__ = ["CellGuess", "Fixed", "Number", "as_left", "better_guess", "blank", "content_of",
-           "first_guess", "is_of_several_kinds", "leaves_of", "made_for", "numbers_of", "parts_of",
-           "yielded"]
+__all__ = ["CellGuess", "Fixed", "ListGuess", "Number", "as_left", "better_guess", "blank",
+           "content_of", "first_guess", "is_of_several_kinds", "leaves_of", "list_guess",
+           "made_for", "numbers_of", "parts_of", "yielded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,14 @@ class Fixed:
     """A guess of a leaf: the same object in every iteration."""
 
     content: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ListGuess:
+    """The guess of a list of which data decides how many items it has."""
+
+    form: Form
+    where: PlaceInCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +162,16 @@ def parts_of(guess: Any, content: Any) -> list[Any]:
 
 def numbers_of(guess: Any) -> list[Any]:
     """Return the leaves of a guess that are carried values."""
+    if isinstance(guess, ListGuess):
+        return [CellGuess(aval) for aval in guess.form.avals]
     return [g for g in leaves_of(guess) if isinstance(g, (Number, CellGuess))]
 
 
 def made_for(guess: Any, content: Any) -> list[Any]:
     """Return the lists and dicts of a content that were made for it, as a guess has it."""
     parts = children(guess)
+    if isinstance(guess, ListGuess):
+        return [content]
     if parts is None:
         return []
     found = [content] if isinstance(content, (list, dict)) else []
@@ -180,6 +194,22 @@ def blank(g: Any) -> Any:
     if not g.aval.shape:
         return atom_of(g.aval.dtype.type(0))
     return emit_value("empty", [], {"shape": g.aval.shape, "dtype": g.aval.dtype})
+
+
+def list_guess(place: Place, start: Any, guess: Any, by_data: bool) -> ListGuess | None:
+    """Return the guess that a place has lists whose length data decides; None if it has others."""
+    end = place.get()
+    if not (type(start) is list and type(end) is list):
+        return None
+    if not (by_data or isinstance(guess, ListGuess) or has_length_by_data(end)):
+        return None
+    before = guess.form if isinstance(guess, ListGuess) else None
+    form = joint_form(before, form_of(start), form_of(end))
+    if form is None:
+        return None
+    if form == before and isinstance(guess, ListGuess):
+        return guess
+    return ListGuess(form, place_in_code())
 
 
 # --- better guesses -------------------------------------------------------------------------------

@@ -19,7 +19,12 @@ from tracejit.errors import Refusal
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import scalar
-from tracejit.trace.containers.container_aliases import Turns, containers, with_joined
+from tracejit.trace.containers.container_aliases import (
+    Turns,
+    containers,
+    still_held,
+    with_joined,
+)
 from tracejit.trace.containers.places import (
     UNSET,
     HiddenPlace,
@@ -33,6 +38,16 @@ from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll
 from tracejit.trace.lists.data_lists import DataLists
 from tracejit.trace.lists.filling import growing_of
+from tracejit.trace.lists.forms import (
+    Form,
+    arrays_of,
+    as_logs,
+    begun_list,
+    finish_logs,
+    is_of_form,
+    joint_form,
+    logs_of,
+)
 from tracejit.trace.lists.growing import MANY_ITEMS, Growing
 from tracejit.trace.lists.growing_rows import as_rows
 from tracejit.trace.regions.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
@@ -40,6 +55,7 @@ from tracejit.trace.regions.branches import BranchRaised
 from tracejit.trace.regions.guesses import (
     CellGuess,
     Fixed,
+    ListGuess,
     Number,
     as_left,
     better_guess,
@@ -48,6 +64,7 @@ from tracejit.trace.regions.guesses import (
     first_guess,
     is_of_several_kinds,
     leaves_of,
+    list_guess,
     made_for,
     numbers_of,
     parts_of,
@@ -59,6 +76,7 @@ from tracejit.trace.values.equations import (
     emit,
     lift,
 )
+from tracejit.trace.values.mixed import united
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, of_dim
 
 __all__ = ["is_of_open_loop", "trace_loop"]
@@ -184,7 +202,7 @@ class _LoopTracer:
             block = self._trace(self._run_body)
             if block is None:
                 return None
-            return _Done([*regions, block], self._starts())
+            return _Done([*regions, block], [] if self._has_lists() else self.starts())
         except NeedStatic as e:
             if e.value in self.inputs:
                 raise Unroll(e.why) from None
@@ -192,6 +210,8 @@ class _LoopTracer:
         except Grows as e:
             if e.frame is not self.frame:
                 raise
+            if self._gets_other_items(e):
+                return None
             if self.lists.takes(e):
                 self.growing = [g for g in self.growing if g.container is not e.container]
                 self._forget(self.lists.outdated)
@@ -204,6 +224,9 @@ class _LoopTracer:
             self.lists.put_back()
             for place, content in before:
                 place.set(content)
+
+    def _has_lists(self) -> bool:
+        return any(isinstance(c.guess, ListGuess) for c in self.carried)
 
     def _trace(self, run: Callable[[Frame], list[Any] | None]) -> Block | None:
         trace = current()
@@ -232,13 +255,18 @@ class _LoopTracer:
             g.index, g.index_at = self.inputs[0], at
             g.enter(frame, turn, self.hi - self.lo)
         values = iter(self.inputs[1:])
+        self.begun_lists: list[tuple[_Carried, list[Any]]] = []
         self.begun: list[list[Begun | None]] = []
         self.stand_ins: dict[int, tuple[int, Any]] = {}
         for k, c in enumerate(self.carried):
-            content = content_of(c.guess, values)
+            if isinstance(c.guess, ListGuess):
+                content = self._begin_list(c, values)
+                frame.created[id(content)] = content
+            else:
+                content = content_of(c.guess, values)
+                frame.stand_ins += made_for(c.guess, content)
             self.stand_ins.update({id(x): (k, x) for x in made_for(c.guess, content)})
             frame.written[c.place.key] = (c.place, c.place.get())
-            frame.stand_ins += made_for(c.guess, content)
             c.place.set(content)
             self.begun.append([None if x is None else Begun(x.cell, x.steps, x.dims, x.cell.value)
                                for x in map(array_of, parts_of(c.guess, content))])
@@ -294,7 +322,8 @@ class _LoopTracer:
         self.growing = [as_rows(g) for g in self.growing]
         grown = [g.leave(frame, inside) for g in self.growing]
         self._forget_storage()
-        if self._newly_written(frame) | self._improve() | (not all(grown)):
+        ended_lists = self._end_lists()
+        if self._newly_written(frame) | self._improve() | (not all(grown)) or ended_lists is None:
             return None
         self._refuse_writes_to_items()
         if frame.swallowed is not None:
@@ -306,6 +335,8 @@ class _LoopTracer:
         for c, end in zip(self.carried, self.ended, strict=True):
             if isinstance(c.guess, CellGuess):
                 outputs.append(end)
+            elif isinstance(c.guess, ListGuess):
+                outputs.extend(ended_lists[c])
             elif c.guess is not UNSET:
                 map_content(lambda g, x: outputs.append(yielded(g, x)), c.guess, end)
         return [a for a in outputs if a is not None]
@@ -357,10 +388,71 @@ class _LoopTracer:
         for c in self.carried:
             if isinstance(c.guess, CellGuess):
                 continue
-            better = better_guess(c.guess, c.place, getattr(c.place, "name", "this"))
+            better = self._better(c)
             if better is not c.guess:
                 c.guess, changed = better, True
         return changed
+
+    def _better(self, c: _Carried) -> Any:
+        name = getattr(c.place, "name", "this")
+        try:
+            if not isinstance(c.guess, ListGuess):
+                return better_guess(c.guess, c.place, name)
+        except (Unroll, Refusal):
+            found = list_guess(c.place, c.start, c.guess, self.by_data)
+            if found is None:
+                raise
+            self.lists.drop(c.start)
+            self._forget(self.lists.outdated)
+            return found
+        found = list_guess(c.place, c.start, c.guess, self.by_data)
+        if found is None:
+            raise Unroll(f"{name!r} changes its structure from one iteration to the next")
+        return found
+
+    # --- lists whose length data decides --------------------------------------------------------
+
+    def _begin_list(self, c: _Carried, values: Iterator[Value]) -> list[Any]:
+        """Return the list with which an iteration begins."""
+        form = c.guess.form
+        container = begun_list([next(values) for _ in form.avals], form, self, c.guess.where)
+        self.begun_lists.append((c, container))
+        return container
+
+    def _gets_other_items(self, e: Grows) -> bool:
+        """Improve the guess of a list that gets numbers of another kind; False if it has none."""
+        for c, container in self.begun_lists:
+            if container is e.container:
+                kinds = tuple(united(before, e.kinds.get(j, ()))
+                              for j, before in enumerate(c.guess.form.kinds))
+                form = joint_form(Form(c.guess.form.template, kinds))
+                assert form is not None
+                c.guess = ListGuess(form, c.guess.where)
+                return True
+        return False
+
+    def _end_lists(self) -> dict[_Carried, list[Value]] | None:
+        """Return what an iteration leaves of its lists; None where the guess was not right.
+
+        A list that goes on under its name leaves its Logs. The others are copied: Logs of one name
+        have one storage, so that the old ones are used up before the new ones are made, in both
+        directions.
+        """
+        ends: dict[_Carried, list[Value]] = {}
+        arrays: dict[_Carried, list[Tracer]] = {}
+        begun = dict(self.begun_lists)
+        for c in begun:
+            end = c.place.get()
+            if type(end) is not list or not is_of_form(end, c.guess.form):
+                return None
+            if end is not begun[c]:
+                arrays[c] = arrays_of(end, c.guess.form)
+        for c, x in begun.items():
+            if c in arrays:
+                finish_logs(x)
+            else:
+                ends[c] = logs_of(x)
+        return {**ends, **{c: as_logs(found) for c, found in arrays.items()}}
 
     def keep_arrays(self) -> bool:
         """Guess that names keep their arrays which the body bound to what they held anyhow.
@@ -390,12 +482,16 @@ class _LoopTracer:
 
     # --- starting -------------------------------------------------------------------------------
 
-    def _starts(self) -> list[Any]:
+    def starts(self) -> list[Any]:
         """Return what the carried values are before the loop."""
         starts: list[Any] = []
+        lists = {c: as_logs(arrays_of(c.start, c.guess.form)) for c in self.carried
+                 if isinstance(c.guess, ListGuess)}
         for c in self.carried:
             if isinstance(c.guess, CellGuess):
-                starts.append(c.start)
+                starts.append(c.place.get() if _is_log(c.place) else c.start)
+            elif isinstance(c.guess, ListGuess):
+                starts.extend(lists[c])
             elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
                 content = c.guess.content if c.start is UNSET else c.start
                 unset = c.start is UNSET
@@ -432,11 +528,12 @@ def _name_of(c: _Carried) -> str:
 def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
     """Emit the loop and give every place what it leaves."""
     trace = current()
+    starts = done.starts or tracer.starts()
     if tracer.condition is None:
-        results = list(emit("for_", done.starts, params, done.regions))
+        results = list(emit("for_", starts, params, done.regions))
         trips = of_dim(maximum(params["hi"] - params["lo"], 0, trace.builder.known))
     else:
-        count, *results = emit("while_", done.starts, params, done.regions)
+        count, *results = emit("while_", starts, params, done.regions)
         trips = of_dim(count.dim)
     values = iter(results)
     for c in tracer.carried:
@@ -446,7 +543,9 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             continue
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
-        c.place.set(_left(tracer, c, content_of(c.guess, values)))
+        c.place.set(_finished_list(c.guess, values) if isinstance(c.guess, ListGuess)
+                    else _left(tracer, c, content_of(c.guess, values)))
+    refuse_shared_lists(tracer)
     _link_containers(tracer)
     bound = _bound(tracer)
     settle_aliases(tracer, bound, trips)
@@ -470,6 +569,33 @@ def _left(tracer: _LoopTracer, c: _Carried, content: Any) -> Any:
     found = iter([as_left(x, end) if is_of_several_kinds(g) else x for g, x, end in zip(
         leaves, parts_of(c.guess, content), parts_of(c.guess, ended), strict=True)])
     return map_content(lambda _: next(found), c.guess)
+
+
+def _finished_list(guess: ListGuess, values: Iterator[Value]) -> list[Any]:
+    """Return the list that the last iteration left."""
+    logs = [next(values) for _ in guess.form.avals]
+    container = begun_list(logs, guess.form, None, guess.where)
+    container[:] = [container[0].finished()]
+    current().chosen_lists[id(container)] = container
+    return container
+
+
+def refuse_shared_lists(tracer: _LoopTracer) -> None:
+    """Refuse to change a list that one iteration leaves to the next if it may have two names."""
+    trace = current()
+    if not any(id(x) in trace.changed_lists for x in (
+            *(x for _, x in tracer.begun_lists), *trace.chosen_lists.values())):
+        return
+    lists = [(k, c) for k, c in enumerate(tracer.carried) if isinstance(c.guess, ListGuess)]
+    own = {id(x) for _, x in tracer.begun_lists}
+    for k, c in lists:
+        starts = [with_joined(containers(other.start)) for other in tracer.carried]
+        ends = tracer.held
+        shared = any(j != k and {id(x) for x in found[j]} & {id(x) for x in found[k]}
+                     for found in (starts, ends) for j in range(len(tracer.carried)))
+        alive = still_held(x for x in (*starts[k], *ends[k]) if id(x) not in own)
+        if shared or alive:
+            raise _changed_and_bound(getattr(c.place, "name", "this"), [])
 
 
 def _bound(tracer: _LoopTracer) -> list[Bound]:

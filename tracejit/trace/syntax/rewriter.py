@@ -596,7 +596,10 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_List(self, node: ast.List) -> Any:
+        starred = [x for x in node.elts if isinstance(x, ast.Starred)]
         self.generic_visit(node)
+        for x in starred if isinstance(node.ctx, ast.Load) else ():
+            x.value.func.attr = "spread"  # type: ignore[attr-defined]
         return place(hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_Dict(self, node: ast.Dict) -> Any:

@@ -1,0 +1,178 @@
+"""Of which form the items of a list are, for one of which data decides how many it has.
+
+Where data says which list a name has, or how long it is, after a branch or an iteration, its items
+are put into arrays of one form, whatever each list was made of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import dim_values
+from tracejit.ir.types import LogType, scalar
+from tracejit.trace.containers.runs import Stored
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dispatch import FUNCTIONS
+from tracejit.trace.ground.restarts import PlaceInCode, Unroll
+from tracejit.trace.lists.grown import (
+    ByData,
+    Grown,
+    GrownRows,
+    as_one_array,
+    kinds_of_item,
+    plain_items,
+    shape_of_item,
+    size_value,
+)
+from tracejit.trace.lists.list_runs import is_plain_number
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.values.equations import emit, emit_value, lift
+from tracejit.trace.values.mixed import Kinds, number_of, storage, united
+
+__all__ = ["Form", "arrays_of", "as_logs", "begun_list", "finish_logs", "form_of",
+           "has_length_by_data", "holds_logs", "is_of_form", "joint_form", "listed", "logs_of"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the items of a list are like.
+
+    template -- a tuple that is like them; None, where they are numbers
+    kinds    -- of which kinds the numbers at each place are
+    """
+
+    template: Any
+    kinds: tuple[Kinds, ...]
+
+    @property
+    def dtypes(self) -> list[np.dtype]:
+        """Return the dtype of the storage for each place."""
+        found = [storage(k) for k in self.kinds]
+        if any(d is None for d in found):
+            raise Unroll("a list that data chooses holds numbers of different kinds")
+        return [d for d in found if d is not None]
+
+    @property
+    def avals(self) -> list[Any]:
+        """Return the types of a Log for each place, each followed by how many items it has."""
+        return [t for d in self.dtypes for t in (LogType(d), scalar(np.int64))]
+
+
+def _columns(xs: Any) -> tuple[Any, list[list[Any]]]:
+    """Return a tuple that is like the items, and what they have at each of its places."""
+    rows = [x.template if isinstance(x, Rows) else x for x in xs]
+    template = next((x for x in rows if is_row(x)), None)
+    if template is None:
+        return None, [list(xs)]
+    if not all(is_row(x) and same_rows(x, template) for x in rows):
+        raise Unroll("a list that data chooses holds different things")
+    places = [x.columns if isinstance(x, Rows) else places_of(x) for x in xs]
+    return template, [list(column) for column in zip(*places, strict=True)]
+
+
+def form_of(xs: list[Any]) -> Form | None:
+    """Return of which form the items of a list are, None of an empty one; `Unroll` without one."""
+    if not xs or (isinstance(xs[0], Grown) and xs[0].log is None):
+        return None
+    template, columns = _columns(xs)
+    if any(shape_of_item(x) for column in columns for x in column):
+        raise Unroll("a list that data chooses holds arrays")
+    return Form(template, tuple(united(*map(kinds_of_item, column)) for column in columns))
+
+
+def joint_form(*forms: Form | None) -> Form | None:
+    """Return the form that lists of some forms can have; `Unroll` where there is none."""
+    known = [f for f in forms if f is not None]
+    if not known:
+        return None
+    first = known[0]
+    for f in known[1:]:
+        if (f.template is None) != (first.template is None) or (
+                f.template is not None and not same_rows(f.template, first.template)):
+            raise Unroll("a list that data chooses holds different things")
+    kinds = tuple(united(*places) for places in zip(*(f.kinds for f in known), strict=True))
+    found = Form(first.template, kinds)
+    return found if found.dtypes else None
+
+
+def is_of_form(xs: list[Any], form: Form) -> bool:
+    """Return whether the items of a list fit a form."""
+    return joint_form(form, form_of(xs)) == form
+
+
+def holds_logs(xs: list[Any]) -> bool:
+    """Return whether a list has its items in Logs, while a region changes how many there are."""
+    return any(isinstance(x, ByData) for x in xs)
+
+
+def has_length_by_data(xs: list[Any]) -> bool:
+    """Return whether data decides how many items a list has."""
+    trace = current()
+    for x in xs:
+        if isinstance(x, ByData):
+            return True
+        x = x.columns[0] if isinstance(x, Rows) else x
+        if isinstance(x, Stored) and any(
+                not v.is_size and v not in trace.actual
+                for v in dim_values(trace.canonical(x.count))):
+            return True
+    return False
+
+
+def listed(xs: list[Any], form: Form, where: PlaceInCode) -> list[Any]:
+    """Return a list with the same items, in arrays of a form."""
+    runs = [Stored(data, 0, kinds, where) for data, kinds in zip(
+        arrays_of(xs, form), form.kinds, strict=True)]
+    return [runs[0] if form.template is None else Rows(runs, form.template, where)]
+
+
+def arrays_of(xs: list[Any], form: Form) -> list[Any]:
+    """Return what the items of a list have at each place, in arrays of a form."""
+    xs = plain_items(xs)
+    columns: list[list[Any]] = _columns(xs)[1] if xs else [[] for _ in form.kinds]
+    if form_of(xs) is None:
+        columns = [[] for _ in form.kinds]
+    return [_array(column, dtype) for column, dtype in zip(columns, form.dtypes, strict=True)]
+
+
+def _array(column: list[Any], dtype: np.dtype) -> Any:
+    if len(column) == 1 and is_plain_number(column[0]):
+        return FUNCTIONS[np.full](1, number_of(lift(column[0])), dtype=dtype)
+    return as_one_array(column, dtype, ())
+
+
+def as_logs(arrays: list[Any]) -> list[Any]:
+    """Return Logs of the items in some arrays, each followed by how many there are."""
+    return [v for data in arrays
+            for v in (emit_value("log_of", [data.value]), size_value(data.dims[0]))]
+
+
+def begun_list(values: list[Any], form: Form, lists: Any, where: PlaceInCode) -> list[Any]:
+    """Return a list of which the items are in some Logs."""
+    container: list[Any] = []
+    columns = [Grown.of_log(lists, container, kinds, where, j, values[2 * j], values[2 * j + 1])
+               for j, kinds in enumerate(form.kinds)]
+    container.append(columns[0] if form.template is None
+                     else GrownRows(columns, form.template, where))
+    return container
+
+
+def _columns_of_logs(xs: list[Any]) -> list[Grown]:
+    run = xs[0]
+    return run.columns if isinstance(run, GrownRows) else [run]
+
+
+def logs_of(xs: list[Any]) -> list[Any]:
+    """Return the Logs in which the items of a list are, each followed by how many there are."""
+    return [cell.value for run in _columns_of_logs(xs) for cell in (run.log, run.size)
+            if cell is not None]
+
+
+def finish_logs(xs: list[Any]) -> None:
+    """Use up the Logs of a list that nothing has any longer."""
+    for run in _columns_of_logs(xs):
+        if run.log is not None:
+            emit("log_array", [run.log.value], {"shape": (run.count,), "last": False})
