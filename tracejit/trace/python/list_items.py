@@ -25,7 +25,7 @@ from tracejit.trace.containers.runs import (
     is_index,
     step_values,
 )
-from tracejit.trace.ground.context import current
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.restarts import Relist, Unroll
 from tracejit.trace.ground.upward import ABOVE
@@ -299,6 +299,10 @@ def delete_item(xs: list[Any], key: Any) -> None:
 
 def refuse_unknown_identity(a: Any, b: Any) -> None:
     """Give lists up of which an item was asked for twice, to see whether both are one thing."""
+    unknown = current().chosen_lists
+    if type(a) is list and type(b) is list and (id(a) in unknown or id(b) in unknown):
+        raise refuse("`is` between lists of which data decides whether they are one",
+                     "Compare what they hold, or keep a flag")
     for x in (a, b):
         if has_runs(x) and isinstance(x[0], Stored) and x[0].shared:
             x[0].give_up("the identity of an item of a list")

@@ -417,6 +417,7 @@ class _LoopTracer:
         form = c.guess.form
         container = begun_list([next(values) for _ in form.avals], form, self, c.guess.where)
         self.begun_lists.append((c, container))
+        current().chosen_lists[id(container)] = container
         return container
 
     def _gets_other_items(self, e: Grows) -> bool:
@@ -583,8 +584,7 @@ def _finished_list(guess: ListGuess, values: Iterator[Value]) -> list[Any]:
 def refuse_shared_lists(tracer: _LoopTracer) -> None:
     """Refuse to change a list that one iteration leaves to the next if it may have two names."""
     trace = current()
-    if not any(id(x) in trace.changed_lists for x in (
-            *(x for _, x in tracer.begun_lists), *trace.chosen_lists.values())):
+    if trace.chosen_lists.keys().isdisjoint(trace.changed_lists):
         return
     lists = [(k, c) for k, c in enumerate(tracer.carried) if isinstance(c.guess, ListGuess)]
     own = {id(x) for _, x in tracer.begun_lists}
