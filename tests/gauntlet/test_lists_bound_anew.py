@@ -173,6 +173,22 @@ def cut_in_the_middle(x):
 
 
 @program
+def tuples_in_tuples(x):
+    pairs = sorted([(v * v, i) for i, v in enumerate(x) if v > 0])
+    total = sum(v * k + i for k, (v, i) in enumerate(pairs))
+    return total + sum([a * b for (a, i), (b, j) in zip(pairs, pairs[::-1], strict=True) if i < j])
+
+
+@program
+def with_a_star(x):
+    items, s = [x[-1]], abs(x[0])
+    while s < 9:
+        items = [*items, s]
+        s = s * 1.5 + 0.2
+    return items[-1] * 3 + sum(items)
+
+
+@program
 def different_lengths(x):
     items = [x[0], 2.0] if x[1] > 1.5 else [x[1]]
     return sum(items) + len(items) * items[-1]

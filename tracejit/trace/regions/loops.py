@@ -546,7 +546,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             trace.record(c.place, c.place.depth)
         c.place.set(_finished_list(c.guess, values) if isinstance(c.guess, ListGuess)
                     else _left(tracer, c, content_of(c.guess, values)))
-    refuse_shared_lists(tracer)
+    _refuse_shared_lists(tracer)
     _link_containers(tracer)
     bound = _bound(tracer)
     settle_aliases(tracer, bound, trips)
@@ -581,7 +581,7 @@ def _finished_list(guess: ListGuess, values: Iterator[Value]) -> list[Any]:
     return container
 
 
-def refuse_shared_lists(tracer: _LoopTracer) -> None:
+def _refuse_shared_lists(tracer: _LoopTracer) -> None:
     """Refuse to change a list that one iteration leaves to the next if it may have two names."""
     trace = current()
     if trace.chosen_lists.keys().isdisjoint(trace.changed_lists):

@@ -563,11 +563,13 @@ class _Rewriter(ast.NodeTransformer):
         self.scopes.append(set(names))
         outer = self.unsure, self.class_names
         self.unsure, self.class_names = self.unsure.difference(names), set()
-        functions = [place(_function_of(names, self.visit(part)), node) for part in parts]
+        functions = [place(_function_of_target(generator.target, self.visit(part)), node)
+                     for part in parts]
         self.unsure, self.class_names = outer
         self.scopes.pop()
         if isinstance(generator.target, ast.Tuple):
-            functions = [place(_of_items(f, len(names)), node) for f in functions]
+            count = len(generator.target.elts)
+            functions = [place(_of_items(f, count), node) for f in functions]
         return place(hook(name, iterable, *functions), node)
 
     def _plain_comprehension(self, node: Any) -> Any:
@@ -650,10 +652,28 @@ def _of_items(function: Any, count: int) -> Any:
 
 
 def _names_of_target(target: ast.expr) -> list[str] | None:
-    """Return the name that a comprehension binds, or those in a tuple; None for more than that."""
-    targets = target.elts if isinstance(target, ast.Tuple) else [target]
-    names = [t.id for t in targets if isinstance(t, ast.Name)]
-    return names if len(set(names)) == len(targets) else None
+    """Return the name that a comprehension binds, or those in tuples; None for anything else."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    if not isinstance(target, ast.Tuple):
+        return None
+    found = [_names_of_target(t) for t in target.elts]
+    names = [name for part in found for name in part or ()]
+    return names if all(found) and len(set(names)) == len(names) else None
+
+
+def _function_of_target(target: ast.expr, body: ast.expr) -> ast.Lambda:
+    """Return a function of what a comprehension binds, or of the things in its tuple."""
+    names: list[str] = []
+    for t in target.elts if isinstance(target, ast.Tuple) else [target]:
+        if isinstance(t, ast.Name):
+            names.append(t.id)
+        else:  # a tuple in it
+            assert isinstance(t, ast.Tuple)
+            names.append(f"_tj_part{t.lineno}_{t.col_offset}")
+            parts = hook("unpack", load(names[-1]), constant(len(t.elts)))
+            body = ast.Call(_function_of_target(t, body), [ast.Starred(parts, ast.Load())], [])
+    return _function_of(names, body)
 
 
 def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
