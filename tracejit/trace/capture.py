@@ -121,8 +121,8 @@ class Capture:
         return replace(self, size_guards=guards, checks=checks)
 
 
-def capture_function(fn: Callable[..., Any], specs: Sequence[ArgSpec], structure: Structure,
-                     actual: Sequence[Any] | None = None, *, name: str | None = None,
+def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], structure: Structure,
+                     actual: Sequence[object] | None = None, *, name: str | None = None,
                      writes_back: bool = False, assigns: bool = False,
                      names: Sequence[str] | None = None) -> Capture:
     """Capture `fn(*args, **kwargs)` for arguments of these specs.
@@ -300,7 +300,7 @@ class _Attempt:
                 if self.actual is not None and self.specs[k].kind == "int"
                 and beside.fullmatch(name)]
 
-    def _input(self, spec: ArgSpec, content: Any, key: Any, name: str,
+    def _input(self, spec: ArgSpec, content: Any, key: object, name: str,
                inputs: list[Value]) -> Any:
         """Make an input of the graph and return what stands for it."""
         name = value_name(name)
@@ -325,7 +325,7 @@ class _Attempt:
         inputs.append(v)
         return tracer_of(v)
 
-    def _size(self, given: Any, content: Any, key: Any, axis: int) -> Dim:
+    def _size(self, given: object, content: Any, key: object, axis: int) -> Dim:
         if isinstance(given, int):
             return given
         if (key, axis) in self.pins:
@@ -404,7 +404,7 @@ class _Attempt:
                 constants.append(self._constant(x))
         return outputs, constants, weak
 
-    def _constant(self, x: Any) -> tuple[Any, ...]:
+    def _constant(self, x: object) -> tuple[Any, ...]:
         """Return an object that is a part of the result, and how a call comes by it."""
         found: tuple[Any, ...] = self.trace.captured.as_result(x)
         if not isinstance(found[1], Path) and any(
@@ -510,7 +510,7 @@ def _spread(x: Any) -> Any:
     return x
 
 
-def _returned(leaves: Sequence[Any], arguments: Sequence[Any]) -> tuple[Returned, ...]:
+def _returned(leaves: Sequence[object], arguments: Sequence[object]) -> tuple[Returned, ...]:
     """Return which leaves of a result are arrays that were arguments, or are there already."""
     found: list[Returned] = []
     numbers = {id(x): (True, k) for k, x in enumerate(arguments) if isinstance(x, Tracer)}

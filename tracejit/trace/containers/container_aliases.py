@@ -34,7 +34,7 @@ class _Joined:
     where: str
 
 
-def containers(content: Any) -> Held:
+def containers(content: object) -> Held:
     """Return the lists and dicts of a content, each as often as it is in it."""
     found: Held = [content] if isinstance(content, (list, dict)) else []
     for x in children(content) or ():
@@ -51,7 +51,7 @@ def with_joined(held: Held) -> Held:
     return [*held, *more.values()]
 
 
-def snapshot(content: Any, originals: dict[int, Any]) -> Any:
+def snapshot(content: object, originals: dict[int, object]) -> Any:
     """Return a copy of a content at this moment; `originals` says by id what was copied."""
     items = children(content)
     if items is None:
@@ -84,12 +84,12 @@ def _note_joined(name: str, new: Held, others: Held) -> None:
         trace.joined.append(_Joined(name, new, others, describe_line(find_site())))
 
 
-def is_joined(x: Any) -> bool:
+def is_joined(x: object) -> bool:
     """Return whether a list or dict may be another one."""
     return any(x is y for j in current().joined for y in (*j.new, *j.others))
 
 
-def refuse_joined_change(x: Any) -> None:
+def refuse_joined_change(x: object) -> None:
     """Refuse to change a list or dict that may be another one that the program holds."""
     for j in current().joined:
         if any(x is y for y in j.new):

@@ -33,7 +33,7 @@ def held_by_program() -> Iterator[Any]:
 
 
 @above
-def count_names(x: Any) -> int:
+def count_names(x: object) -> int:
     """Return how many names and items of the program hold an object.
 
     Names that a function has from another one around it count where they are bound.
@@ -49,7 +49,7 @@ def count_names(x: Any) -> int:
     return sum(v is x for v in reached_from(pending))
 
 
-def reached_from(pending: list[Any]) -> Iterator[Any]:
+def reached_from(pending: list[object]) -> Iterator[Any]:
     """Yield some objects and what they hold, in any depth."""
     seen: set[int] = set()
     while pending:

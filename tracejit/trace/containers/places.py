@@ -101,7 +101,7 @@ class NamePlace:
         except ValueError:
             return UNSET
 
-    def set(self, content: Any) -> None:
+    def set(self, content: object) -> None:
         """Bind or unbind the name."""
         if content is not UNSET:
             self.cell.cell_contents = content
@@ -136,7 +136,7 @@ class ItemPlace:
 
     __slots__ = ("container", "depth", "item")
 
-    def __init__(self, container: Any, item: Any, depth: int) -> None:
+    def __init__(self, container: object, item: object, depth: int) -> None:
         self.container, self.item, self.depth = container, item, depth
 
     @property
@@ -158,7 +158,7 @@ class ItemPlace:
         except (KeyError, IndexError):
             return UNSET
 
-    def set(self, content: Any) -> None:
+    def set(self, content: object) -> None:
         """Replace the content."""
         if content is UNSET:
             if isinstance(self.container, dict):  # a list has no item that is not set
@@ -176,7 +176,7 @@ class AttributePlace:
 
     __slots__ = ("depth", "name", "owner")
 
-    def __init__(self, owner: Any, name: str, depth: int) -> None:
+    def __init__(self, owner: object, name: str, depth: int) -> None:
         self.owner, self.name, self.depth = owner, name, depth
 
     @property
@@ -194,7 +194,7 @@ class AttributePlace:
             return UNSET
         return getattr(self.owner, self.name, UNSET)
 
-    def set(self, content: Any) -> None:
+    def set(self, content: object) -> None:
         """Replace the content."""
         if content is not UNSET:
             setattr(self.owner, self.name, content)
@@ -221,7 +221,7 @@ class HiddenPlace:
         """Return the content."""
         return self.content
 
-    def set(self, content: Any) -> None:
+    def set(self, content: object) -> None:
         """Replace the content."""
         self.content = content
 
@@ -229,12 +229,12 @@ class HiddenPlace:
 # --- contents as trees --------------------------------------------------------------------------
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Return whether a leaf is a number or a tracer, which can become a value of the graph."""
     return isinstance(x, (Tracer, SymInt, bool, int, float, complex, np.generic, np.ndarray))
 
 
-def are_equal_constants(x: Any, y: Any) -> bool:
+def are_equal_constants(x: object, y: object) -> bool:
     """Return whether two leaves are equal and can stay so: what can change has no hash."""
     try:
         return type(x) is type(y) and (isinstance(x, slice) or hash(x) == hash(y)) and bool(x == y)
@@ -242,7 +242,7 @@ def are_equal_constants(x: Any, y: Any) -> bool:
         return False
 
 
-def children(x: Any) -> Iterator[Any] | None:
+def children(x: object) -> Iterator[Any] | None:
     """Return the items of an inner node; None for a leaf."""
     if isinstance(x, (list, tuple)):
         return iter(x)
@@ -269,7 +269,7 @@ def rebuild(x: Any, items: list[Any]) -> Any:
     return type(x)(items)
 
 
-def map_content(fn: Callable[..., Any], x: Any, *others: Any) -> Any:
+def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
     """Apply a function to corresponding leaves of contents of one structure."""
     items = children(x)
     if items is None:
@@ -287,7 +287,7 @@ def same_node(a: Any, b: Any) -> bool:
     return isinstance(a, MaybeUnset) or len(a) == len(b)
 
 
-def same_structure(a: Any, b: Any) -> bool:
+def same_structure(a: object, b: object) -> bool:
     """Return whether two contents have the same inner nodes."""
     left, right = children(a), children(b)
     if left is None or right is None:

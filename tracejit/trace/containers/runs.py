@@ -60,7 +60,7 @@ class Run:
         """Return how many items there are."""
         raise NotImplementedError
 
-    def item(self, k: Any) -> Any:
+    def item(self, k: object) -> Any:
         """Return an item; `IndexError` where there is none, at run time if need be."""
         raise NotImplementedError
 
@@ -158,7 +158,7 @@ class Stored(Run):
             return Mixed(tracer_of(value), self.kinds, self.tell_apart)
         return scalar_of(value, weak=self.weak)
 
-    def item(self, k: Any) -> Any:
+    def item(self, k: object) -> Any:
         """Return an item: a number, or a view of the storage."""
         content = self.data[k]
         if self.nest:
@@ -228,7 +228,7 @@ class Views(Run):
         """Return how many items there are."""
         return current().canonical(self.size)
 
-    def item(self, k: Any) -> Any:
+    def item(self, k: object) -> Any:
         """Return an item: a view, or the array itself where every item is that."""
         place = self.at(point_index(k, self.count, 0))
         steps = tuple(_moved(s, {self.index: place}) for s in self.handle.steps)
@@ -289,12 +289,12 @@ def step_values(handle: Tracer) -> set[Value]:
 # --- lists with runs ------------------------------------------------------------------------------
 
 
-def has_runs(x: Any) -> bool:
+def has_runs(x: object) -> bool:
     """Return whether something is a list or tuple with a run in it."""
     return isinstance(x, (list, tuple)) and any(isinstance(p, Run) for p in x)
 
 
-def holds_runs(x: Any) -> bool:
+def holds_runs(x: object) -> bool:
     """Return whether a list or tuple has runs, in any depth."""
     return isinstance(x, (list, tuple)) and any(isinstance(p, Run) or holds_runs(p) for p in x)
 
@@ -347,12 +347,12 @@ def as_array_operand(x: Any) -> Any:
     return x
 
 
-def size_of(xs: Any) -> Any:
+def size_of(xs: object) -> Any:
     """Return `len(xs)` of a list."""
     return of_dim(length(xs))
 
 
-def is_index(k: Any) -> bool:
+def is_index(k: object) -> bool:
     """Return whether something can be the index of a list."""
     return isinstance(k, (int, np.integer, np.bool_, SymInt)) or (
         isinstance(k, Tracer) and not k.ndim and k.dtype.kind in "iub")

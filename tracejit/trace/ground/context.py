@@ -82,7 +82,7 @@ class Cell:
         without_name = current().without_name
         return without_name(self.value) is not without_name(value)
 
-    def is_in_use(self, besides: Any = None) -> bool:
+    def is_in_use(self, besides: object = None) -> bool:
         """Return whether there is a handle on this cell, besides one."""
         return any((h := ref()) is not None and h is not besides for ref in self.handles)
 

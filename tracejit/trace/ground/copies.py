@@ -131,7 +131,7 @@ class Handed:
                 and (self.axes is None or self.axes[j] == self.axes[k]))
 
 
-def _is_array(x: Any) -> bool:
+def _is_array(x: object) -> bool:
     return bool(getattr(x, "is_array", False))
 
 

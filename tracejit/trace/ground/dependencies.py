@@ -53,7 +53,7 @@ def note_function(fn: FunctionType) -> None:
         found.functions[fn] = None
 
 
-def note_rule(op_type: str, rule: Any) -> None:
+def note_rule(op_type: str, rule: object) -> None:
     """Note that a gradient was used that a user had registered, or a mark."""
     for found in _COLLECTING.open:
         found.rules[op_type] = rule

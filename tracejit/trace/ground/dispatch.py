@@ -73,11 +73,11 @@ class Changing:
         raise NotImplementedError
 
 
-def _of_present_values(capture: Callable[..., Any]) -> Callable[..., Any]:
+def _of_present_values(capture: Callable[..., object]) -> Callable[..., Any]:
     """Return a capture that takes what changes for what it is now."""
 
     @wraps(capture)
-    def reading(*args: Any, **kwargs: Any) -> Any:
+    def reading(*args: object, **kwargs: object) -> Any:
         if any(isinstance(x, Changing) for x in args):
             args = tuple([x.read_value() if isinstance(x, Changing) else x for x in args])
         return capture(*args, **kwargs)
@@ -85,7 +85,7 @@ def _of_present_values(capture: Callable[..., Any]) -> Callable[..., Any]:
     return reading
 
 
-def _composed(capture: Callable[..., Any], function: Any) -> Callable[..., Any]:
+def _composed(capture: Callable[..., Any], function: object) -> Callable[..., Any]:
     """Return a capture during which ufuncs do not say how their results lie in memory.
 
     What NumPy returns is a view of an argument or memory of its own, and no view of anything else.
@@ -93,7 +93,7 @@ def _composed(capture: Callable[..., Any], function: Any) -> Callable[..., Any]:
     makes_arrays = (getattr(function, "__module__", None) or "").startswith(("numpy", "scipy"))
 
     @wraps(capture)
-    def composing(*args: Any, **kwargs: Any) -> Any:
+    def composing(*args: object, **kwargs: object) -> Any:
         if not is_tracing():
             return capture(*args, **kwargs)
         trace = current()

@@ -27,7 +27,7 @@ TIED: Arrangement = ((), (), False)
 """The arrangement of an array of which two axes have one stride."""
 
 
-def arrangement_of(x: Any) -> Arrangement:
+def arrangement_of(x: object) -> Arrangement:
     """Return how an array lies in memory."""
     if not isinstance(x, np.ndarray) or x.flags.c_contiguous:
         return None
@@ -40,7 +40,7 @@ def arrangement_of(x: Any) -> Arrangement:
     return order, still, not still and x.transpose(order).flags.c_contiguous
 
 
-def _range_on_device(x: Any) -> tuple[int, int] | None:
+def _range_on_device(x: object) -> tuple[int, int] | None:
     """Return the addresses between which an array in a device's memory lies, without gaps."""
     described = None if isinstance(x, np.ndarray) else getattr(x, "__cuda_array_interface__", None)
     if described is None:
@@ -50,7 +50,7 @@ def _range_on_device(x: Any) -> tuple[int, int] | None:
     return low, low + size
 
 
-def overlap(x: Any, y: Any) -> bool:
+def overlap(x: object, y: object) -> bool:
     """Return whether arrays share memory, or may do so and it is too hard to say."""
     ours, theirs = _range_on_device(x), _range_on_device(y)
     if ours is not None and theirs is not None:
@@ -64,7 +64,7 @@ def overlap(x: Any, y: Any) -> bool:
         return True
 
 
-def overlaps_itself(x: Any) -> bool:
+def overlaps_itself(x: object) -> bool:
     """Return whether two elements of an array are at one place, or may be."""
     if not isinstance(x, np.ndarray) or x.flags.c_contiguous or x.size < 2:
         return False
@@ -116,21 +116,21 @@ class Fact:
     truth: Any
 
     @staticmethod
-    def of(kind: str, numbers: Sequence[int], contents: Sequence[Any]) -> Fact:
+    def of(kind: str, numbers: Sequence[int], contents: Sequence[object]) -> Fact:
         """Return the fact of a kind about inputs with these contents."""
         return Fact(kind, tuple(numbers), _FOUND[kind](*contents))
 
-    def holds(self, values: Sequence[Any]) -> bool:
+    def holds(self, values: Sequence[object]) -> bool:
         """Return whether it is so of a call's inputs."""
         return bool(_FOUND[self.kind](*[values[k] for k in self.inputs]) == self.truth)
 
 
-def holds_all(facts: Sequence[Fact], values: Sequence[Any]) -> bool:
+def holds_all(facts: Sequence[Fact], values: Sequence[object]) -> bool:
     """Return whether all facts are so of a call's inputs."""
     return all(f.holds(values) for f in facts)
 
 
-def copies_of(leaves: Sequence[Any]) -> list[Any]:
+def copies_of(leaves: Sequence[object]) -> list[Any]:
     """Return copies of the arrays among some objects, about which the same facts hold."""
     arrays = list({id(x): x for x in leaves if isinstance(x, np.ndarray)}.values())
     copies: dict[int, np.ndarray] = {}

@@ -24,7 +24,7 @@ HARMLESS = frozenset({
 """What changes memory layout, speed or checks, and never a result."""
 
 
-def checking_keywords(capture: Callable[..., Any], captured: Any,
+def checking_keywords(capture: Callable[..., object], captured: object,
                       method: str | None = None) -> Callable[..., Any]:
     """Return a capture that takes any argument of the function that it captures, or refuses it.
 
@@ -38,7 +38,7 @@ def checking_keywords(capture: Callable[..., Any], captured: Any,
     places = sum(p.kind in _BY_PLACE for p in parameters.values())
 
     @functools.wraps(capture)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def checked(*args: object, **kwargs: object) -> Any:
         if len(args) > places and not any_number:
             kwargs = _named(captured, method, args[places:], places, kwargs)
             args = args[:places]
@@ -59,8 +59,8 @@ def checking_keywords(capture: Callable[..., Any], captured: Any,
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _named(captured: Any, method: str | None, args: tuple[Any, ...], first: int,
-           kwargs: dict[str, Any]) -> dict[str, Any]:
+def _named(captured: object, method: str | None, args: tuple[object, ...], first: int,
+           kwargs: dict[str, object]) -> dict[str, Any]:
     """Return keyword arguments, and with them those by place for which a capture has no place."""
     function = captured if method is None else getattr(np.ndarray, method)
     names = [p.name for p in _parameters(function).values() if p.kind in _BY_PLACE][first:]
@@ -79,7 +79,7 @@ def _label(captured: Any) -> str:
     return f"{public}.{captured.__name__}".replace("numpy.", "np.")
 
 
-def _require_known(captured: Any, kwargs: dict[str, Any], method: str | None = None) -> None:
+def _require_known(captured: object, kwargs: dict[str, object], method: str | None = None) -> None:
     """Raise NumPy's error where a keyword is none of a function's, or of a method's."""
     parameters = _parameters(captured if method is None else getattr(np.ndarray, method))
     if not parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
@@ -88,7 +88,7 @@ def _require_known(captured: Any, kwargs: dict[str, Any], method: str | None = N
         raise TypeError(f"{_label(captured)}() got an unexpected keyword argument {name!r}")
 
 
-def _require_default(captured: Any, name: str, x: Any) -> None:
+def _require_default(captured: object, name: str, x: object) -> None:
     """Refuse a keyword argument unless it is what the function takes without it."""
     label = _label(captured)
     _require_known(captured, {name: x})

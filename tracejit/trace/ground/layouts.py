@@ -268,7 +268,7 @@ def own_memory(result: Any, given: Any) -> Any:
     return made
 
 
-def _arrays_in(x: Any) -> Iterator[Any]:
+def _arrays_in(x: object) -> Iterator[Any]:
     """Yield the traced arrays of a nest."""
     if hasattr(x, "cell"):
         yield x

@@ -79,7 +79,7 @@ class Memory:
         self.seen: dict[tuple[int, int], Site | None] = {}
         """Pairs of inputs: a copy of one was written to, where the other could be seen."""
 
-    def enter(self, number: int, content: Any, name: str, tracer: Any,
+    def enter(self, number: int, content: object, name: str, tracer: Any,
               is_argument: bool) -> None:
         """Note what stands for an array among the inputs."""
         self.inputs[number] = _Input(number, content, name, tracer.cell, is_argument)
@@ -232,12 +232,12 @@ class Memory:
 
     # --- identity -------------------------------------------------------------------------------
 
-    def _object(self, x: Any) -> int | None:
+    def _object(self, x: object) -> int | None:
         """Return the number of the input that a handle stands for, as an object; None if none."""
         known, number = self.handles.get(id(x), (None, None))
         return number if known is not None and known() is x else None
 
-    def are_one_object(self, a: Any, b: Any) -> bool | None:
+    def are_one_object(self, a: object, b: object) -> bool | None:
         """Return whether two handles are one Python object; None where they are no inputs."""
         k, j = self._object(a), self._object(b)
         if k is None or j is None:

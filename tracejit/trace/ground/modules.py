@@ -88,7 +88,7 @@ _HOMES = ("numpy._core.umath", "numpy._core.fromnumeric", "numpy._core.numeric",
 """Where NumPy 2 defines its functions: one of its own in the place of another is seen there."""
 
 
-def _is_numpys(x: Any) -> bool:
+def _is_numpys(x: object) -> bool:
     if isinstance(x, FunctionType):  # `np.printoptions` is a context manager
         return home_of(x).partition(".")[0] in ("numpy", "contextlib")
     if isinstance(x, np.ufunc):  # `np.frompyfunc` makes those of objects

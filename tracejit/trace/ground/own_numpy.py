@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import sys
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def require_numpy() -> None:
                       "transformed function once before you replace it")
 
 
-def is_replaced(module: ModuleType, name: str, content: Any) -> bool:
+def is_replaced(module: ModuleType, name: str, content: object) -> bool:
     """Return whether a program has put something else in the place of a name of NumPy."""
     if module not in _MODULES:
         return False

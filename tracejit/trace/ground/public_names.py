@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import MethodType, ModuleType
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ _SIGNS = {**{o.name: o.sign for o in OF_UFUNC.values()},
           "getitem": "[]", "setitem": "[]", "delitem": "[]"}
 
 
-def public_name(fn: Any) -> str:
+def public_name(fn: Callable[..., object]) -> str:
     """Return how a user writes a function: "numpy.fft.fft", "scipy.stats.norm.pdf"."""
     if isinstance(fn, functools.partial):
         return public_name(fn.func)
@@ -39,7 +38,7 @@ def public_name(fn: Any) -> str:
     return name if public in ("", "builtins") else f"{public}.{name}"
 
 
-def _homes(fn: Any) -> Iterator[str]:
+def _homes(fn: Callable[..., object]) -> Iterator[str]:
     """Yield modules that are loaded in which something may be public, the shortest name first."""
     owner = getattr(fn, "__self__", None)
     own = (getattr(fn, "__module__", None) or getattr(
@@ -52,7 +51,7 @@ def _homes(fn: Any) -> Iterator[str]:
                 and not any(part.startswith("_") for part in m.split(".")))
 
 
-def _name_of_object(x: Any) -> str:
+def _name_of_object(x: object) -> str:
     """Return the name under which its module has an object, else the name of its class."""
     for module in _homes(type(x)):
         for name, y in list(vars(sys.modules[module]).items()):
@@ -65,7 +64,7 @@ def _short(name: str) -> str:
     return f"np{name.removeprefix('numpy')}" if name.startswith("numpy.") else name
 
 
-def called(fn: Any, operands: tuple[Any, ...]) -> str:
+def called(fn: Callable[..., object], operands: tuple[object, ...]) -> str:
     """Return how a message names a call: a function by its name, an operator by its operands."""
     symbol = _SIGNS.get(fn_name(fn)) or _SIGNS.get(fn_name(fn).removeprefix("i"))
     if getattr(fn, "__module__", "") != "_operator" or symbol is None:
@@ -77,7 +76,7 @@ def called(fn: Any, operands: tuple[Any, ...]) -> str:
     return f"`{symbol}` of {'an object' if other is None else _with_article(type(other))}"
 
 
-def fn_name(fn: Any) -> str:
+def fn_name(fn: Callable[..., object]) -> str:
     """Return the plain name of a function, "" where it has none."""
     return str(getattr(fn, "__name__", ""))
 

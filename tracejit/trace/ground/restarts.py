@@ -95,8 +95,8 @@ class Grows(Unroll):
     frame: Any
     container: Any
 
-    def __init__(self, frame: Any, container: Any, why: str, by_data: bool = False,
-                 kinds: Any = None, template: Any = None, shape: Any = None,
+    def __init__(self, frame: object, container: object, why: str, by_data: bool = False,
+                 kinds: Any = None, template: object = None, shape: Any = None,
                  refusal: Refusal | None = None) -> None:
         super().__init__(why, refusal)
         self.frame, self.container = frame, container

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -125,7 +126,7 @@ def _is_internal(file: str) -> bool:
     return known
 
 
-def is_of_library(fn: Any) -> bool:
+def is_of_library(fn: Callable[..., object]) -> bool:
     """Return whether a callable is not a user's function: one that is written in C, or internal."""
     code = getattr(fn, "__code__", None)
     return code is None or _is_internal(code.co_filename)
@@ -154,7 +155,7 @@ def describe_line(site: Site | None) -> str:
     return line_name(file, line)
 
 
-def line_of_error(error: BaseException, fn: Any) -> str:
+def line_of_error(error: BaseException, fn: Callable[..., object]) -> str:
     """Return `file:line` of the user's line that raised an error; else where `fn` is defined."""
     code = getattr(fn, "__code__", None)
     where = "<unknown line>"

@@ -5,8 +5,6 @@ A data frame aligns rows by labels, a tensor records for its own autograd: none 
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["STRANGERS", "remedy_for"]
 
 _REMEDIES = {
@@ -21,7 +19,7 @@ STRANGERS = frozenset(_REMEDIES)
 """These libraries, none of whose functions is followed into."""
 
 
-def remedy_for(x: Any) -> str | None:
+def remedy_for(x: object) -> str | None:
     """Return what to write in place of another library's array; None for anything else."""
     if not hasattr(type(x), "shape") and not hasattr(type(x), "__array__"):
         return None

@@ -257,7 +257,7 @@ _PYTEST = "_pytest.assertion.rewrite"
 
 
 @functools.lru_cache(maxsize=4)
-def _pytest_rewriting(config: Any) -> Transform:
+def _pytest_rewriting(config: object) -> Transform:
     """Return pytest's rewriting of assertions, which gives the same or raises the same error."""
 
     def rewrite(module: ast.Module) -> None:
@@ -278,7 +278,7 @@ def is_same_code(a: CodeType, b: CodeType) -> bool:
             and _are_same(a.co_consts, b.co_consts))
 
 
-def _are_same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+def _are_same(a: Sequence[object], b: Sequence[object]) -> bool:
     return len(a) == len(b) and all(map(_is_same, a, b))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tracejit.ir.core import Op, Params, Span, Value
 from tracejit.ir.dims import Dim
@@ -108,7 +107,7 @@ def read_view(base: Value, steps: tuple[Step, ...], emit: Emit) -> Value:
     return base
 
 
-def write_view(base: Value, steps: tuple[Step, ...], put: Callable[[Value, Any], Value],
+def write_view(base: Value, steps: tuple[Step, ...], put: Callable[[Value, object], Value],
                emit: Emit, at: At | None) -> Value:
     """Return the base with what a view shows put through `put(elements, at)`.
 

@@ -28,7 +28,7 @@ class DecisionHooks:
             return
         trace_if(test, [then, other], name_places(names, then, other))
 
-    def truth(self, x: Any) -> bool:
+    def truth(self, x: object) -> bool:
         """Return a condition that must be a Python one."""
         test = truth(x)
         if isinstance(test, bool):
@@ -54,21 +54,21 @@ class DecisionHooks:
             return then() if test else other()
         result = HiddenPlace()
 
-        def run(branch: Callable[[], Any]) -> Callable[[], None]:
+        def run(branch: Callable[[], object]) -> Callable[[], None]:
             return lambda: result.set(branch())
 
         trace_if(test, [run(then), run(other)], [result, *_bound_by(then, other)])
         return present(result.get())
 
-    def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+    def and_(self, first: object, *rest: Callable[[], object]) -> Any:
         """Evaluate `first and ...`."""
         return self._chain(first, rest, True)
 
-    def or_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+    def or_(self, first: object, *rest: Callable[[], object]) -> Any:
         """Evaluate `first or ...`."""
         return self._chain(first, rest, False)
 
-    def _chain(self, value: Any, rest: Sequence[Callable[[], Any]], going: bool) -> Any:
+    def _chain(self, value: object, rest: Sequence[Callable[[], object]], going: bool) -> Any:
         """Evaluate operands until one decides; operands on data are combined, not branched on."""
         for k, later in enumerate(rest):
             test = _decided(value)
@@ -79,7 +79,7 @@ class DecisionHooks:
                 continue
             remaining = rest[k:]
 
-            def evaluate(remaining: Sequence[Callable[[], Any]] = remaining) -> Any:
+            def evaluate(remaining: Sequence[Callable[[], object]] = remaining) -> Any:
                 first, *others = remaining
                 result = self._chain(first(), others, going)
                 return result
@@ -90,12 +90,12 @@ class DecisionHooks:
             return self.choose(test, _always(value), operand)
         return value
 
-    def not_(self, x: Any) -> Any:
+    def not_(self, x: object) -> Any:
         """Evaluate `not x`."""
         return negated(x)
 
-    def compare(self, operators: tuple[str, ...], left: Any, first: Any,
-                *rest: Callable[[], Any]) -> Any:
+    def compare(self, operators: tuple[str, ...], left: object, first: object,
+                *rest: Callable[[], object]) -> Any:
         """Evaluate `a < b < c`."""
         result = compare(operators[0], left, first)
         if not rest:
@@ -108,7 +108,7 @@ class DecisionHooks:
         return self.and_(result, _Binding(evaluate, _bound_by(later, *others)))
 
 
-def _decided(value: Any) -> Any:
+def _decided(value: object) -> Any:
     """Return whether a value is true; an int argument decides now, as the result has its type."""
     if isinstance(value, SymInt):
         known = current().decide(value.dim, "!=", "whether an int is 0 decides")
@@ -127,11 +127,11 @@ class _Binding:
         return self.fn()
 
 
-def _bound_by(*operands: Callable[[], Any]) -> list[NamePlace]:
+def _bound_by(*operands: Callable[[], object]) -> list[NamePlace]:
     """Return the places of the names that some operands bind."""
     places = [p for x in operands if isinstance(x, _Binding) for p in x.places]
     return list({p.key: p for p in places}.values())
 
 
-def _always(value: Any) -> Callable[[], Any]:
+def _always(value: object) -> Callable[[], Any]:
     return lambda: value

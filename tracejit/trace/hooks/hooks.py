@@ -74,7 +74,7 @@ class Hooks(LoopHooks):
         """Read a global or a name of an enclosing function."""
         return current().captured.name(self.fn, name)
 
-    def class_name(self, name: str, bound: dict[str, Any]) -> Any:
+    def class_name(self, name: str, bound: dict[str, object]) -> Any:
         """Read a name that the body of a class binds, of which `bound` are those bound by now."""
         return bound[name] if name in bound else self.outer(name)
 
@@ -82,7 +82,7 @@ class Hooks(LoopHooks):
         """Return the dict of the module that the function is of."""
         return current().captured.namespace(self.fn.__globals__)
 
-    def locals(self, names: dict[str, Any]) -> dict[str, Any]:
+    def locals(self, names: dict[str, object]) -> dict[str, Any]:
         """Return the local names and those of enclosing functions, by their values."""
         outer = self.fn.__code__.co_freevars
         own = {name: content for name, content in names.items() if not name.startswith("_tj")}
@@ -90,7 +90,7 @@ class Hooks(LoopHooks):
 
     vars = locals
 
-    def dir(self, names: dict[str, Any]) -> list[str]:
+    def dir(self, names: dict[str, object]) -> list[str]:
         """Return the local names."""
         return sorted(self.locals(names))
 
@@ -136,37 +136,37 @@ class Hooks(LoopHooks):
             place = SharedName(name, cell, known_container(cell))
             trace.record(place, place.depth or 0)
 
-    def getattr(self, owner: Any, name: str) -> Any:
+    def getattr(self, owner: object, name: str) -> Any:
         """Read an attribute."""
         if not isinstance(owner, TracedOperand):
             return read_attribute(owner, name)
         return attribute_of_traced(owner, name)
 
-    def setattr(self, content: Any, owner: Any, name: str) -> None:
+    def setattr(self, content: object, owner: object, name: str) -> None:
         """Set an attribute; what it is set to was evaluated first."""
         set_attribute(owner, name, content)
 
-    def delattr(self, owner: Any, name: str) -> None:
+    def delattr(self, owner: object, name: str) -> None:
         """Delete an attribute."""
         delete_attribute(owner, name)
 
-    def getitem(self, container: Any, key: Any) -> Any:
+    def getitem(self, container: object, key: object) -> Any:
         """Read an item."""
         return get_item(container, key)
 
-    def setitem(self, content: Any, container: Any, key: Any) -> None:
+    def setitem(self, content: object, container: object, key: object) -> None:
         """Set an item; what it is set to was evaluated first."""
         set_item(container, key, content)
 
-    def delitem(self, container: Any, key: Any) -> None:
+    def delitem(self, container: object, key: object) -> None:
         """Delete an item."""
         delete_item(container, key)
 
-    def slice(self, start: Any, stop: Any, step: Any) -> slice:
+    def slice(self, start: object, stop: object, step: object) -> slice:
         """Make a slice."""
         return slice(start, stop, step)
 
-    def made(self, container: Any) -> Any:
+    def made(self, container: object) -> Any:
         """Note that a container was made here, so that the regions around may change it."""
         return note_made(container)
 
@@ -198,15 +198,15 @@ class Hooks(LoopHooks):
 
     # --- augmented assignment -------------------------------------------------------------------
 
-    def augment(self, op: str, target: Any, value: Any) -> Any:
+    def augment(self, op: str, target: object, value: object) -> Any:
         """Return what `target op= value` binds target to."""
         return inplace(op, target, value)
 
-    def item(self, container: Any, key: Any) -> tuple[Any, Any, Any]:
+    def item(self, container: object, key: object) -> tuple[Any, Any, Any]:
         """Read the item that is about to be augmented, before the value is evaluated."""
         return container, key, get_item(container, key)
 
-    def augment_item(self, op: str, item: tuple[Any, Any, Any], value: Any) -> None:
+    def augment_item(self, op: str, item: tuple[object, object, object], value: object) -> None:
         """Carry out `container[key] op= value`."""
         container, key, old = item
         if isinstance(container, Tracer):
@@ -222,30 +222,30 @@ class Hooks(LoopHooks):
             return
         set_item(container, key, inplace(op, old, value))
 
-    def attribute(self, owner: Any, name: str) -> tuple[Any, str, Any]:
+    def attribute(self, owner: object, name: str) -> tuple[Any, str, Any]:
         """Read the attribute that is about to be augmented, before the value is evaluated."""
         return owner, name, self.getattr(owner, name)
 
-    def augment_attr(self, op: str, attribute: tuple[Any, str, Any], value: Any) -> None:
+    def augment_attr(self, op: str, attribute: tuple[object, str, object], value: object) -> None:
         """Carry out `owner.name op= value`."""
         owner, name, old = attribute
         set_attribute(owner, name, inplace(op, old, value))
 
     # --- operators ------------------------------------------------------------------------------
 
-    def binary(self, op: str, a: Any, b: Any) -> Any:
+    def binary(self, op: str, a: object, b: object) -> Any:
         """Return `a op b`."""
         if op == "Mod" and isinstance(a, str):
             return write(binary, op, a, b)
         return binary(op, a, b)
 
-    def unary(self, op: str, x: Any) -> Any:
+    def unary(self, op: str, x: object) -> Any:
         """Return `op x`."""
         return unary(op, x)
 
     # --- text -----------------------------------------------------------------------------------
 
-    def formatted(self, value: Any, conversion: int, spec: str) -> str:
+    def formatted(self, value: object, conversion: int, spec: str) -> str:
         """Return a field of an f-string."""
         read_unseen(value)
         read_deeply(value)
@@ -257,7 +257,7 @@ class Hooks(LoopHooks):
 
     # --- calls ----------------------------------------------------------------------------------
 
-    def call(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, fn: Callable[..., object], /, *args: object, **kwargs: object) -> Any:
         """Call a function, captured if need be."""
         if any(isinstance(x, Generated) for x in args):
             args = tuple(x.argument_of(fn) if isinstance(x, Generated) else x for x in args)
@@ -265,7 +265,7 @@ class Hooks(LoopHooks):
 
     # --- jumps and failures ---------------------------------------------------------------------
 
-    def returned(self, value: Callable[[], Any], always: bool) -> Any:
+    def returned(self, value: Callable[[], object], always: bool) -> Any:
         """Return the value that was set by whichever `return` came first."""
         try:
             content = value()
@@ -278,7 +278,7 @@ class Hooks(LoopHooks):
                          "Return a value at its end too")
         return present(content)
 
-    def assert_(self, test: Any, message: Callable[[], Any] | None) -> None:
+    def assert_(self, test: Any, message: Callable[[], object] | None) -> None:
         """Carry out an `assert`, at run time if it depends on data."""
         test = truth(test)
         if isinstance(test, bool):
@@ -322,7 +322,7 @@ class Hooks(LoopHooks):
             raise error
         rest_on_sizes(error)
 
-    def managed(self, manager: Any) -> Managed:
+    def managed(self, manager: object) -> Managed:
         """Return what stands for the manager of a `with`."""
         return Managed(manager)
 

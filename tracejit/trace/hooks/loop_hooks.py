@@ -38,7 +38,7 @@ def _refused_while(e: Unroll) -> Refusal:
 
 
 @contextmanager
-def _walking(*lists: Any) -> Iterator[None]:
+def _walking(*lists: object) -> Iterator[None]:
     """Note that a loop runs over lists: how long they are may not change as data decides."""
     walked = current().walked
     before = len(walked)
@@ -132,7 +132,7 @@ class LoopHooks(DecisionHooks):
         ended = HiddenPlace()
         ended.set(False)
 
-        def turn(_: Any) -> None:
+        def turn(_: object) -> None:
             ended.set(False)
             test = truth(condition())
             if isinstance(test, bool):
@@ -191,7 +191,7 @@ class LoopHooks(DecisionHooks):
         with _walking(*items.walks):
             self._for_items(iterable, items, body, changes, stop)
 
-    def _for_items(self, iterable: Any, items: TracedIterable, body: FunctionType, changes: Any,
+    def _for_items(self, iterable: object, items: TracedIterable, body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> None:
         try:
             traced = self._is_traced(items, body, changes, stop)
@@ -202,7 +202,7 @@ class LoopHooks(DecisionHooks):
             elements: Any = iterable if isinstance(iterable, range) else items
             self._run(iterate(elements), body, stop, changes[0])
 
-    def _for_parts(self, parts: list[Any], body: FunctionType, changes: Any,
+    def _for_parts(self, parts: list[object], body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> None:
         """Carry out a `for` over a list in which runs stand for many items."""
         if not parts:
@@ -219,7 +219,7 @@ class LoopHooks(DecisionHooks):
             trace_if(test, [lambda: None, lambda: self._for_parts(rest, body, changes, stop)],
                      name_places(changes[0], body))
 
-    def _is_traced(self, items: TracedIterable, body: FunctionType, changes: Any,
+    def _is_traced(self, items: TracedIterable, body: FunctionType, changes: object,
                    stop: FunctionType | None) -> bool:
         """Trace a `for`; return False where only Python can run it."""
         try:
@@ -256,7 +256,7 @@ class LoopHooks(DecisionHooks):
         else:
             trace_if(test, [lambda: None, go_on], name_places(changes[0], body))
 
-    def _run(self, remaining: Iterator[Any], body: FunctionType, stop: FunctionType | None,
+    def _run(self, remaining: Iterator[object], body: FunctionType, stop: FunctionType | None,
              names: tuple[str, ...]) -> None:
         """Run a loop in Python; what follows a break on data is a branch."""
         for item in remaining:
@@ -288,7 +288,7 @@ class LoopHooks(DecisionHooks):
             current().builder.assume(k.dim.bare, 0, count - 1)
             body(items.item(last - k if items.reverse else first + k))
 
-        def goes_on(k: Any) -> Any:
+        def goes_on(k: object) -> Any:
             return self.and_(self.not_(stop()), lambda: k < of_dim(count))
 
         is_short = isinstance(count, int) and count <= MANY_ITEMS
@@ -304,8 +304,8 @@ class LoopHooks(DecisionHooks):
 
     # --- comprehensions -------------------------------------------------------------------------
 
-    def list_of(self, iterable: Any, element: Callable[[Any], Any],
-                test: Callable[[Any], Any] | None = None) -> Any:
+    def list_of(self, iterable: Any, element: Callable[[Any], object],
+                test: Callable[[object], object] | None = None) -> Any:
         """Evaluate `[element(a) for a in iterable if test(a)]`."""
         if test is not None:
             return self._filtered(iterable, element, test)
@@ -319,15 +319,15 @@ class LoopHooks(DecisionHooks):
             return list_of(items, element)
         return note_made([element(x) for x in iterate(iterable if items is None else items)])
 
-    def _filtered(self, iterable: Any, element: Callable[[Any], Any],
-                  test: Callable[[Any], Any]) -> list[Any]:
+    def _filtered(self, iterable: object, element: Callable[[object], object],
+                  test: Callable[[object], object]) -> list[Any]:
         """Evaluate a comprehension as the loop that appends what passes a test."""
         result: list[Any] = note_made([])
 
-        def append(x: Any) -> None:
+        def append(x: object) -> None:
             call_function(result.append, (element(x),), {})
 
-        def body(x: Any) -> None:
+        def body(x: object) -> None:
             passes = truth(test(x))
             if passes is True:
                 append(x)
@@ -338,8 +338,8 @@ class LoopHooks(DecisionHooks):
         self.for_(iterable, run, ((), (), (), ()), None)
         return result
 
-    def generated(self, iterable: Any, element: Callable[[Any], Any],
-                  test: Callable[[Any], Any] | None = None) -> Generated:
+    def generated(self, iterable: object, element: Callable[[object], object],
+                  test: Callable[[object], object] | None = None) -> Generated:
         """Return `element(a) for a in iterable if test(a)`, for whatever function takes it."""
         return Generated(iterable, element, test, self)
 
@@ -359,11 +359,11 @@ class Generated:
     element: Callable[[Any], Any]
     list_of: Callable[..., Any]
 
-    def __init__(self, iterable: Any, element: Callable[[Any], Any],
-                 test: Callable[[Any], Any] | None, hooks: LoopHooks) -> None:
+    def __init__(self, iterable: object, element: Callable[[Any], object],
+                 test: Callable[[Any], object] | None, hooks: LoopHooks) -> None:
         self.iterable, self.element, self.test, self.hooks = iterable, element, test, hooks
 
-    def argument_of(self, fn: Any) -> Any:
+    def argument_of(self, fn: Callable[..., object]) -> Any:
         """Return a list for what takes all items at once, a generator for users' functions."""
         if isinstance(fn, (FunctionType, MethodType)) and captured_function(
                 getattr(fn, "__func__", fn)) is not None:

@@ -83,11 +83,12 @@ def sort_columns(xs: Any) -> Tracer:
     """
     run = readable(xs)[0]
     columns = run.columns if isinstance(run := plain_items([run])[0], Rows) else [run]
-    order = None
+    order: Tracer | None = None
     for column in reversed(columns):
         values = column.array()
         if order is None:
             order = FUNCTIONS[np.argsort](values, kind="stable")
         else:
             order = order[FUNCTIONS[np.argsort](values[order], kind="stable")]
+    assert order is not None
     return order

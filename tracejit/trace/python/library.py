@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections.abc import Callable
 from typing import Any
 
 from tracejit.trace.lists.orders import indexable, readable, sort_columns
@@ -188,7 +187,7 @@ def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) ->
     return best
 
 
-LIBRARY: dict[Any, Callable[..., Any]] = {
+LIBRARY: dict[Any, Any] = {
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,

@@ -93,7 +93,7 @@ class Bound:
     now: Tracer | None
 
 
-def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: Any) -> None:
+def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: object) -> None:
     """Give the arrays that names held before the loop what writes in the loop left in them.
 
     A loop that swaps names (`u, v = v, u`) and writes to them writes by turns to the arrays that
@@ -277,7 +277,7 @@ def surely_runs(tracer: Any) -> bool:
         tracer.lo - tracer.hi, "<", "whether a loop runs decides which array a name holds") is True
 
 
-def array_of(content: Any) -> Tracer | None:
+def array_of(content: object) -> Tracer | None:
     """Return the array that a name holds, also one that may be unset; None if it holds another."""
     content = content.content if isinstance(content, MaybeUnset) else content
     return content if isinstance(content, Tracer) and content.is_array else None

@@ -126,7 +126,7 @@ class _Branch:
                 p.set(content)
 
 
-def trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]],
+def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
              names: Sequence[Place]) -> None:
     """Trace both branches of a condition and give names and cells what the taken one leaves."""
     lists = ABOVE.DataLists()
@@ -292,7 +292,7 @@ class _Merger:
         self.joined: list[tuple[Cell, list[weakref.ref[Cell] | None]]] = []
         """The merged arrays, each with what the branches left in its place."""
 
-    def _inside(self, k: int, make: Callable[[], Any]) -> Any:
+    def _inside(self, k: int, make: Callable[[], object]) -> Any:
         """Emit at the end of a branch, where cells hold what the branch left in them."""
         builder = current().builder
         branch = self.branches[k]
@@ -339,7 +339,8 @@ class _Merger:
         make = self._node(a, b, problems)
         return self._poison(name, *problems[0]) if problems else make
 
-    def _node(self, x: Any, y: Any, problems: list[tuple[Any, Any]]) -> Callable[[], Any]:
+    def _node(self, x: Any, y: Any,
+              problems: list[tuple[object, object]]) -> Callable[[], Any]:
         """Merge two contents of one structure; what has no merged content is a problem."""
         one_sided = any(branch.raised for branch in self.branches)
         original = self._original(x)
@@ -370,12 +371,12 @@ class _Merger:
     def _original(self, x: Any) -> Any:
         return next((b.originals[id(x)] for b in self.branches if id(x) in b.originals), None)
 
-    def made_for(self, content: Any) -> Held:
+    def made_for(self, content: object) -> Held:
         """Return the lists and dicts that were made for a merged content."""
         before = {id(x) for b in self.branches for x in b.originals.values()}
         return [x for x in containers(content) if id(x) not in before]
 
-    def _poison(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+    def _poison(self, name: str, a: object, b: object) -> Callable[[], Any]:
         one, other = _describe(a), _describe(b)
         what, remedy = f"{one} in one branch and {other} in the other", (
             "Give it the same kind of value in both branches")
@@ -385,7 +386,7 @@ class _Merger:
         poison = Poison(name, f"is {what}, depending on data,", describe_line(find_site()), remedy)
         return lambda: poison
 
-    def _maybe_unset(self, name: str, a: Any, b: Any) -> Callable[[], Any]:
+    def _maybe_unset(self, name: str, a: object, b: object) -> Callable[[], Any]:
         """Keep beside the content whether it is set."""
         flags = [False if x is UNSET else x.is_set if isinstance(x, MaybeUnset) else True
                  for x in (a, b)]
@@ -447,14 +448,14 @@ class _Merger:
                 cell.may_be(other)
         self.joined.append((cell, sources))
 
-    def _shape(self, k: int, x: Any) -> tuple[Dim, ...]:
+    def _shape(self, k: int, x: object) -> tuple[Dim, ...]:
         """Return the shape of what a branch leaves; a view's is read where the view was made."""
         k = 1 - k if self.branches[k].raised else k
         dims: tuple[Dim, ...] = self._inside(
             k, lambda: tuple(map(current().canonical, dims_of(x))))
         return dims
 
-    def _phi(self, x: Any, y: Any, dtype: np.dtype,
+    def _phi(self, x: object, y: object, dtype: np.dtype,
              shapes: Sequence[tuple[Dim, ...]]) -> Callable[[], Any]:
         """Merge arrays of one rank and different sizes: the sizes are results too."""
         if len(shapes[0]) != len(shapes[1]):
@@ -497,12 +498,12 @@ def _are_equal(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
         for d, e in zip(a, b, strict=True)))
 
 
-def _cells(*xs: Any) -> list[weakref.ref[Cell] | None]:
+def _cells(*xs: object) -> list[weakref.ref[Cell] | None]:
     """Return weak references to the cells of arrays, equal for equal cells; None for numbers."""
     return [weakref.ref(x.cell) if isinstance(x, Tracer) else None for x in xs]
 
 
-def _is_same(x: Any, y: Any) -> bool:
+def _is_same(x: object, y: object) -> bool:
     """Whether two leaves are one without any need to merge."""
     if x is y:
         return True
@@ -515,7 +516,7 @@ def _is_same(x: Any, y: Any) -> bool:
     return are_equal_constants(x, y) and repr(x) == repr(y)
 
 
-def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
+def join_leaf(x: object, y: object) -> tuple[np.dtype, bool]:
     """Return the dtype to which two numbers promote, and whether both are Python numbers."""
     keys = tuple(promotion_key(v) for v in (x, y))
     if keys == (np.dtype(bool),) * 2:
@@ -524,12 +525,12 @@ def join_leaf(x: Any, y: Any) -> tuple[np.dtype, bool]:
     return dtype, is_weak(x) and is_weak(y)
 
 
-def leaf_atom(x: Any, dtype: np.dtype) -> Atom:
+def leaf_atom(x: object, dtype: np.dtype) -> Atom:
     """Return a leaf as an operand of a dtype."""
     return atom_of(x, dtype)
 
 
-def _describe(x: Any) -> str:
+def _describe(x: object) -> str:
     if x is None:
         return "None"
     if isinstance(x, Tracer):

@@ -107,7 +107,7 @@ def _number_guess(x: Any) -> Number:
     return Number(Aval(dtype), weak)
 
 
-def content_of(guess: Any, values: Iterator[Value]) -> Any:
+def content_of(guess: object, values: Iterator[Value]) -> Any:
     """Return the content that a guess says, with the next of some values for its numbers."""
     if guess is UNSET:
         return UNSET
@@ -126,12 +126,12 @@ def content_of(guess: Any, values: Iterator[Value]) -> Any:
     return map_content(leaf, guess)
 
 
-def is_of_several_kinds(g: Any) -> bool:
+def is_of_several_kinds(g: object) -> bool:
     """Return whether a leaf is of one kind in some iterations, and of another in others."""
     return isinstance(g, Number) and g.may_be_number
 
 
-def as_left(x: Any, end: Any) -> Any:
+def as_left(x: Tracer, end: object) -> Any:
     """Return what is in a place after iterations that leave a number or array like `end`."""
     if isinstance(end, Tracer) and end.is_array:
         x.cell.may_be_number = end.cell.may_be_number
@@ -142,14 +142,14 @@ def as_left(x: Any, end: Any) -> Any:
 # --- the leaves of guesses ------------------------------------------------------------------------
 
 
-def leaves_of(guess: Any) -> list[Any]:
+def leaves_of(guess: object) -> list[Any]:
     """Return the leaves of a guess, from left to right."""
     found: list[Any] = []
     map_content(found.append, guess)
     return found
 
 
-def parts_of(guess: Any, content: Any) -> list[Any]:
+def parts_of(guess: object, content: object) -> list[Any]:
     """Return what a content has in the places of a guess's leaves, whether it is set left out."""
     if isinstance(guess, MaybeUnset):
         content = content.content if isinstance(content, MaybeUnset) else content
@@ -160,14 +160,14 @@ def parts_of(guess: Any, content: Any) -> list[Any]:
     return [x for g, y in zip(parts, children(content) or (), strict=True) for x in parts_of(g, y)]
 
 
-def numbers_of(guess: Any) -> list[Any]:
+def numbers_of(guess: object) -> list[Any]:
     """Return the leaves of a guess that are carried values."""
     if isinstance(guess, ListGuess):
         return [CellGuess(aval) for aval in guess.form.avals]
     return [g for g in leaves_of(guess) if isinstance(g, (Number, CellGuess))]
 
 
-def made_for(guess: Any, content: Any) -> list[Any]:
+def made_for(guess: object, content: object) -> list[Any]:
     """Return the lists and dicts of a content that were made for it, as a guess has it."""
     parts = children(guess)
     if isinstance(guess, ListGuess):
@@ -187,7 +187,7 @@ def yielded(g: Any, x: Any) -> Any:
     return atom_of(fit(settled(lift(x)), g.aval.shape), g.aval.dtype)
 
 
-def blank(g: Any) -> Any:
+def blank(g: object) -> Any:
     """Return something of the guessed type, for a name that is not set before the loop."""
     if not isinstance(g, Number):
         return None
@@ -215,7 +215,7 @@ def list_guess(place: Place, start: Any, guess: Any, by_data: bool) -> ListGuess
 # --- better guesses -------------------------------------------------------------------------------
 
 
-def better_guess(guess: Any, place: Place, name: str) -> Any:
+def better_guess(guess: object, place: Place, name: str) -> Any:
     """Return a guess that is right for what an iteration left, too; the same one if it was.
 
     Raises `Unroll` where there is none.
@@ -271,7 +271,7 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
     return _joined(g, x, name)
 
 
-def _text(x: Any) -> str:
+def _text(x: object) -> str:
     return "None" if x is None else f"a {type(x).__name__}"
 
 
@@ -313,7 +313,7 @@ def _agree(a: Dim, b: Dim) -> bool:
     return trace.is_known(a) and trace.is_known(b) and same_dim(a, b)
 
 
-def _same_kind(g: Number, x: Any) -> bool:
+def _same_kind(g: Number, x: object) -> bool:
     return dtype_of(x) == g.aval.dtype and is_weak(x) == g.weak
 
 

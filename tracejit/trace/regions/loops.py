@@ -167,7 +167,8 @@ class _Done:
 class _LoopTracer:
     """One loop being traced; `begun` and `ended` are contents around the last traced body."""
 
-    def __init__(self, carried: list[_Carried], body: Any, condition: Any, lo: Dim, hi: Dim,
+    def __init__(self, carried: list[_Carried], body: Callable[[SymInt], Any],
+                 condition: Any, lo: Dim, hi: Dim,
                  flags: Sequence[str], reverse: bool, by_data: bool) -> None:
         self.carried, self.flags = carried, flags
         self.given = tuple(carried)
@@ -509,7 +510,7 @@ def _is_log(place: Place) -> bool:
     return isinstance(place, CellPlace) and place.cell.value.is_log
 
 
-def _changed_and_bound(name: str, x: Any) -> Refusal:
+def _changed_and_bound(name: str, x: object) -> Refusal:
     kind = type(x).__name__
     return refuse(f"{name!r} is bound to one {kind} after another in this loop, and what it holds "
                   "is changed as well",
@@ -560,7 +561,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         p.relate(arrays if p.stored else [], stored)
 
 
-def _left(tracer: _LoopTracer, c: _Carried, content: Any) -> Any:
+def _left(tracer: _LoopTracer, c: _Carried, content: object) -> Any:
     """Return what a place holds after the loop: of an iteration's kind, if one surely ran."""
     leaves = leaves_of(c.guess)
     if isinstance(c.guess, MaybeUnset) or not any(map(is_of_several_kinds, leaves)) or (

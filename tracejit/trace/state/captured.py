@@ -13,7 +13,7 @@ import sys
 from abc import ABCMeta
 from array import array
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
@@ -57,7 +57,7 @@ _CODE = (FunctionType, BuiltinFunctionType, type, np.ufunc)
 _PLAIN = {bool, int, float, complex, str, bytes, type(None)}
 
 
-def is_number(x: Any) -> bool:
+def is_number(x: object) -> bool:
     """Return whether something is a number that is read at every call, and nothing besides."""
     return type(x) in (float, complex) or (
         isinstance(x, np.inexact) and type(x).__module__ == "numpy")
@@ -71,7 +71,7 @@ def _is_of_a_library(x: type | FunctionType) -> bool:
     return is_fixed(home_of(x)) and is_fixed(x.__module__) and not wraps
 
 
-def _is_copyable(x: Any) -> bool:
+def _is_copyable(x: object) -> bool:
     """Whether something made by captured code is no more than what it holds."""
     return isinstance(x, (set, deque, dict, list, bytearray, array, np.ndarray)) or (
         attributes_of(x) is not None)
@@ -96,7 +96,7 @@ _VIEWS: dict[type, Callable[[Any], Any]] = {
 """Views of dicts, and how one is taken of a captured dict."""
 
 
-def _is_users(module: ModuleType, name: str, content: Any) -> bool:
+def _is_users(module: ModuleType, name: str, content: object) -> bool:
     """Whether a program has put something of its own in the place of a library's function."""
     return is_replaced(module, name, content) or (
         isinstance(content, FunctionType) and not is_fixed(home_of(content)))
@@ -178,7 +178,7 @@ class Captures:
             self.contents[path.key] = self._enter(path, content)
         return self.contents[path.key]
 
-    def _enter(self, path: Path, content: Any) -> Any:
+    def _enter(self, path: Path, content: object) -> Any:
         if isinstance(content, (TracedOperand, Run)):
             return content
         if isinstance(content, Recorded):
@@ -223,7 +223,7 @@ class Captures:
         """Return a function's default values; lists, dicts and objects as captured state."""
         path = self.functions[id(fn)]
 
-        def captured(x: Any, kind: str, key: Any) -> Any:
+        def captured(x: object, kind: str, key: object) -> Any:
             if isinstance(x, (*_DATA, *_CODE)):
                 return x
             return self.read(path.step("attr", kind).step("item", key))
@@ -232,7 +232,7 @@ class Captures:
         named = {k: captured(x, "__kwdefaults__", k) for k, x in (fn.__kwdefaults__ or {}).items()}
         return plain or None, named or None
 
-    def static(self, x: Any) -> Any:
+    def static(self, x: object) -> Any:
         """Return what captured code gets for an argument that is no data, or for what is called.
 
         What is read of it later is captured state.
@@ -284,7 +284,7 @@ class Captures:
             self.stand_in(x, tracer, path, value)
         return self.recorded[id(x)][1]
 
-    def stand_in(self, x: Any, tracer: Any, path: Path, value: Value | None) -> None:
+    def stand_in(self, x: object, tracer: Any, path: Path, value: Value | None) -> None:
         """Let a tracer stand for a variable or tape value."""
         if isinstance(x, State) and isinstance(tracer, Tracer):
             tracer = ABOVE.StateTracer(tracer, x)
@@ -303,7 +303,7 @@ class Captures:
         return [repr(x.name) for x, tracer, _, _ in self.recorded.values()
                 if isinstance(x, State) and tracer.cell in places]
 
-    def _container(self, path: Path, content: Any) -> Any:
+    def _container(self, path: Path, content: object) -> Any:
         """Return a copy of a container, one for all paths that lead to it."""
         _, made, first = self.made.get(id(content), (None, None, path))
         if made is None:
@@ -314,7 +314,7 @@ class Captures:
             self.guards.append(Guarded(path, Same(first)))
         return made
 
-    def are_one_object(self, a: Any, b: Any) -> bool:
+    def are_one_object(self, a: object, b: object) -> bool:
         """Return whether two containers are one in Python, which then is a guard."""
         first, other = self.copies.get(id(a)), self.copies.get(id(b))
         if first is not None and other is not None:
@@ -351,7 +351,7 @@ class Captures:
         self.copies[id(made)] = path
         return made
 
-    def is_given_twice(self, x: Any) -> bool:
+    def is_given_twice(self, x: object) -> bool:
         """Return whether a container is in the arguments more than once."""
         _, number = self.given.get(id(x), (None, None))
         return sum(k == number for _, k in self.given.values()) > 1
@@ -364,7 +364,7 @@ class Captures:
         keywords = self.read(path.step("attr", "keywords"))
         return functools.partial(fn, *args, **keywords)
 
-    def attribute(self, owner: Any, name: str) -> Any:
+    def attribute(self, owner: object, name: str) -> Any:
         """Return an attribute of an object that came from outside; `AttributeError` if none."""
         try:
             content = getattr(owner, name)
@@ -390,7 +390,7 @@ class Captures:
             return self._of_class(owner, name, content)
         return self.read(path.step("attr", name))
 
-    def _no_attribute(self, owner: Any, name: str) -> None:
+    def _no_attribute(self, owner: object, name: str) -> None:
         """Guard that something from outside, or its class, has no attribute of a name."""
         path = self.path_of(owner)
         if path is not None:
@@ -399,13 +399,13 @@ class Captures:
         else:
             self.entry(owner, name)
 
-    def shows_no_own(self, owner: Any, name: str) -> None:
+    def shows_no_own(self, owner: object, name: str) -> None:
         """Guard that an object has nothing of a name, which would hide what its class gives."""
         path = self.path_of(owner)
         if path is not None:
             self.absent(path.step("own", name))
 
-    def _of_class(self, owner: Any, name: str, content: Any) -> Any:
+    def _of_class(self, owner: object, name: str, content: object) -> Any:
         """Return an attribute of an object that was made here: its class is from outside."""
         entry = self.entry(owner, name)
         if isinstance(owner, super) or name in getattr(owner, "__dict__", ()):
@@ -416,12 +416,12 @@ class Captures:
             return content
         return self.read(self.path_of_class(type(owner)).step("attr", name))
 
-    def namespace(self, names: dict[str, Any]) -> dict[str, Any]:
+    def namespace(self, names: dict[str, object]) -> dict[str, Any]:
         """Return a module's dict, whose items are captured state one by one."""
         self.namespaces[id(names)] = (names, None)
         return names
 
-    def item(self, names: dict[str, Any], key: Any) -> Any:
+    def item(self, names: Mapping[str, object], key: Any) -> Any:
         """Return an item of a module's dict; `KeyError` if there is none."""
         path = Path(names, key)
         if key not in names:
@@ -429,7 +429,8 @@ class Captures:
             raise KeyError(key)
         return self.read(path)
 
-    def asked(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def asked(self, fn: Callable[..., object], args: tuple[object, ...],
+              kwargs: dict[str, object]) -> Any:
         """Return what a call gives that only looks at something, which every call asks again.
 
         `NotImplemented` for other functions, and where arguments are computed.
@@ -455,14 +456,14 @@ class Captures:
         path = Path(Holder(decimal), "decimal").step("call", ("getcontext", (), ()))
         self.read(path.step("call", ("__repr__", (), ())))
 
-    def dispatched(self, fn: Any, kind: type) -> Any:
+    def dispatched(self, fn: Callable[..., object], kind: type) -> Any:
         """Return the function that a `singledispatch` function has for a type."""
         path = self.path_of(fn) or Path(Holder(fn), fn.__name__)
         return self.read(path.step("call", ("dispatch", (kind,), ())))
 
     # --- classes --------------------------------------------------------------------------------
 
-    def path_of(self, x: Any) -> Path | None:
+    def path_of(self, x: object) -> Path | None:
         """Return how something from outside is read; None for what was made here."""
         found = self.paths.get(id(x))
         if found is not None:
@@ -474,7 +475,7 @@ class Captures:
         found = self.paths.get(id(cls))
         return Path(Holder(cls), cls.__qualname__) if found is None else found[1]
 
-    def class_of(self, x: Any) -> type:
+    def class_of(self, x: object) -> type:
         """Return the class of an object, which it must have at every call."""
         cls = type(x)
         found = self.paths.get(id(x))
@@ -527,7 +528,7 @@ class Captures:
             self.guard(path, issubclass(cls, kind))
         return by is ABCMeta or not is_followed(by)
 
-    def own(self, owner: Any, path: Path) -> None:
+    def own(self, owner: object, path: Path) -> None:
         """Note that an object, an argument say, is to be read along a path."""
         self.paths[id(owner)] = (owner, path)
 
@@ -549,7 +550,7 @@ class Captures:
         recorded = {value for _, _, _, value in self.recorded.values()}
         return {leaf.value: leaf for leaf in self.leaves if leaf.value not in recorded}
 
-    def freeze(self, x: Any) -> list[type]:
+    def freeze(self, x: object) -> list[type]:
         """Guard all that something from outside holds: code that no guard sees reads it.
 
         Returns the types of things in it into which no guard sees.
@@ -561,7 +562,7 @@ class Captures:
             return [kind for kind in content.opaque if is_opaque(kind)]
         return []
 
-    def as_result(self, x: Any) -> tuple[Any, Any]:
+    def as_result(self, x: object) -> tuple[Any, Any]:
         """Return an object that is a part of the result, and how a call comes by it.
 
         It is itself, or read along the path returned, or copied by the function returned.
@@ -572,11 +573,11 @@ class Captures:
         made_here = id(x) not in self.paths and not is_unchanging(x) and not isinstance(x, _CODE)
         return x, copy.deepcopy if made_here and _is_copyable(x) else None
 
-    def is_from_outside(self, x: Any) -> bool:
+    def is_from_outside(self, x: object) -> bool:
         """Return whether a container or object was there before the capture."""
         return id(x) in self.containers or id(x) in self.paths
 
-    def refuse_change(self, x: Any) -> None:
+    def refuse_change(self, x: object) -> None:
         """Refuse to change a container or object that came from outside."""
         if self.is_from_outside(x):
             raise refuse(f"changing a {type(x).__name__} from outside of the captured function",
@@ -596,13 +597,13 @@ class FixedCaptures(Captures):
         super().__init__(_no_input)
         self.guards = guards
 
-    def _enter(self, path: Path, content: Any) -> Any:
+    def _enter(self, path: Path, content: object) -> Any:
         if is_number(content):
             self.guards.append(Guarded(path, content))
             return content
         return super()._enter(path, content)
 
 
-def _no_input(content: Any, path: Path, name: str) -> Any:
+def _no_input(content: object, path: Path, name: str) -> Any:
     raise refuse(f"a gradient function reads the array {name!r} from outside",
                  "Make it an input of the op")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -35,7 +35,7 @@ CONTAINERS = (*_SEQUENCES, dict, set)
 _CODE = (type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, TracedOperand)
 
 
-def note_made(x: Any) -> Any:
+def note_made(x: object) -> Any:
     """Note that a container, object or iterator was made here: the regions around may change it."""
     frames = current().frames
     if frames:
@@ -43,14 +43,14 @@ def note_made(x: Any) -> Any:
     return x
 
 
-def note_new(x: Any, others: Iterable[Any]) -> Any:
+def note_new(x: object, others: Iterable[object]) -> Any:
     """Note that Python made a container of others, if it is one and none of them."""
     if type(x) in CONTAINERS and not any(x is y for y in others):
         note_made(x)
     return x
 
 
-def note_all_new(x: Any, others: Iterable[Any]) -> None:
+def note_all_new(x: object, others: Iterable[object]) -> None:
     """Note that Python made a container of others, and all containers in it."""
     frames = current().frames
     if not frames or id(x) in frames[-1].created:
@@ -63,7 +63,7 @@ def note_all_new(x: Any, others: Iterable[Any]) -> None:
 _NESTS = (list, deque, tuple)
 
 
-def known_container(x: Any, what: str | None = None, by_data: bool = False) -> int:
+def known_container(x: object, what: str | None = None, by_data: bool = False) -> int:
     """Return in how many regions a container was made; refuse `what` changes one from outside.
 
     A list that grows in a loop of the graph has no size: the loop or branch carries its storage
@@ -100,7 +100,7 @@ def known_container(x: Any, what: str | None = None, by_data: bool = False) -> i
     return 0
 
 
-def _is_on_data(x: Any) -> bool:
+def _is_on_data(x: object) -> bool:
     """Return whether data decides on one of the branches around, but not around a container."""
     for frame in reversed(current().frames):
         if id(x) in frame.created or frame.kind not in ("loop", "if"):
@@ -113,12 +113,12 @@ def _is_on_data(x: Any) -> bool:
 # --- iterators ----------------------------------------------------------------------------------
 
 
-def is_iterator(x: Any) -> bool:
+def is_iterator(x: object) -> bool:
     """Return whether reading an item of something moves it on."""
     return hasattr(type(x), "__next__")
 
 
-def advance(x: Any) -> None:
+def advance(x: object) -> None:
     """Refuse to read an iterator that was made outside of the region, which would move it on."""
     if _is_from_around(x):
         current().captured.refuse_change(x)
@@ -128,8 +128,8 @@ def advance(x: Any) -> None:
 # --- calls --------------------------------------------------------------------------------------
 
 
-def call_watched(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                 what: str, *owners: Any) -> Any:
+def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+                 what: str, *owners: object) -> Any:
     """Call what is not captured, and note what it changes of its arguments and its owners.
 
     what -- how messages call it: "list.append()"
@@ -161,14 +161,14 @@ _OURS = re.compile(r"\b(Tracer|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
 _AS_OPS = "Write it with NumPy, or make it an op with tracejit.register_op"
 
 
-def _met_traced(fn: Any, made: int) -> bool:
+def _met_traced(fn: Callable[..., object], made: int) -> bool:
     """Return whether a function of SciPy's met traced values in what it called back."""
     top = (getattr(fn, "__module__", None) or "").partition(".")[0]
     return top == "scipy" and len(current().builder.scope.eqns) > made
 
 
-def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
-                  owners: tuple[Any, ...]) -> Any:
+def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+                  owners: tuple[object, ...]) -> Any:
     """Call what is not captured; refuse it by its name where it does not take traced values."""
     trace = current()
     trace.outside.append((fn, (*owners, *args, *kwargs.values())))
@@ -191,7 +191,7 @@ def _call_outside(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         trace.outside.pop()
 
 
-def read_unseen(x: Any) -> None:
+def read_unseen(x: object) -> None:
     """Note that code which is not captured reads something: what it holds must stay as it is.
 
     Refuses where data decides what that is.
@@ -210,7 +210,7 @@ def read_unseen(x: Any) -> None:
                          "asks for all that it has", "Set it before, or in both branches")
 
 
-def read_deeply(x: Any) -> None:
+def read_deeply(x: object) -> None:
     """Note the same of all objects in a container whose methods may be called, as by `==`."""
     for item in items_of(x):
         if not isinstance(item, _CODE) and may_be_called(item):
@@ -233,11 +233,11 @@ def before_change(x: Any, key: Any) -> None:
     trace.record(place, depth)
 
 
-def _is_same(x: Any, y: Any) -> bool:
+def _is_same(x: object, y: object) -> bool:
     return x is y or (type(x) is type(y) is float and x == y)  # an array's are made at each reading
 
 
-def _is_from_around(x: Any) -> bool:
+def _is_from_around(x: object) -> bool:
     """Whether a change of something concerns more than the region that is being captured."""
     if isinstance(x, TracedOperand):
         return False
@@ -249,7 +249,7 @@ def _is_from_around(x: Any) -> bool:
     return bool(trace.captured.is_from_outside(x))
 
 
-def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> None:
+def _note(x: object, before: dict[object, object], after: dict[object, object], what: str) -> None:
     """Carry out a change again, as captured code would."""
     _put(x, after, before)
     if before.keys() - after.keys() or (
@@ -264,7 +264,7 @@ def _note(x: Any, before: dict[Any, Any], after: dict[Any, Any], what: str) -> N
     _put(x, before, after)
 
 
-def _parts(x: Any) -> dict[Any, Any] | None:
+def _parts(x: object) -> dict[Any, Any] | None:
     """Return what is at each place of something that can change; None for anything else."""
     if isinstance(x, _SEQUENCES):
         return dict(enumerate(x))
@@ -275,11 +275,11 @@ def _parts(x: Any) -> dict[Any, Any] | None:
     return _attributes(x)
 
 
-def _attributes(x: Any) -> dict[str, Any] | None:
+def _attributes(x: object) -> dict[str, Any] | None:
     return None if isinstance(x, _CODE) else attributes_of(x)
 
 
-def _put(x: Any, old: dict[Any, Any], new: dict[Any, Any]) -> None:
+def _put(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:
     """Replace what is at the places of something."""
     if isinstance(x, _SEQUENCES):
         while x:

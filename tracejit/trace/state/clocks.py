@@ -68,7 +68,7 @@ class Reading:
 
 
 def _operation(plain: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
-    def method(self: Reading, other: Any) -> Any:
+    def method(self: Reading, other: object) -> Any:
         if isinstance(other, Reading):
             other = other.number
         if type(other) not in (int, float):

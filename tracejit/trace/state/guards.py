@@ -34,7 +34,7 @@ class Condition:
 
     __slots__ = ()
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return whether a piece of state fulfils it."""
         raise NotImplementedError
 
@@ -55,7 +55,7 @@ class Guarded:
         except Exception:  # a user's code: the capture, or Python, will meet it again
             return False
 
-    def matches(self, new: Any) -> bool:
+    def matches(self, new: object) -> bool:
         """Return whether what is there now will do."""
         old = self.content
         return old is new or (old.holds(new) if isinstance(old, Condition) else same(old, new))
@@ -82,7 +82,7 @@ class _Absent(Condition):
 
     __slots__ = ()
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return False: something is there."""
         return False
 
@@ -99,16 +99,16 @@ class Shape(Condition):
 
     __slots__ = ("items", "token", "type")
 
-    def __init__(self, type: type, items: Any) -> None:
+    def __init__(self, type: type, items: object) -> None:
         self.type, self.items = type, items
         self.token = token(items)
 
     @staticmethod
-    def of(x: Any) -> Shape:
+    def of(x: object) -> Shape:
         """Return the structure of a container."""
         return Shape(type(x), _structure(x))
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return whether a container has this structure."""
         return type(x) is self.type and token(_structure(x)) == self.token
 
@@ -128,7 +128,7 @@ class Same(Condition):
 
     path: Path
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return whether an array is that at the other path."""
         return self.path.read() is x
 
@@ -139,7 +139,7 @@ class Different(Condition):
 
     path: Path
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return whether an object is not that at the other path."""
         return self.path.read() is not x
 
@@ -154,12 +154,12 @@ class HeldElements(Condition):
     data: bytes
 
     @staticmethod
-    def of(x: Any) -> HeldElements:
+    def of(x: object) -> HeldElements:
         """Return what an array or number holds now."""
         array = np.asarray(x)
         return HeldElements(type(x), array.dtype.str, array.shape, array.tobytes())
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return whether an array or number holds the same."""
         return type(x) is self.type and HeldElements.of(x) == self
 
@@ -192,18 +192,18 @@ class Content(Condition):
 
     __slots__ = ("opaque", "parts")
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: object) -> None:
         self.opaque: list[type] = []
         self.parts = self._parts_of(x, ())
 
-    def holds(self, x: Any) -> bool:
+    def holds(self, x: object) -> bool:
         """Return whether something holds the same."""
         return bool(self.parts == Content(x).parts)
 
     def __repr__(self) -> str:
         return "what it held"
 
-    def _parts_of(self, x: Any, around: tuple[Any, ...]) -> Any:
+    def _parts_of(self, x: object, around: tuple[object, ...]) -> Any:
         if is_unchanging(x) or isinstance(x, (*_AS_THEY_ARE, Itself)):
             return token(x)
         for k, y in enumerate(around):
@@ -230,7 +230,7 @@ _SEEN_THROUGH = {"numpy", "scipy", "types", "collections", "functools", "string"
 """Libraries whose objects are what their attributes are."""
 
 
-def _items_in(x: Any) -> list[Any] | None:
+def _items_in(x: object) -> list[Any] | None:
     """Return what a container of a known kind holds; None for anything else."""
     for kinds, how in _HOLDERS:
         if isinstance(x, kinds):
@@ -269,7 +269,7 @@ _HOLDERS: list[tuple[Any, Any]] = [
 """By type, subclasses included: how what a thing holds is read, past methods of a user's class."""
 
 
-def shown(x: Any) -> str:
+def shown(x: object) -> str:
     """Return a short text for something, for reasons."""
     text = repr(x)
     return text if len(text) <= 60 else f"{text[:57]}..."

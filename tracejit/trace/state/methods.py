@@ -32,7 +32,7 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 _NUMBERS_AND_TEXT = {bool, int, float, complex, str, bytes, type(None)}
 
 
-def items_of(x: Any) -> Iterator[Any]:
+def items_of(x: object) -> Iterator[Any]:
     """Yield the objects in a container, keys included, at any depth; or the thing itself."""
     if not isinstance(x, _CONTAINERS) or is_users_type(type(x)):
         yield x
@@ -42,7 +42,7 @@ def items_of(x: Any) -> Iterator[Any]:
             yield from items_of(item)
 
 
-def may_be_called(x: Any) -> bool:
+def may_be_called(x: object) -> bool:
     """Return whether Python may call a method by itself that a user's class of an object has."""
     return is_users_type(type(x)) and any(True for _ in _own_methods(type(x)))
 
@@ -82,7 +82,7 @@ class NativeCalls:
         self.seen: dict[int, Any] = {}
         """The classes that were looked at, containers of objects of such, and functions."""
 
-    def may_call(self, x: Any) -> list[FunctionType]:
+    def may_call(self, x: object) -> list[FunctionType]:
         """Guard the methods of a user's class that Python may call by itself.
 
         Returns those that read what no guard sees.
@@ -102,7 +102,7 @@ class NativeCalls:
             found += [method for y in items_of(held) for method in self.may_call(y)]
         return found
 
-    def called_with(self, fn: FunctionType, args: Iterable[Any]) -> list[FunctionType]:
+    def called_with(self, fn: FunctionType, args: Iterable[object]) -> list[FunctionType]:
         """Guard what a function that is not captured may read of the classes of its arguments.
 
         Returns the methods that read what no guard sees.

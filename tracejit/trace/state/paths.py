@@ -33,7 +33,7 @@ class Holder:
 
     __slots__ = ("content",)
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, content: object) -> None:
         self.content = content
 
 
@@ -58,7 +58,7 @@ class Path:
     name: str
     steps: tuple[tuple[str, Any], ...] = ()
 
-    def step(self, kind: str, key: Any) -> Path:
+    def step(self, kind: str, key: object) -> Path:
         """Return the path one step further."""
         return Path(self.root, self.name, (*self.steps, (kind, key)))
 
@@ -146,7 +146,7 @@ class Leaf:
         return content
 
 
-def _kind(x: Any) -> Any:
+def _kind(x: object) -> Any:
     return (np.ndarray, x.dtype, x.ndim) if type(x) is np.ndarray else type(x)
 
 
@@ -167,12 +167,12 @@ def is_users_type(cls: type) -> bool:
         or top == "tracejit")
 
 
-def attributes_of(x: Any) -> dict[str, Any] | None:
+def attributes_of(x: object) -> dict[str, Any] | None:
     """Return the attributes of an object of a user's class; None for what has none."""
     return all_attributes_of(x) if is_users_type(type(x)) else None
 
 
-def all_attributes_of(x: Any) -> dict[str, Any] | None:
+def all_attributes_of(x: object) -> dict[str, Any] | None:
     """Return the attributes of an object; None for what has none."""
     found: dict[str, Any] = {}
     slots = list(_slots(type(x)))
@@ -186,7 +186,7 @@ def all_attributes_of(x: Any) -> dict[str, Any] | None:
     return found if slots or type(x).__dictoffset__ else None
 
 
-def own_names(x: Any) -> dict[str, Any]:
+def own_names(x: object) -> dict[str, Any]:
     """Return the dict of an object's attributes, past a `__getattribute__` of its class."""
     try:
         own = object.__getattribute__(x, "__dict__")

@@ -13,6 +13,7 @@ import functools
 import os
 import sys
 import weakref
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -97,7 +98,7 @@ def _is_in(module: str, modules: Any) -> bool:
     return any(".".join(parts[:k]) in modules for k in range(1, len(parts) + 1))
 
 
-def gives_another_value(fn: Any) -> bool:
+def gives_another_value(fn: Callable[..., object]) -> bool:
     """Return whether a function gives another value at every call."""
     module, name = module_of(fn), getattr(fn, "__name__", "")
     if _is_in(module, ANOTHER_VALUE - {"numpy.random"}):
@@ -105,14 +106,14 @@ def gives_another_value(fn: Any) -> bool:
     return _is_in(module, {"numpy.random"}) or (module.partition(".")[0], name) in CLOCKS
 
 
-def reads_nothing(fn: Any) -> bool:
+def reads_nothing(fn: Callable[..., object]) -> bool:
     """Return whether a function is known to read nothing but its arguments."""
     module, name = module_of(fn).lstrip("_"), getattr(fn, "__name__", "")
     top = module.partition(".")[0]
     return top in PURE and name not in READS.get(top, ())
 
 
-def differs_elsewhere(fn: Any) -> bool:
+def differs_elsewhere(fn: Callable[..., object]) -> bool:
     """Return whether a function may give something else in another process for equal arguments."""
     return fn is id or fn is hash
 
@@ -122,7 +123,7 @@ def is_opaque(kind: type) -> bool:
     return not _is_in(home_of_class(kind), SAFE)
 
 
-def asks_again(fn: Any) -> tuple[Any, str] | None:
+def asks_again(fn: Callable[..., object]) -> tuple[Any, str] | None:
     """Return the object and the name of its method, if a call may be made again at every call."""
     if any(fn is f for f in AGAIN):
         return fn, "__call__"

@@ -31,7 +31,7 @@ _DATA = (bool, int, str, bytes, type(None), type(Ellipsis), slice, range, np.dty
 _READS, _WRITES = ("LOAD_GLOBAL", "LOAD_NAME"), ("STORE_GLOBAL", "DELETE_GLOBAL")
 
 
-def with_stand_ins(fn: FunctionType, call: Callable[..., Any]) -> FunctionType:
+def with_stand_ins(fn: FunctionType, call: Callable[..., object]) -> FunctionType:
     """Return a function without source that reads stand-ins for globals and closure cells.
 
     call -- how captured code calls what it reads: (function, args, kwargs) -> result
@@ -61,7 +61,7 @@ def _globals_of(fn: FunctionType) -> Iterator[str]:
                 yield instruction.argval
 
 
-def _stand_in(fn: FunctionType, name: str, call: Callable[..., Any]) -> Any:
+def _stand_in(fn: FunctionType, name: str, call: Callable[..., object]) -> Any:
     content = current().captured.name(fn, name)
     if isinstance(content, _DATA):
         return content
@@ -88,11 +88,11 @@ def _is_of_a_library(kind: type) -> bool:
     return is_fixed(kind.__module__) and getattr(module, kind.__name__, None) is kind
 
 
-def _called(fn: Callable[..., Any], call: Callable[..., Any]) -> Callable[..., Any]:
+def _called(fn: Callable[..., object], call: Callable[..., object]) -> Callable[..., Any]:
     """Return a function that is called as captured code calls it."""
 
     @functools.wraps(fn, updated=())
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> Any:
         return call(fn, args, kwargs)
 
     return function

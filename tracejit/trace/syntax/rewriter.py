@@ -42,7 +42,7 @@ _CODES: dict[tuple[str, CodeType], CodeType | None] = {}
 """What has been rewritten, by file and code: codes are equal where functions of two files are."""
 
 
-def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
+def rewrite_function(fn: FunctionType, hooks: object) -> FunctionType | None:
     """Return the function with its control flow going through `hooks`.
 
     None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured.
@@ -69,7 +69,7 @@ def rewrite_function(fn: FunctionType, hooks: Any) -> FunctionType | None:
     return rewritten
 
 
-def _cell(content: Any) -> Any:
+def _cell(content: object) -> Any:
     def inner() -> Any:
         return content
 
@@ -639,7 +639,7 @@ def _tested(test: ast.expr) -> ast.expr:
         if isinstance(x, ast.BoolOp):
             values.append(_tested(x))
         elif isinstance(x, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-            values.append(place(_Truth(x), x))
+            values.append(place(_Truth(x), x))  # type: ignore[call-arg, arg-type]
         else:
             values.append(x)
     return ast.copy_location(ast.BoolOp(test.op, values), test)

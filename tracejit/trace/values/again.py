@@ -17,7 +17,7 @@ _PLAIN = tuple(map(type, _OF_NOTHING))
 """The iterators of which a copy goes on by itself."""
 
 
-def repeatable(iterator: Iterator[Any]) -> Callable[[], Iterator[Any]]:
+def repeatable(iterator: Iterator[object]) -> Callable[[], Iterator[Any]]:
     """Return what gives the rest of an iterator, as often as it is called.
 
     Of an iterator of which there is no second one the rest can be had once; `Refusal` afterwards.

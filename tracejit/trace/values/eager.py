@@ -35,7 +35,7 @@ class State(Recorded):
         """Return what messages call it."""
         raise NotImplementedError
 
-    def _accept(self, data: Any) -> None:
+    def _accept(self, data: object) -> None:
         """Take a new NumPy value, which nobody else changes."""
         raise NotImplementedError
 
@@ -44,7 +44,7 @@ _HANDLERS: list[Callable[..., Any]] = []
 """What carries out a call on recorded values; `tracejit.tape` enters it when it is imported."""
 
 
-def holds_recorded(x: Any) -> bool:
+def holds_recorded(x: object) -> bool:
     """Return whether an argument is a recorded value, or a nest with one in it."""
     if isinstance(x, (list, tuple)):
         return any(map(holds_recorded, x))
@@ -53,19 +53,20 @@ def holds_recorded(x: Any) -> bool:
     return isinstance(x, Recorded)
 
 
-def record_call(function: Any, args: tuple[Any, ...],
-                kwargs: dict[str, Any] | None = None) -> Any:
+def record_call(function: Callable[..., object], args: tuple[object, ...],
+                kwargs: dict[str, object] | None = None) -> Any:
     """Carry out a call that has recorded values among its arguments."""
     return _HANDLERS[0](function, args, kwargs)
 
 
-def record_whole(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def record_whole(function: Callable[..., object], args: tuple[object, ...],
+                 kwargs: dict[str, object]) -> Any:
     """Carry out a call of users' code that tapes are to see as one call."""
     return _HANDLERS[2](function, args, kwargs)
 
 
-def handle_calls(handler: Callable[..., Any], watching: Callable[[], bool],
-                 whole: Callable[..., Any]) -> None:
+def handle_calls(handler: Callable[..., object], watching: Callable[[], bool],
+                 whole: Callable[..., object]) -> None:
     """Make functions those that carry out calls on recorded values.
 
     watching -- whether there is a tape to record for

@@ -55,7 +55,7 @@ def emit_value(op: Op | str, inputs: Sequence[Atom], params: Params | None = Non
     return value
 
 
-def apply(op: Op | str, *operands: Any, **params: Any) -> Tracer:
+def apply(op: Op | str, *operands: object, **params: object) -> Tracer:
     """Append an equation on tracers and numbers and return its one result as a tracer."""
     return tracer_of(emit_value(op, [atom_of(x) for x in operands], params))
 
@@ -87,14 +87,14 @@ def lift(x: Any) -> Any:
                  "Use arrays, numbers, or lists of them")
 
 
-def dtype_of(x: Any) -> np.dtype:
+def dtype_of(x: object) -> np.dtype:
     """Return the dtype that an operand has on its own."""
     if isinstance(x, (Tracer, SymInt, np.generic, np.ndarray)):
         return x.dtype
     return np.dtype(type(x))
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: object) -> bool:
     """Return whether an operand is a Python number, which does not promote NumPy dtypes."""
     if isinstance(x, Tracer):
         return x.weak
@@ -104,18 +104,18 @@ def is_weak(x: Any) -> bool:
 _PYTHON_TYPES = {"i": int, "f": float, "c": complex}
 
 
-def promotion_key(x: Any) -> Any:
+def promotion_key(x: object) -> Any:
     """Return a dtype, or the Python type of a weak operand."""
     dtype = dtype_of(x)
     return _PYTHON_TYPES.get(dtype.kind, dtype) if is_weak(x) else dtype
 
 
-def dims_of(x: Any) -> tuple[Dim, ...]:
+def dims_of(x: object) -> tuple[Dim, ...]:
     """Return an operand's shape."""
     return x.dims if isinstance(x, Tracer) else ()
 
 
-def atom_of(x: Any, dtype: np.dtype | None = None) -> Atom:
+def atom_of(x: object, dtype: np.dtype | None = None) -> Atom:
     """Return an operand as the operand of an equation, cast to `dtype` if one is given."""
     if isinstance(x, Tracer):
         value = x.value
@@ -167,14 +167,14 @@ def cast(x: object, dtype: npt.DTypeLike) -> Tracer:
     return tracer_of(a)
 
 
-def as_strong(x: Any) -> Any:
+def as_strong(x: object) -> Any:
     """Return a Python int as an int64, which wraps where it is cast; others as they are."""
     if isinstance(x, SymInt):
         return tracer_of(emit_value("full", [atom_of(x)], {"shape": ()}))
     return np.int64(x) if isinstance(x, int) and not isinstance(x, bool) else x
 
 
-def to_dims(shape: Any) -> tuple[Dim, ...]:
+def to_dims(shape: object) -> tuple[Dim, ...]:
     """Return a shape argument as dims."""
     if not isinstance(shape, (tuple, list)):
         shape = (shape,)
@@ -296,7 +296,7 @@ def fit(x: Any, shape: tuple[Dim, ...]) -> Any:
 # --- ufuncs -------------------------------------------------------------------------------------
 
 
-def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
+def apply_ufunc(ufunc: np.ufunc, *operands: Any) -> Any:
     """Return `ufunc(*operands)`, computed in the dtypes in which NumPy would."""
     operands = tuple(lift(x) for x in operands)
     if any(isinstance(x, Mixed) for x in operands):
@@ -331,7 +331,7 @@ def apply_ufunc(ufunc: Any, *operands: Any) -> Any:
     return named(_laid_out(ufunc, tracer_of(emit_value(op, atoms)), operands))
 
 
-def _laid_out(ufunc: Any, result: Tracer, operands: Sequence[Any]) -> Tracer:
+def _laid_out(ufunc: np.ufunc, result: Tracer, operands: Sequence[object]) -> Tracer:
     """Note how the result of a ufunc that users call lies; a function's own have no names."""
     if current().composing:
         return result
@@ -340,7 +340,7 @@ def _laid_out(ufunc: Any, result: Tracer, operands: Sequence[Any]) -> Tracer:
     return result if ufunc.signature else joined(result, operands)
 
 
-def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
+def _composed(ufunc: np.ufunc, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -> Any:
     """Return what a ufunc written with others gives, in the dtypes of the ufunc's own loop."""
     given = [_strong(x, t) for x, t in zip(operands, dtypes, strict=False)]
     result = COMPOSITES[ufunc](*given)
@@ -351,7 +351,7 @@ def _composed(ufunc: Any, operands: Sequence[Any], dtypes: Sequence[np.dtype]) -
     return tuple(typed) if isinstance(result, tuple) else typed[0]
 
 
-def _strong(x: Any, dtype: np.dtype) -> Any:
+def _strong(x: object, dtype: np.dtype) -> Any:
     """Return an operand of a composed ufunc: nothing in it is an operator on Python's numbers."""
     if not isinstance(x, (Tracer, SymInt)):
         if isinstance(x, int) and dtype == np.bool_ and not -1 << 63 <= x < 1 << 63:
@@ -373,7 +373,7 @@ COMPOSITES: dict[Any, Callable[..., Any]] = {}
 
 
 @above
-def apply_operator(ufunc: Any, *operands: Any) -> Any:
+def apply_operator(ufunc: np.ufunc, *operands: Any) -> Any:
     """Return the result of a Python operator: as its ufunc, but Python numbers stay weak."""
     if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
             isinstance(x, Tracer) for x in operands):
@@ -410,7 +410,7 @@ OF_SCALARS: dict[Any, Callable[..., Any]] = {}
 """What operators do of scalars, where it is not the ufunc; `NotImplemented` where it is."""
 
 
-def of_scalars(ufunc: Any, *operands: Any) -> Any:
+def of_scalars(ufunc: np.ufunc, *operands: object) -> Any:
     """Return what an operator, whose operands may be scalars, makes of them."""
     if ufunc in OF_SCALARS:
         result = OF_SCALARS[ufunc](*operands)
@@ -419,7 +419,7 @@ def of_scalars(ufunc: Any, *operands: Any) -> Any:
     return apply_ufunc(ufunc, *operands)
 
 
-def _is_no_operand(ufunc: Any, operands: Sequence[Any], x: Any) -> bool:
+def _is_no_operand(ufunc: np.ufunc, operands: Sequence[object], x: object) -> bool:
     """Return whether an operator that is given numbers cannot take this beside them."""
     if isinstance(x, TracedOperand):
         return ufunc is np.matmul and not (isinstance(x, Tracer) and x.is_array)
@@ -432,7 +432,7 @@ _OF_EXTREMES = {np.maximum: operator.gt, np.minimum: operator.lt}
 _OF_PYTHON = {type(None), str, dict, set, list, tuple}
 
 
-def _as_python(ufunc: Any, operands: Sequence[Any]) -> Any:
+def _as_python(ufunc: np.ufunc, operands: Sequence[object]) -> Any:
     """Raise what Python raises where an operand is no number, or leave the operator to Python.
 
     Python itself is asked, with ones of the same types. To compare an array with such a thing
@@ -466,7 +466,7 @@ EXACT_INTS: dict[Any, Callable[[Any, Any], Any]] = {
 """The operators of which a result that leaves 64 bits is noticed."""
 
 
-def _as_int(x: Any) -> Any:
+def _as_int(x: object) -> Any:
     """Return a truth value as the int that it is in Python's arithmetic."""
     return int(x) if isinstance(x, bool) else SymInt(cast(x, np.int64).value.dim)
 
@@ -476,7 +476,7 @@ PYTHON: dict[Any, Callable[..., Any]] = {}
 
 
 @above
-def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
+def apply_inplace(ufunc: np.ufunc, target: Tracer, other: object) -> Any:
     """Return what `target op= other` leaves in target: arrays are written to, scalars replaced."""
     if isinstance(target, Changing):
         return apply_operator(ufunc, target.read_value(), other)
@@ -492,7 +492,7 @@ def apply_inplace(ufunc: Any, target: Tracer, other: Any) -> Any:
     return target
 
 
-def require_fits(ufunc: Any, result: Tracer, target: Tracer) -> None:
+def require_fits(ufunc: np.ufunc, result: Tracer, target: Tracer) -> None:
     """Raise NumPy's error where `op=` gives what cannot be written to the array in its place."""
     require_same_kind(ufunc, result, target)
     product = ufunc is np.matmul  # which makes its own shape: nothing is broadcast to the target
@@ -502,7 +502,7 @@ def require_fits(ufunc: Any, result: Tracer, target: Tracer) -> None:
                          f"match the broadcast shape {result.shape}")
 
 
-def require_same_kind(ufunc: Any, result: Tracer, target: Tracer) -> None:
+def require_same_kind(ufunc: np.ufunc, result: Tracer, target: Tracer) -> None:
     """Raise NumPy's error where a result cannot be cast to the array that it is written to."""
     if not np.can_cast(result.dtype, target.dtype, casting="same_kind"):
         raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to "

@@ -34,7 +34,7 @@ def require_names() -> None:
 
 
 @above
-def named(x: Any, operands: Any = ()) -> Any:
+def named(x: object, operands: object = ()) -> Any:
     """Return the result of an operation as a value of its own, if it is not one of its operands."""
     if not current().names:
         return x
@@ -84,10 +84,10 @@ def _cells(operands: Any) -> set[Cell]:
 
 
 @above
-def naming(capture: Callable[..., Any]) -> Callable[..., Any]:
+def naming(capture: Callable[..., object]) -> Callable[..., Any]:
     """Return a capture of a function whose results are named."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         return named(capture(*args, **kwargs), (*args, *kwargs.values()))
 
     return call

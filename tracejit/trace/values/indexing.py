@@ -62,7 +62,7 @@ class BasicKey:
 
 
 @above
-def get_item(x: Tracer, key: Any) -> Any:
+def get_item(x: Tracer, key: object) -> Any:
     """Return `x[key]`: a scalar, a view, or a copy where the key holds arrays."""
     _require_no_number(x, "is not subscriptable")
     parts = normalize(key)
@@ -86,13 +86,13 @@ def _require_no_number(x: Tracer, message: str) -> None:
         raise TypeError(f"'{kind}' object {message}")
 
 
-def _has_ellipsis(key: Any) -> bool:
+def _has_ellipsis(key: object) -> bool:
     """Whether an index gives an array also where no axis is left."""
     return key is Ellipsis or (isinstance(key, tuple) and any(k is Ellipsis for k in key))
 
 
 @above
-def set_item(x: Tracer, key: Any, value: Any) -> None:
+def set_item(x: Tracer, key: object, value: Any) -> None:
     """Carry out `x[key] = value`."""
     _require_no_number(x, "does not support item assignment")
     parts = normalize(key)
@@ -200,12 +200,12 @@ def _emit(op: Any, inputs: Any, params: Any) -> Value:
     return emit_value(op, inputs, params)
 
 
-def dtype_kind(x: Any) -> str:
+def dtype_kind(x: object) -> str:
     """Return the kind letter of an operand's dtype."""
     return str(np.result_type(x.dtype if hasattr(x, "dtype") else type(x)).kind)
 
 
-def broadcast_value(value: Any, shape: tuple[Dim, ...]) -> Any:
+def broadcast_value(value: object, shape: tuple[Dim, ...]) -> Any:
     """Return a value broadcast to the place that it is assigned to, as NumPy does."""
     dims = dims_of(value)
     extra = len(dims) - len(shape)
@@ -243,7 +243,7 @@ def _text(shape: tuple[Dim, ...]) -> str:
 # --- keys ---------------------------------------------------------------------------------------
 
 
-def normalize(key: Any) -> tuple[Any, ...]:
+def normalize(key: object) -> tuple[Any, ...]:
     """Return a key as a tuple, sequences in it lifted to arrays."""
     parts = key if isinstance(key, tuple) else (key,)
     return tuple(_lifted(p) for p in parts)
@@ -262,14 +262,14 @@ def _lifted(part: Any) -> Any:
     return part
 
 
-def is_advanced(part: Any) -> bool:
+def is_advanced(part: object) -> bool:
     """Return whether a part of a key makes the index an advanced one."""
     if isinstance(part, (bool, np.bool_)):
         return True
     return isinstance(part, Tracer) and (part.ndim > 0 or part.dtype.kind == "b")
 
 
-def basic_key(dims: tuple[Dim, ...], parts: tuple[Any, ...]) -> BasicKey:
+def basic_key(dims: tuple[Dim, ...], parts: tuple[object, ...]) -> BasicKey:
     """Return the basic index that a key of ints, slices, None and Ellipsis means."""
     consumed = sum(p is not None and p is not Ellipsis for p in parts)
     if consumed > len(dims):

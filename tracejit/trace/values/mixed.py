@@ -71,7 +71,7 @@ def storage(kinds: Kinds) -> np.dtype | None:
         k.dtype in (np.float64, np.complex128) or k.weak for k in kinds) else None
 
 
-def kinds_of(x: Any) -> Kinds:
+def kinds_of(x: object) -> Kinds:
     """Return of which kinds a number may be."""
     if isinstance(x, Mixed):
         return x.kinds
@@ -133,19 +133,19 @@ class Mixed(Tracer):
         return Tracer(self.cell, self.steps)
 
 
-def number_of(x: Any) -> Any:
+def number_of(x: object) -> Any:
     """Return a number of several kinds as one of the kind in which it is stored."""
     return x.number if isinstance(x, Mixed) else x
 
 
-def settled(x: Any) -> Any:
+def settled(x: object) -> Any:
     """Return a number that a name holds: on several ways to it, it is what all of them join to."""
     if not isinstance(x, Mixed):
         return x
     return scalar_of(x.number.value, weak=all(k.weak for k in x.kinds))
 
 
-def returned(x: Any, of_any_kind: bool) -> Any:
+def returned(x: object, of_any_kind: bool) -> Any:
     """Return a result: an int stays one, and a float is NumPy's where it may be.
 
     of_any_kind -- whether only the values count, as for a gradient
@@ -164,7 +164,7 @@ _OF_OPERATORS = {"b": int, **_OF_FUNCTIONS}
 """What Python's numbers promote as: bools are ints to operators, and bools to ufuncs."""
 
 
-def combined(apply: Callable[..., Any], ufunc: Any, operands: tuple[Any, ...]) -> Any:
+def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """Return `apply(ufunc, *operands)` of operands of several kinds, or give up their list.
 
     apply -- carries out the operator, or NumPy's function, on numbers of one kind
@@ -194,14 +194,14 @@ def combined(apply: Callable[..., Any], ufunc: Any, operands: tuple[Any, ...]) -
     return Mixed(result, kinds, first.tell_apart)
 
 
-def _representative(x: Any, weak: bool) -> Any:
+def _representative(x: object, weak: bool) -> Any:
     """Return an operand as a number of one kind."""
     if isinstance(x, Mixed):
         return tracer_of(x.number.value, weak=weak)
     return x
 
 
-def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
+def _result(ufunc: np.ufunc, kinds: tuple[Kind, ...], operands: tuple[object, ...],
             is_operator: bool) -> tuple[Any, Kind] | None:
     """Return in which dtypes operands of some kinds are computed, and the kind of the result."""
     weak = is_operator and all(k.weak for k in kinds)
@@ -225,11 +225,11 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
     return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
 
 
-def _divides(x: Any) -> bool:
+def _divides(x: object) -> bool:
     return isinstance(x, (int, float)) and x != 0
 
 
-def _is_safe_power(kinds: tuple[Kind, ...], operands: tuple[Any, ...]) -> bool:
+def _is_safe_power(kinds: tuple[Kind, ...], operands: tuple[object, ...]) -> bool:
     """Return whether no power of Python's numbers raises an error, or is another one's."""
     exponent = operands[1]
     return type(exponent) in (int, float) and exponent in (1, 2, 3) and (

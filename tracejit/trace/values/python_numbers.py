@@ -30,7 +30,7 @@ from tracejit.trace.values.equations import (
     emit,
     of_scalars,
 )
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, of_dim, tracer_of
+from tracejit.trace.values.tracer import Lifted, SymInt, TracedOperand, Tracer, of_dim, tracer_of
 
 __all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "is_scalar", "last_before_error",
            "python_int", "require", "require_divisor", "require_int_of", "rounded", "strong"]
@@ -41,7 +41,7 @@ LIMIT = 2.0 ** 63
 TOO_LARGE = "the int does not fit into 64 bits: make it a float, if it need not be exact"
 
 
-def require(holds: Any, error: type[Exception], message: str) -> None:
+def require(holds: object, error: type[Exception], message: str) -> None:
     """Raise an error at the user's line where a condition does not hold, at run time if need be."""
     if isinstance(holds, (bool, np.bool_)):
         if not holds:
@@ -51,14 +51,14 @@ def require(holds: Any, error: type[Exception], message: str) -> None:
     emit("check", [atom_of(holds)], {"error": error.__name__, "message": text})
 
 
-def is_scalar(x: Any) -> bool:
+def is_scalar(x: object) -> bool:
     """Return whether something is a number, and no array without axes."""
     if isinstance(x, Tracer):
         return not (x.is_array or x.dims)
     return not isinstance(x, (np.ndarray, list, tuple))
 
 
-def require_int_of(x: Any, dtype: np.dtype) -> None:
+def require_int_of(x: object, dtype: np.dtype) -> None:
     """Require that a float, without what is behind its point, is an int of a dtype."""
     number = strong(x)
     if isinstance(number, Tracer) or current().frames:  # whether it gets here, the run tells
@@ -78,7 +78,7 @@ def require_int_of(x: Any, dtype: np.dtype) -> None:
                 f"the number is out of bounds for {dtype}")
 
 
-def strong(x: Any) -> Any:
+def strong(x: object) -> Any:
     """Return a number as one that follows NumPy: what is made of it raises nothing."""
     if isinstance(x, Tracer):
         return tracer_of(x.value) if x.weak else x
@@ -87,11 +87,11 @@ def strong(x: Any) -> Any:
     return dtype_of(x).type(x)
 
 
-def _kind(*operands: Any) -> str:
+def _kind(*operands: object) -> str:
     return max((dtype_of(x).kind for x in operands), key="bifc".index)
 
 
-def _nonzero(x: Any) -> Any:
+def _nonzero(x: object) -> Any:
     return x != 0 if isinstance(x, SymInt) or not isinstance(x, TracedOperand) else strong(x) != 0
 
 
@@ -108,7 +108,7 @@ def either(a: Any, b: Any) -> Any:
 _ONE = {"b": (1, 0), "i": (1, 0), "f": (1.0, 0.0), "c": (1j, 0j)}
 
 
-def _zero_division(op: Callable[[Any, Any], Any], kind: str) -> str:
+def _zero_division(op: Callable[[object, object], object], kind: str) -> str:
     """Return what this Python says of a division by zero."""
     try:
         op(*_ONE[kind])
@@ -123,7 +123,7 @@ DIVISIONS: dict[Any, Callable[[Any, Any], Any]] = {
 
 
 @above
-def require_divisor(ufunc: Any, x: Any, y: Any) -> Any:
+def require_divisor(ufunc: np.ufunc, x: object, y: object) -> Any:
     """Require that the divisor of two Python numbers is not zero; the ufunc does the rest."""
     kinds = _kind(x, y)
     if kinds == "c" and ufunc is not np.true_divide:
@@ -176,7 +176,7 @@ def _power(x: Any, y: Any) -> Any:
     return result
 
 
-def last_before_error(function: Callable[[float], Any], good: float, bad: float) -> float:
+def last_before_error(function: Callable[[float], object], good: float, bad: float) -> float:
     """Return the last float on the way from a good one to a bad one of which no error is raised."""
     while True:
         middle = good + (bad - good) / 2.0 if math.isfinite(bad - good) else good / 2.0 + bad / 2.0
@@ -205,7 +205,7 @@ def _least_power(exponent: float) -> float:
     return 0.0
 
 
-def _complex_power(x: Any, y: Any) -> Any:
+def _complex_power(x: object, y: object) -> Any:
     base, exponent = strong(x), strong(y)
     fine = np.logical_and(np.imag(exponent) == 0, np.logical_not(np.real(exponent) < 0))
     require(either(base != 0, fine), ZeroDivisionError,
@@ -216,7 +216,7 @@ def _complex_power(x: Any, y: Any) -> Any:
     return result
 
 
-def _int_power(x: Any, y: Any) -> Any:
+def _int_power(x: Lifted, y: Any) -> Any:
     x, y = (cast(v, np.int64) if dtype_of(v).kind == "b" else v for v in (x, y))
     require(y >= 0, ValueError, "an int to the power of a negative int is a float in Python, and "
             "which it is depends on data: make one of them a float")
@@ -229,7 +229,7 @@ def _int_power(x: Any, y: Any) -> Any:
 # --- ints ----------------------------------------------------------------------------------------
 
 
-def _shift_left(x: Any, y: Any) -> Any:
+def _shift_left(x: Lifted, y: Lifted) -> Any:
     _shift_right(x, y)
     result = apply_ufunc(np.left_shift, strong(x), strong(y))
     back = apply_ufunc(np.right_shift, result, strong(y))
@@ -238,12 +238,12 @@ def _shift_left(x: Any, y: Any) -> Any:
     return result
 
 
-def _shift_right(x: Any, y: Any) -> Any:
+def _shift_right(x: object, y: Any) -> Any:
     require(y >= 0, ValueError, "negative shift count")
     return NotImplemented
 
 
-def _require_near(approximate: Any, wrapped: Any) -> None:
+def _require_near(approximate: object, wrapped: object) -> None:
     """Require that an int64 is the number that it was computed as: bits lost change it by 2**64."""
     distance = np.absolute(approximate - cast(wrapped, np.float64))
     require(distance < 2.0 ** 62, OverflowError, TOO_LARGE)
@@ -340,7 +340,7 @@ def python_int(x: Any) -> Any:
 # --- decimals -------------------------------------------------------------------------------------
 
 
-def _lost(x: Any, scale: float, rounded_product: Any) -> Any:
+def _lost(x: Lifted, scale: float, rounded_product: Any) -> Any:
     """Return what a product lost by rounding, exactly: T. J. Dekker, Numerische Mathematik 18."""
     splitter = np.float64(134217729.0)
     high = splitter * x - (splitter * x - x)
@@ -378,7 +378,7 @@ EXACT = 2.0 ** 53
 """Ints up to it are floats."""
 
 
-def type_name(x: Any) -> str:
+def type_name(x: object) -> str:
     """Return the name of the Python type of a Python number."""
     return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[dtype_of_any(x).kind]
 
@@ -412,7 +412,7 @@ def _comparing(ufunc: Any, plain: Callable[[Any, Any], Any]) -> Callable[[Any, A
     return compare
 
 
-def dtype_of_any(x: Any) -> np.dtype:
+def dtype_of_any(x: object) -> np.dtype:
     """Return the dtype of a number; of a Python int of any size, that of ints."""
     return np.dtype(np.int64) if isinstance(x, int) and not isinstance(x, bool) else dtype_of(x)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -95,7 +96,7 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
     return ArgSpec("static", content=x)
 
 
-def parameter_names(fn: Any) -> list[str]:
+def parameter_names(fn: Callable[..., object]) -> list[str]:
     """Return what the positional arguments of a call are called: of a bound method without self."""
     try:
         parameters = inspect.signature(fn).parameters.values()

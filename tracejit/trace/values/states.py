@@ -32,7 +32,7 @@ class StateTracer(Tracer, Changing):
 
     __slots__ = ("variable",)
 
-    def __init__(self, tracer: Tracer, variable: Any) -> None:
+    def __init__(self, tracer: Tracer, variable: object) -> None:
         super().__init__(tracer.cell)
         self.variable = variable
 
@@ -77,11 +77,11 @@ class StateTracer(Tracer, Changing):
         write_cell(self, lambda base, at: value, None)
         return self
 
-    def assign_add(self, delta: Any) -> StateTracer:
+    def assign_add(self, delta: object) -> StateTracer:
         """Add to the variable."""
         return self.assign(apply_operator(np.add, self, delta))
 
-    def assign_sub(self, delta: Any) -> StateTracer:
+    def assign_sub(self, delta: object) -> StateTracer:
         """Subtract from the variable."""
         return self.assign(apply_operator(np.subtract, self, delta))
 
@@ -90,10 +90,10 @@ class StateTracer(Tracer, Changing):
             return getattr(self.read_value(), name)
         return super().__getattr__(name)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return self.read_value()[key]
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: object, value: object) -> NoReturn:
         raise refuse(f"writing to elements of the variable {self.name!r}",
                      "Assign a whole new value: v.assign(np.where(...))")
 

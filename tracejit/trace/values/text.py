@@ -73,7 +73,7 @@ class OpenText(str):
 def _looking(name: str) -> Callable[..., Any]:
     plain = getattr(str, name)
 
-    def method(self: OpenText, *args: Any, **kwargs: Any) -> Any:
+    def method(self: OpenText, *args: object, **kwargs: object) -> Any:
         self.settle()
         return plain(self, *args, **kwargs)
 
@@ -86,12 +86,12 @@ for _name in ("__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__g
     setattr(OpenText, _name, _looking(_name))
 
 
-def written(text: str, *sources: Any) -> str:
+def written(text: str, *sources: object) -> str:
     """Return a text that was made of some texts, which may hold ints that are not known yet."""
     return _open(text, [n for x in sources if isinstance(x, OpenText) for n in x.numbers])
 
 
-def write(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def write(make: Callable[..., object], *args: object, **kwargs: object) -> Any:
     """Return the text that a function makes, with the numbers that it shows."""
     trace = current()
     before, trace.unread = trace.unread, []
@@ -107,7 +107,7 @@ def write(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return _open(text, numbers)
 
 
-def settle(x: Any) -> None:
+def settle(x: object) -> None:
     """Ask for the numbers in a text that goes to a function which looks at its letters."""
     if isinstance(x, OpenText):
         x.settle()
@@ -128,7 +128,7 @@ def _open(text: str, numbers: Iterable[SymInt | Tracer]) -> str:
     return result
 
 
-def formatted(value: Any, conversion: int, spec: str) -> str:
+def formatted(value: object, conversion: int, spec: str) -> str:
     """Return what `{value!conversion:spec}` in an f-string is."""
     settle(spec)
     if conversion > 0:

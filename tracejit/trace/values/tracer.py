@@ -40,8 +40,8 @@ __all__ = ["FIELD", "CellPlace", "Lifted", "SymInt", "TracedOperand", "Tracer", 
            "need_int", "of_dim", "python_dims", "scalar_of", "text_number", "tracer_of"]
 
 
-def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any]:
-    def method(self: Any, other: Any) -> Any:
+def _ufunc_operator(ufunc: np.ufunc, *, reflected: bool = False) -> Callable[..., Any]:
+    def method(self: object, other: object) -> Any:
         if not reflected and ufunc in getattr(type(other), "operates_first", ()):
             return NotImplemented
         operands = (other, self) if reflected else (self, other)
@@ -50,15 +50,15 @@ def _ufunc_operator(ufunc: Any, *, reflected: bool = False) -> Callable[..., Any
     return method
 
 
-def _inplace(ufunc: Any) -> Callable[..., Any]:
-    def method(self: Any, other: Any) -> Any:
+def _inplace(ufunc: np.ufunc) -> Callable[..., Any]:
+    def method(self: object, other: object) -> Any:
         return ABOVE.apply_inplace(ufunc, self, other)
 
     return method
 
 
-def _unary(ufunc: Any) -> Callable[..., Any]:
-    def method(self: Any) -> Any:
+def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
+    def method(self: object) -> Any:
         return ABOVE.apply_operator(ufunc, self)
 
     return method
@@ -120,12 +120,14 @@ class TracedOperand:
                      "argument of a function with a cache",
                      "Use lists, or a Python int argument for the key")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object,
+                        **kwargs: object) -> Any:
         # NumPy hands on its scalars as arrays: `np.float64(0.0) >= x`
         inputs = tuple(x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in inputs)
         return ABOVE.call_ufunc(ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, func: Callable[..., object], types: object, args: Any,
+                           kwargs: Any) -> Any:
         capture = FUNCTIONS.get(func)
         if capture is None:
             raise refuse_outside(
@@ -134,7 +136,7 @@ class TracedOperand:
                 "with tracejit.register_op")
         return ABOVE.naming(capture)(*args, **kwargs)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise refuse_outside(
             "a traced value would leave the capture: something asked for its array",
             "Use NumPy functions and operators on it, or tracejit.register_op for foreign code")
@@ -143,7 +145,7 @@ class TracedOperand:
         raise refuse("a traced value cannot be pickled", "Return it instead")
 
 
-def _compared_with_no_number(x: Any, other: object, *, equal: bool) -> Any:
+def _compared_with_no_number(x: object, other: object, *, equal: bool) -> Any:
     """Return what `==` or `!=` with `None` or a text is: element by element of arrays."""
     if not isinstance(x, Tracer) or x.weak or (other is None and not (x.is_array or x.dims)):
         return equal
@@ -226,7 +228,7 @@ class Tracer(TracedOperand):
     def __copy__(self) -> Any:
         return METHODS["copy"](self) if self.is_array else self
 
-    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[object, object]) -> Any:
         if self.steps:
             return self.__copy__()
         if id(self.cell) not in memo:  # there may be several handles on what is one object
@@ -281,10 +283,10 @@ class Tracer(TracedOperand):
             f"{describe_line(find_site())}: arrays have no captured attribute {name!r}. "
             "docs/coverage.md lists the methods and attributes that are captured")
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         return ABOVE.get_item(self, key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         ABOVE.set_item(self, key, value)
 
     def __len__(self) -> int:
@@ -366,7 +368,8 @@ class SymInt(TracedOperand):
             raise AttributeError(f"'int' object has no attribute {name!r}")
         return getattr(need_int(self.dim, f"the attribute {name!r} of an int"), name)
 
-    def _arith(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any, reflected: bool) -> Any:
+    def _arith(self, other: object, fn: Callable[[Dim, Dim], Dim], ufunc: np.ufunc,
+               reflected: bool) -> Any:
         if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
             d: Dim = other.dim if isinstance(other, SymInt) else other
             if isinstance(d, int) and not -1 << 63 <= d < 1 << 63:
@@ -375,47 +378,47 @@ class SymInt(TracedOperand):
             return _fitted(fn(d, self.dim) if reflected else fn(self.dim, d))
         return _ufunc_operator(ufunc, reflected=reflected)(self, other)
 
-    def _divide(self, other: Any, fn: Callable[[Dim, Dim], Dim], ufunc: Any,
+    def _divide(self, other: object, fn: Callable[[Dim, Dim], Dim], ufunc: np.ufunc,
                 reflected: bool) -> Any:
         if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
             ABOVE.require_divisor(ufunc, *((other, self) if reflected else (self, other)))
         return self._arith(other, fn, ufunc, reflected)
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         return self._arith(other, operator.add, np.add, False)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: object) -> Any:
         return self._arith(other, operator.add, np.add, True)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: object) -> Any:
         return self._arith(other, operator.sub, np.subtract, False)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: object) -> Any:
         return self._arith(other, operator.sub, np.subtract, True)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Any:
         if isinstance(other, (list, tuple, str)):
             return other * need_int(self.dim, f"repeating a {type(other).__name__}")
         return self._arith(other, operator.mul, np.multiply, False)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: object) -> Any:
         if isinstance(other, (list, tuple, str)):
             return other * need_int(self.dim, f"repeating a {type(other).__name__}")
         return self._arith(other, operator.mul, np.multiply, True)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: object) -> Any:
         return self._divide(other, floor_div, np.floor_divide, False)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: object) -> Any:
         return self._divide(other, floor_div, np.floor_divide, True)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: object) -> Any:
         return self._divide(other, mod, np.remainder, False)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: object) -> Any:
         return self._divide(other, mod, np.remainder, True)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: object) -> Any:
         if isinstance(other, int) and 0 <= other <= 8:
             result: Dim = 1
             for _ in range(other):
@@ -434,7 +437,7 @@ class SymInt(TracedOperand):
 
         return of_dim(maximum(self.dim, -self.dim, current().builder.known))
 
-    def _compare(self, other: Any, relation: str, flip: bool, ufunc: Any) -> Any:
+    def _compare(self, other: Any, relation: str, flip: bool, ufunc: np.ufunc) -> Any:
         fits = isinstance(other, SymInt) or (
             isinstance(other, int) and -1 << 63 <= other < 1 << 63)
         if fits:
@@ -448,16 +451,16 @@ class SymInt(TracedOperand):
                 return known
         return _ufunc_operator(ufunc)(self, other)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: object) -> Any:
         return self._compare(other, "<", False, np.less)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: object) -> Any:
         return self._compare(other, "<=", False, np.less_equal)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: object) -> Any:
         return self._compare(other, "<", True, np.greater)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: object) -> Any:
         return self._compare(other, "<=", True, np.greater_equal)
 
     def __eq__(self, other: object) -> Any:
@@ -663,7 +666,7 @@ def need_int(d: Dim, why: str, site: Site | None = None) -> int:
                     "Make it a Python int argument, a size, or write the code with arrays")
 
 
-def describe(x: Any) -> str:
+def describe(x: object) -> str:
     """Return how a message names a value."""
     if not isinstance(x, Tracer):
         return f"{type(x).__name__} {x!r}"
