@@ -75,7 +75,9 @@ MADE = (
     "np.zeros_like(a.T)", "np.zeros_like(a[:2])", "np.zeros(a.shape)",
     "np.zeros(a.shape, order='F')",
     "np.where(a > 0.5, a, 0.0)", "np.where(a > 0.5, a, c)", "np.where(c > 0.5, a, c)",
-    "np.where(c > 0.5, 1.0, a)", "np.clip(a, 0.2, 0.8)", "a.clip(0.2, 0.8)", "np.clip(c, a, 2.0)",
+    "np.where(c > 0.5, 1.0, a)", "np.select([a > 0.5], [a], c)", "np.select([c > 0.5], [a], 1.0)",
+    "np.piecewise(a, [c > 0.5], [2.0, 3.0])",
+    "np.clip(a, 0.2, 0.8)", "a.clip(0.2, 0.8)", "np.clip(c, a, 2.0)",
     "np.round(a, 1)", "a.round(2)", "np.nan_to_num(a)", "np.real(a * 1.0)", "a.conj()",
     "np.sum(a[None] * 2.0, axis=0)", "np.sum(a, axis=0, keepdims=True)", "a.mean(1, keepdims=True)",
     "np.cumsum(a, axis=0)", "np.cumsum(a, axis=1)", "np.sort(a, axis=0)", "np.sort(a, axis=1)",
@@ -197,7 +199,9 @@ EXACT = ("a * 2.0", "a + c", "c - a", "a * c[0]", "-a", "np.sin(a)", "a + a.copy
          "np.copy(a)",
          "np.maximum(a, c)", "a.copy()", "a.copy('F')", "np.zeros_like(a)", "a.astype(float)",
          "np.full_like(a, 2.0)", "np.array(a)", "np.asfortranarray(a)", "np.ascontiguousarray(a)",
-         "np.asarray(a, order='F')", "a.astype(float, order='C')", "a @ c.T", "a.T * 1.0")
+         "np.asarray(a, order='F')", "a.astype(float, order='C')", "a @ c.T", "a.T * 1.0",
+         "np.where(a > 0.5, a, 0.0)", "np.where(c > 0.5, 1.0, a)", "np.where(a > 0.5, a, c)",
+         "np.where(a[0] > 0.5, a, c[:, :1])", "np.select([a > 0.5, a > 0.3], [a, a * 2.0], 1.0)")
 """What NumPy's rules are known for: never refused."""
 
 NOT_ASKED = {"windows", "no rows", "a row repeated", "a column repeated", "an element repeated"}

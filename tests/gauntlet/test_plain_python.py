@@ -840,3 +840,115 @@ def test_a_name_that_comes_and_goes_under_a_try(monkeypatch: pytest.MonkeyPatch)
         assert gradient(3.0) == 1.0
         monkeypatch.setitem(globals(), "PRESENT", 7.0)
         assert gradient(3.0) == 7.0
+
+
+# --- y.shape = (2, 2) is for all names of y -------------------------------------------------------
+
+
+def of_what_a_loop_makes(x: Any) -> Any:
+    s = 0.0
+    for i in range(3):
+        y = x * (i + 1.0)
+        z, items = y, [y]
+        y.shape = (2, 2)
+        s = s + np.sum(z[0] * items[0][1]) + z.ndim
+    return s
+
+
+def of_what_a_branch_makes(x: Any) -> Any:
+    if x[0] > 0.0:
+        y = x * 2.0
+        z = y
+        y.shape = (2, 2)
+        r = z[1, 0] * y[0, 0]
+    else:
+        r = x[0] * 2.0
+    return r
+
+
+def of_an_array_that_goes_around(x: Any) -> Any:
+    y = x * 2.0
+    for _ in range(3):
+        y = y * 2.0
+        y.shape = (2, 2)
+        y = y.ravel()
+    return y
+
+
+def within_a_gradient(x: Any) -> Any:
+    def product(v: Any) -> Any:
+        y = v * 2.0
+        y.shape = (2, 2)
+        return np.sum(y[0] * y[1])
+
+    return tracejit.grad(product)(x * 1.0)
+
+
+def by_a_function(x: Any) -> Any:
+    def square(v: Any) -> None:
+        v.shape = (2, 2)
+
+    s = 0.0
+    for i in range(2):
+        y = x * (i + 1.0)
+        square(y)
+        s = s + np.sum(y[0])
+    return s
+
+
+def of_two_names_from_a_branch(x: Any) -> Any:
+    if x[0] > 0.0:
+        y = x * 2.0
+        z = y
+    else:
+        y = x * 3.0
+        z = y
+    y.shape = (2, 2)
+    return z
+
+
+def of_two_names_from_a_loop(x: Any) -> Any:
+    y = x * 2.0
+    z = y
+    for _ in range(3):
+        y = y * 1.5
+        z = y
+    y.shape = (2, 2)
+    return z
+
+
+def of_one_that_a_branch_may_bind_anew(x: Any) -> Any:
+    y = x * 2.0
+    z = y
+    if x[0] > 0.0:
+        y = z
+    y.shape = (2, 2)
+    return z
+
+
+def of_what_was_there_before(x: Any) -> Any:
+    y = x * 2.0
+    z = y
+    for _ in range(1):
+        y.shape = (2, 2)
+    return z
+
+
+def of_one_in_a_list_after_a_loop(x: Any) -> Any:
+    items = [x * 1.0 for _ in range(2)]
+    y = items[1]
+    y.shape = (2, 2)
+    return np.sum(items[1][0]) + items[1].ndim
+
+
+@pytest.mark.parametrize("fn", [of_what_a_loop_makes, of_what_a_branch_makes, by_a_function,
+                                of_an_array_that_goes_around, within_a_gradient])
+def test_a_shape_is_assigned_to_what_is_made_in_a_loop_or_branch(fn: Any) -> None:
+    check(fn, np.arange(1.0, 5.0))
+
+
+@pytest.mark.parametrize("fn", [of_two_names_from_a_branch, of_two_names_from_a_loop,
+                                of_one_that_a_branch_may_bind_anew, of_what_was_there_before,
+                                of_one_in_a_list_after_a_loop])
+def test_a_shape_that_is_assigned_is_seen_by_all_names(fn: Any) -> None:
+    check(fn, np.arange(1.0, 5.0), may_refuse=True)

@@ -72,11 +72,11 @@ def _set_flat(a: Tracer, content: object) -> None:
 def _set_shape(a: Tracer, shape: object) -> None:
     """Give an array another shape in place: this handle shows it, other views stay as they are."""
     trace = current()
-    makers = {v for eqn in trace.builder.scopes[0].eqns for v in eqn.outputs}
-    if trace.frames or a.cell.first not in makers:
-        where = "in a loop or branch" if trace.frames else "of an argument"
-        raise refuse(f"assigning to the shape {where}",
-                     "Give it another name: y = x.reshape(shape)")
+    made = {v for scope in trace.builder.scopes for eqn in scope.eqns for v in eqn.outputs
+            if not eqn.regions}  # what a loop or branch made may have two names, of two handles
+    if a.cell.depth != trace.depth or a.cell.first not in made:
+        raise refuse("assigning to the shape of an argument, or of what was made outside of this "
+                     "loop or branch, or by one", "Give it another name: y = x.reshape(shape)")
     result = reshaped(a, filled_in(a.dims, shape))
     if result.cell is not a.cell:
         raise refuse("assigning to the shape of an array that is not contiguous, or may not be",

@@ -11,6 +11,7 @@ from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures, loop_dtypes
+from tracejit.trace.ground.layouts import joined, lay_out
 from tracejit.trace.python.ufunc_calls import write_out
 from tracejit.trace.values.equations import (
     as_strong,
@@ -43,7 +44,7 @@ def where(condition: object, *branches: object) -> Any:
         condition = condition != 0
     if isinstance(condition, (bool, np.bool_)):
         condition = cast(condition, np.bool_)
-    return apply_select(condition, x, y)
+    return joined(apply_select(condition, x, y), (condition, x, y))
 
 
 def apply_select(condition: object, x: object, y: object) -> Any:
@@ -72,7 +73,7 @@ def select(condlist: Sequence[object], choicelist: Sequence[Any], default: Any =
         if dtype_of(lift(condition)) != np.bool_:
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
         result = np.where(condition, choice, result)
-    return result
+    return lay_out(result, "C")
 
 
 def _at_least(bound: object, dtype: np.dtype, side: int) -> Any:
