@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 from llvmlite import ir
 from numba.core import (
     compiler,
@@ -34,6 +33,7 @@ from numba.core.errors import CompilerError
 from numba.core.registry import cpu_target
 
 from tracejit.codegen import pointers
+from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.libraries import load_libmvec
 from tracejit.codegen.line_tables import LineTables
 from tracejit.codegen.loop_hints import mark_single_vectors, single_vector_loops
@@ -210,12 +210,13 @@ def _contexts() -> tuple[Any, Any]:
     return typing_context, target_context
 
 
-def signature_of(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype], has_arena: bool,
-                 sizes: int) -> tuple[Any, ...]:
+def signature_of(kernel: Kernel) -> tuple[Any, ...]:
     """Return the Numba types of a kernel's parameters; every pointer has a scope of its own."""
-    pointers = [Ptr(NUMBA_TYPES[t], k) for k, t in enumerate((*inputs, *outputs))]
-    arena = [types.CPointer(types.uint8)] if has_arena else []
-    return (types.CPointer(types.int64), *pointers, *arena, *(types.int64,) * sizes)
+    pointers = [Ptr(NUMBA_TYPES[b.dtype], k)
+                for k, b in enumerate((*kernel.inputs, *kernel.outputs))]
+    arena = [types.CPointer(types.uint8)] if kernel.arena else []
+    return (types.CPointer(types.int64), *pointers, *arena,
+            *(types.int64,) * len(kernel.graph.sizes))
 
 
 def compile_kernel(fn: FunctionType, signature: tuple[types.Type, ...], symbol: str,

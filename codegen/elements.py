@@ -17,7 +17,7 @@ from tracejit.ir.dims import Dim, Expr, IntegerCall, dim_values
 from tracejit.ir.lowering import Alias, Gather, Index, Pointwise, View, Write
 from tracejit.ir.walk import all_eqns
 
-__all__ = ["Elements", "Guard", "Read", "flat_index", "is_array", "is_unit_reshape",
+__all__ = ["Elements", "Guard", "Read", "is_array", "is_unit_reshape",
            "nearly_whole"]
 
 Idx = tuple[Dim, ...]
@@ -44,14 +44,6 @@ class Read:
 def is_array(a: Atom) -> TypeGuard[Value]:
     """Return whether an operand is an array of at least one axis."""
     return isinstance(a, Value) and not a.is_log and bool(a.aval.shape)
-
-
-def flat_index(index: Idx, shape: tuple[Dim, ...]) -> Dim:
-    """Return the place of an element in C order."""
-    flat: Dim = 0
-    for i, d in zip(index, shape, strict=True):
-        flat = flat * d + i
-    return flat
 
 
 def is_unit_reshape(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:

@@ -92,10 +92,6 @@ class Liveness:
             return True
         return self.is_live_after(first, self.defined[second])
 
-    def ends_at(self, v: Value, at: int) -> bool:
-        """Return whether a value is used at a point and not after it."""
-        return at in self.uses.get(v, ()) and not self.is_live_after(v, at)
-
     def _are_exclusive(self, p: int, q: int) -> bool:
         """Whether two points lie in the two branches of one `if_`."""
         for (a, b), (c, d) in self.branches:

@@ -20,7 +20,7 @@ import numpy as np
 
 from tracejit.store.digests import digest
 from tracejit.trace.ground.modules import home_of, is_known_ufunc, is_standard
-from tracejit.trace.state.paths import is_users_type
+from tracejit.trace.state.paths import functions_of, is_users_type
 
 __all__ = ["Unstorable", "describe", "fingerprint", "functions_in", "is_users"]
 
@@ -36,11 +36,6 @@ def is_users(module: str | None) -> bool:
     """Return whether a module is neither tracejit's nor one of those whose version is recorded."""
     top = (module or "__main__").partition(".")[0]
     return top not in _LIBRARIES and not is_standard(top)
-
-
-def is_users_function(fn: FunctionType) -> bool:
-    """Return whether a function is a user's, whatever name `functools.wraps` has given it."""
-    return is_users(fn.__globals__.get("__name__"))
 
 
 def fingerprint(x: object) -> str:
@@ -200,7 +195,7 @@ def _name_of_class(cls: type) -> str:
 
 
 def _describe_entry(name: str, x: Any, seen: Any) -> Any:
-    functions = _functions_of(x)
+    functions = functions_of(x)
     if name == "__new__" and functions and home_of(functions[0]).startswith("namedtuple_"):
         return "made of its fields"
     if functions:
@@ -211,17 +206,6 @@ def _describe_entry(name: str, x: Any, seen: Any) -> Any:
         except Unstorable:
             pass
     return type(x).__name__
-
-
-def _functions_of(x: Any) -> list[FunctionType]:
-    """Return the Python functions that an entry of a class runs."""
-    if isinstance(x, property):
-        found = [x.fget, x.fset, x.fdel]
-    elif isinstance(x, (classmethod, staticmethod)):
-        found = [x.__func__]
-    else:
-        found = [x.func] if isinstance(x, functools.cached_property) else [x]
-    return [f for f in found if isinstance(f, FunctionType)]
 
 
 def _describe_method(x: MethodType, seen: Any) -> Any:
@@ -319,7 +303,7 @@ def functions_in(x: object) -> list[FunctionType]:
                 visit(part, depth + 1)
         elif isinstance(y, MethodType):
             visit(y.__func__, depth + 1)
-        elif functions := [] if isinstance(y, FunctionType) else _functions_of(y):
+        elif functions := [] if isinstance(y, FunctionType) else functions_of(y):
             for f in functions:
                 visit(f, depth + 1)
         elif is_users_type(type(y)) and not isinstance(y, type):

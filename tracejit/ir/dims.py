@@ -20,7 +20,7 @@ from tracejit.ir.values import (
 
 __all__ = ["IntegerCall", "Dim", "Expr", "atom", "bare_value", "ceil_div", "clamps", "dim_values",
            "evaluate", "floor_div", "format_dim", "is_nonneg", "lower_bound", "map_dim", "maximum",
-           "minimum", "mod", "product", "substitute", "upper_bound"]
+           "minimum", "mod", "product", "substitute"]
 
 
 def product(dims: tuple[Dim, ...]) -> Dim:
@@ -142,17 +142,11 @@ Ranges = Mapping["Value", tuple["Dim | None", "Dim | None"]]
 
 
 def lower_bound(d: Dim, ranges: Ranges) -> Dim | None:
-    """Return a bound from below made of values without ranges, or None where there is none."""
-    return _bound(d, ranges, 0)
+    """Return a bound from below made of values without ranges, or None where there is none.
 
-
-def upper_bound(d: Dim, ranges: Ranges) -> Dim | None:
-    """Return a bound from above made of values without ranges, or None where there is none."""
-    return _bound(d, ranges, 1)
-
-
-def _bound(d: Dim, ranges: Ranges, side: int) -> Dim | None:
-    """Replace one ranged value at a time, the innermost (latest) first, by the end that bounds."""
+    One value with a range at a time is replaced by the end that bounds, the innermost (latest)
+    first.
+    """
     for _ in range(16):
         bounded = [v for v in dim_values(d) if v in ranges and ranges[v] != (0, None)]
         if isinstance(d, int) or not bounded:
@@ -166,7 +160,7 @@ def _bound(d: Dim, ranges: Ranges, side: int) -> Dim | None:
                 if len(monomial) > 1:
                     return None
                 coefficient = c
-        end = ranges[v][side if coefficient > 0 else 1 - side]
+        end = ranges[v][0 if coefficient > 0 else 1]
         if end is None:
             return None
         d = substitute(d, {v: end})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tracejit.errors import IRError
-from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
+from tracejit.ir.core import Block, Eqn, Graph, Value, type_dims
 from tracejit.ir.dims import bare_value, dim_values
 from tracejit.ir.printer import Names, format_eqn
 from tracejit.ir.types import Aval
@@ -75,10 +75,3 @@ def _require(condition: bool, what: str, eqn: Eqn | None = None) -> None:
 def _require_defined(values: Iterable[Value], defined: set[Value], eqn: Eqn | None) -> None:
     for v in values:
         _require(v in defined, f"{v} is read before it is defined", eqn)
-
-
-def same_atom(a: Atom, b: Atom) -> bool:
-    """Return whether two operands are the same value or equal constants."""
-    if isinstance(a, Value) or isinstance(b, Value):
-        return a is b
-    return a.key == b.key

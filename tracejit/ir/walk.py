@@ -11,7 +11,7 @@ from tracejit.ir.dims import Dim, Expr, atom, dim_values, map_dim
 from tracejit.ir.lowering import Effect
 from tracejit.ir.types import Aval, Type
 
-__all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_graph", "copy_of",
+__all__ = ["Env", "all_eqns", "block_uses", "copy_block", "copy_eqn", "copy_of",
            "eqn_uses", "first_undefined", "free_values", "has_effect", "prints", "read_atom",
            "replace_graph", "without_prints"]
 
@@ -169,13 +169,6 @@ def copy_block(block: Block, outer: Mapping[Value, Atom | Dim]) -> Block:
     inputs = tuple(copy_value(v, env) for v in block.inputs)
     eqns = tuple(copy_eqn(e, env) for e in block.eqns)
     return Block(inputs, eqns, tuple(read_atom(env, a) for a in block.outputs))
-
-
-def copy_graph(graph: Graph) -> Graph:
-    """Return a graph in which every value is fresh."""
-    env: Env = {}
-    sizes = tuple(copy_value(v, env) for v in graph.sizes)
-    return Graph(graph.name, sizes, copy_block(graph.block, env), graph.notes)
 
 
 def replace_graph(graph: Graph, block: Block) -> Graph:

@@ -17,7 +17,7 @@ from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Effect, View, Write
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Scattered
-from tracejit.ops.kinds import linear, only, structural
+from tracejit.ops.kinds import linear, only, same_type, structural
 from tracejit.ops.modes import ReverseMode
 from tracejit.trace.values.equations import apply
 
@@ -124,10 +124,6 @@ def _check_bounds(first: int, last: int, count: int, size: int, axis: int) -> tu
 structural("check_bounds", _check_bounds, _no_outputs, Effect("check_bounds"), effect=True)
 
 
-def _wrap_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    return only(avals[0])
-
-
 def _wrap_index(i: object, size: int, axis: int) -> Any:
     i = np.asarray(i)
     bad = (i < -size) | (i >= size)
@@ -137,7 +133,7 @@ def _wrap_index(i: object, size: int, axis: int) -> Any:
     return np.where(i < 0, i + size, i).astype(i.dtype)
 
 
-structural("wrap_index", _wrap_index, _wrap_infer, Effect("wrap_index"), effect=True, exact=True,
+structural("wrap_index", _wrap_index, same_type, Effect("wrap_index"), effect=True, exact=True,
            marked=True)
 
 

@@ -9,7 +9,7 @@ from tracejit.ir.dead_code import drop_dead_code
 from tracejit.passes.inlining import inline_calls
 from tracejit.passes.rules import simplify
 
-__all__ = ["PASSES", "optimise"]
+__all__ = ["PASSES"]
 
 PASSES: tuple[Callable[[Graph], Graph], ...] = (
     drop_dead_code,
@@ -18,10 +18,3 @@ PASSES: tuple[Callable[[Graph], Graph], ...] = (
     simplify,
 )
 """Read top to bottom; each takes valid IR and returns valid IR."""
-
-
-def optimise(graph: Graph) -> Graph:
-    """Return the graph after all passes."""
-    for apply_pass in PASSES:
-        graph = apply_pass(graph)
-    return graph

@@ -266,12 +266,7 @@ def _negated_decision(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom
 
 
 def _idempotent(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """c and c = c; c or c = c."""
-    return xs[0] if xs[0] is xs[1] else None
-
-
-def _same_extremum(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """max(x, x) = x."""
+    """c and c = c; c or c = c; max(x, x) = x."""
     return xs[0] if xs[0] is xs[1] else None
 
 
@@ -347,8 +342,8 @@ RULES: dict[str, Sequence[Rule]] = {
     "logical_not": (_fold, _negated_decision),
     "logical_and": (_fold, _idempotent),
     "logical_or": (_fold, _idempotent),
-    "maximum": (_same_extremum,),
-    "minimum": (_same_extremum,),
+    "maximum": (_idempotent,),
+    "minimum": (_idempotent,),
     "if_": (_known_condition, _empty_branches),
     "for_": (_unchanged_carry,),
     "while_": (_unchanged_carry,),

@@ -49,6 +49,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     from tracejit.codegen import export as codegen
     from tracejit.codegen.c_interface import header_text, make_interface
     from tracejit.codegen.c_names import c_function_name, is_reserved_in_c
+    from tracejit.codegen.compile import signature_of
 
     target = Path(path)
     if target.suffix not in _SUFFIXES:
@@ -65,7 +66,7 @@ def export_program(program: Program, kernel: Kernel, source: str, shown_at: str,
     interface = make_interface(kernel, _conditions(program), results, notes)
     symbol = f"tracejit_{_digest(source, interface, codegen.cpu_description(cpu), widths)}"
     fn = _function(source, shown_at, widths, is_strict)
-    code = codegen.export_kernel(fn, _signature(kernel), interface, symbol, cpu)
+    code = codegen.export_kernel(fn, signature_of(kernel), interface, symbol, cpu)
     about = [f"{program.name}, made by tracejit for "
              + (f"the CPU {cpu}." if cpu else "a CPU as the one of the machine that made it."),
              f"Its name is made of its content; {alias} stands for it.", *_frozen(program),
@@ -139,13 +140,6 @@ def _digest(source: str, interface: CInterface, cpu: str, widths: tuple[int, ...
     facts = (source, [p.declaration for p in interface.parameters], list(interface.messages()),
              cpu, widths, numba.__version__, llvmlite.__version__)
     return hashlib.blake2b(repr(facts).encode(), digest_size=12).hexdigest()
-
-
-def _signature(kernel: Kernel) -> tuple[Any, ...]:
-    from tracejit.codegen.compile import signature_of
-
-    return signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
-                        bool(kernel.arena), len(kernel.graph.sizes))
 
 
 @functools.cache

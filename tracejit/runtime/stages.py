@@ -176,7 +176,7 @@ class Compiled(Displayed):
     invocation: Invocation
 
     def __init__(self, lowered: Lowered) -> None:
-        from tracejit.codegen.compile import compile_kernel
+        from tracejit.codegen.compile import compile_kernel, signature_of
         from tracejit.codegen.plan import plan_text
 
         self.lowered = lowered
@@ -184,7 +184,7 @@ class Compiled(Displayed):
         plan = plan_text(kernel, program.size_conditions(), "PLAN", "")
         self.symbol = f"tracejit_{digest_of(lowered.source, plan, program.options)}"
         self.path, fn = load_source(lowered.source, program.options)
-        self._made_of = (fn, _signature(kernel), self.symbol,
+        self._made_of = (fn, signature_of(kernel), self.symbol,
                          [plan.replace("PLAN", f"{self.symbol}_plan")])
         known = _FOR_ONE_CALL.get(self.symbol) if program.capture.unseen else None
         doing = f"compiling {lowered.source.count(chr(10))} lines of source"
@@ -319,14 +319,6 @@ class Compiled(Displayed):
     def addresses(self) -> tuple[int, int]:
         """Return the addresses of the kernel's entry and of the plan."""
         return self.code.address(self.symbol), self.code.address(f"{self.symbol}_plan")
-
-
-def _signature(kernel: Kernel) -> tuple[Any, ...]:
-    """Return the types of a kernel's parameters."""
-    from tracejit.codegen.compile import signature_of
-
-    return signature_of([b.dtype for b in kernel.inputs], [b.dtype for b in kernel.outputs],
-                        bool(kernel.arena), len(kernel.graph.sizes))
 
 
 def _shapes(program: Program,

@@ -8,7 +8,6 @@ that reads anything else from outside makes the program one for a single call.
 from __future__ import annotations
 
 import dis
-import functools
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -18,7 +17,7 @@ import numpy as np
 
 from tracejit.exact import is_unchanging
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
-from tracejit.trace.state.paths import Path, attributes_of, is_users_type
+from tracejit.trace.state.paths import Path, attributes_of, functions_of, is_users_type
 
 __all__ = ["NativeCalls", "items_of", "may_be_called"]
 
@@ -61,17 +60,6 @@ def _names_in(code: CodeType) -> Iterator[str]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _names_in(inner)
-
-
-def _functions_of(entry: Any) -> list[FunctionType]:
-    """Return the functions that an entry of a class stands for."""
-    if isinstance(entry, property):
-        found = [entry.fget, entry.fset, entry.fdel]
-    elif isinstance(entry, (classmethod, staticmethod)):
-        found = [entry.__func__]
-    else:
-        found = [entry.func] if isinstance(entry, functools.cached_property) else [entry]
-    return [f for f in found if isinstance(f, FunctionType)]
 
 
 class NativeCalls:
@@ -148,7 +136,7 @@ class NativeCalls:
             for name in pending:
                 done.add(name)
                 entry = self.captured.entry_of(cls, name)
-                for method in _functions_of(entry):
+                for method in functions_of(entry):
                     reached.update(dict.fromkeys(
                         n for n in _names_in(method.__code__) if hasattr(cls, n)))
                     found += [method] if self.reads_outer(method) else []

@@ -6,11 +6,12 @@ items. It is light to import: calls of compiled code need no more.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,7 @@ from tracejit.exact import token
 from tracejit.trace.ground.modules import home_of_class
 
 __all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
-           "attributes_of",
-           "class_entry", "is_users_type", "own_names"]
+           "attributes_of", "class_entry", "functions_of", "is_users_type", "own_names"]
 
 READING_FAILS = (LookupError, AttributeError, ValueError)
 """What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
@@ -153,6 +153,17 @@ def _kind(x: object) -> Any:
 # --- what objects hold --------------------------------------------------------------------------
 
 _PLAIN_HOLDERS = {"collections", "types"}
+
+
+def functions_of(entry: Any) -> list[FunctionType]:
+    """Return the functions that an entry of a class stands for."""
+    if isinstance(entry, property):
+        found = [entry.fget, entry.fset, entry.fdel]
+    elif isinstance(entry, (classmethod, staticmethod)):
+        found = [entry.__func__]
+    else:
+        found = [entry.func] if isinstance(entry, functools.cached_property) else [entry]
+    return [f for f in found if isinstance(f, FunctionType)]
 
 
 def is_users_type(cls: type) -> bool:
