@@ -1,7 +1,8 @@
-"""Independent oracles: central differences, and what counts as equal in each dtype."""
+"""Independent oracles: Python itself, central differences, and what counts as equal by dtype."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -71,6 +72,14 @@ def numeric_gradient(function: Callable[..., Any], xs: Sequence[Any], k: int,
         (result[index],) = directional(function, [np.asarray(a, float) if j == k else a
                                                   for j, a in enumerate(xs)], vs, step)
     return result
+
+
+def outcome(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a function gives for copies of arguments, or what it raises."""
+    try:
+        return function(*copy.deepcopy(args))
+    except Exception as e:
+        return e
 
 
 def random_like(rng: np.random.Generator, x: Any) -> np.ndarray:

@@ -7,7 +7,6 @@ ints, floats, bools and NumPy's numbers apart. It is Python's to the type, or re
 # ruff: noqa: E741, RUF005
 from __future__ import annotations
 
-import copy
 import math
 import warnings
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles import outcome
 
 import tracejit
 
@@ -247,10 +247,7 @@ LOOKS = [items, the_list, classes, halves, arithmetic, with_an_element, quotient
 def _outcome(fn: Callable[..., Any], *args: Any) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        try:
-            return fn(*copy.deepcopy(args))
-        except Exception as e:
-            return e
+        return outcome(fn, *args)
 
 
 def _kind(x: Any) -> Any:

@@ -7,26 +7,18 @@ run in the interpreter; a refusal that names the user's line is right, another v
 # ruff: noqa: E741, RUF005
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from oracles import outcome
 
 import tracejit
 
 X = np.array([1.0, 2.0, 3.0])
 A = np.arange(12.0).reshape(3, 4)
 B = np.arange(1.0, 5.0)
-
-
-def outcome(fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Return what a call gives, or what it raises."""
-    try:
-        return fn(*copy.deepcopy(args))
-    except Exception as e:
-        return e
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -45,9 +37,9 @@ def is_same(a: Any, b: Any) -> bool:
 
 def check(fn: Callable[..., Any], *args: Any, may_refuse: bool = True) -> None:
     """Assert that a captured program gives and raises what Python does."""
-    expected = outcome(fn, args)
+    expected = outcome(fn, *args)
     with tracejit.config(disable_jit=True):
-        actual = outcome(tracejit.jit(fn), args)
+        actual = outcome(tracejit.jit(fn), *args)
     if isinstance(actual, tracejit.Refusal) and may_refuse:
         assert __file__.rpartition("/")[2] in str(actual) or "line " in str(actual), actual
         return

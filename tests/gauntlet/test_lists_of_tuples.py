@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from list_laws import require_loop, require_pythons, slopes
 
 import tracejit
 
@@ -182,59 +181,18 @@ OTHERS = [zipped, one_array_in_both, written_later, written_through, with_text, 
           inserted, in_two_loops, by_a_new_list, kinds, searched]
 
 
-def _outcome(fn: Callable[..., Any], *args: Any) -> Any:
-    try:
-        return fn(*copy.deepcopy(args))
-    except Exception as e:
-        return e
-
-
-def _same(found: Any, wanted: Any) -> None:
-    if isinstance(wanted, (tuple, list)):
-        assert type(found) is type(wanted)
-        assert len(found) == len(wanted)
-        for x, y in zip(found, wanted, strict=True):
-            _same(x, y)
-    else:
-        assert isinstance(found, int) is isinstance(wanted, int) or wanted == 0
-        np.testing.assert_allclose(found, wanted, rtol=1e-10)
-
-
 @pytest.mark.parametrize("n", [0, 1, 2, 6, N])
 @pytest.mark.parametrize("fn", [*LOOPS, *OTHERS])
 def test_lists_of_tuples_are_pythons(fn: Any, n: int) -> None:
-    wanted = _outcome(fn, X, n)
-    with tracejit.config(disable_jit=True):
-        found = _outcome(tracejit.jit(fn), X, n)
-    if isinstance(found, tracejit.Refusal):
-        assert __file__.rpartition("/")[2] in str(found)
-        assert fn not in LOOPS
-    elif isinstance(wanted, Exception):
-        assert type(found) is type(wanted), found
-    else:
-        if isinstance(found, Exception):
-            raise found
-        _same(found, wanted)
+    require_pythons(fn, X, n, refusable=fn not in LOOPS)
 
 
 @pytest.mark.parametrize("fn", LOOPS)
 def test_loops_that_fill_lists_of_tuples_stay_loops(fn: Any) -> None:
-    with tracejit.config(disable_jit=True):
-        compiled = tracejit.value_and_grad(fn)
-        notes = compiled.trace(X, N).why()
-        assert "unrolled" not in notes
-        assert "fixed at" not in notes
-        for n in (N, 5, 31):
-            value, slope = compiled(X, n)
-            np.testing.assert_allclose(value, fn(X, n), rtol=1e-10)
-            steps = 1e-6 * np.eye(4)
-            np.testing.assert_allclose(slope, [(fn(X + h, n) - fn(X - h, n)) / 2e-6 for h in steps],
-                                       rtol=1e-4, atol=1e-5)
+    require_loop(fn, X, N)
 
 
 def test_compiled_programs_of_tuples_serve_every_length() -> None:
     compiled = tracejit.grad(trajectory)
     for n in (5, 30, 7):
-        steps = 1e-6 * np.eye(4)
-        np.testing.assert_allclose(compiled(X, n), [
-            (trajectory(X + h, n) - trajectory(X - h, n)) / 2e-6 for h in steps], rtol=1e-4)
+        np.testing.assert_allclose(compiled(X, n), slopes(trajectory, X, n), rtol=1e-4)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles import outcome
 
 import tracejit
 
@@ -45,14 +46,6 @@ def function_of(parameters: str, expression: str) -> Callable[..., Any]:
     namespace: dict[str, Any] = {}
     exec(compile(source, file, "exec"), namespace)
     return namespace["f"]
-
-
-def outcome(fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Return a result or the exception."""
-    try:
-        return fn(*args)
-    except Exception as e:
-        return e
 
 
 def agree(found: Any, expected: Any) -> bool:
@@ -91,7 +84,7 @@ def check(expression: str, parameters: str, cases: list[tuple[Any, ...]]) -> Non
         for args in cases:
             if skipped(expression, *args):
                 continue
-            found, expected = outcome(captured, args), outcome(fn, args)
+            found, expected = outcome(captured, *args), outcome(fn, *args)
             assert agree(found, expected), f"{expression} of {args}: {found!r}, not {expected!r}"
 
 
@@ -138,7 +131,7 @@ def test_compiled_code_raises_where_python_does(case: Any) -> None:
     expression, args, error = case
     names = "n, m" if "n" in expression.replace("math", "").split("(")[-1] else "x, y"
     fn = function_of(", ".join(names.split(", ")[:len(args)]), expression)
-    if not isinstance(outcome(fn, args), (complex, int)):
+    if not isinstance(outcome(fn, *args), (complex, int)):
         with pytest.raises(error):
             fn(*args)
     with pytest.raises(error) as caught:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles import outcome
 
 import tracejit
 
@@ -416,10 +417,7 @@ def _function(path: Path, make: str, text: str) -> Callable[[Any], Any]:
 def _outcome(fn: Callable[[Any], Any]) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        try:
-            return fn(X.copy())
-        except Exception as e:
-            return e
+        return outcome(fn, X)
 
 
 def _same(found: Any, wanted: Any) -> bool:
