@@ -15,7 +15,7 @@ from tracejit.codegen.c_names import c_name
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.plan import Condition
 from tracejit.codegen.slots import arena_size
-from tracejit.ir.core import Value
+from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import Dim, dim_values, format_dim
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.user_text import on_one_line
@@ -99,30 +99,11 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     graph = kernel.graph
     taken = {"workspace", "allocator"}
     names = {v: c_name(kernel.labels[v], taken) for v in (*graph.sizes, *graph.inputs)}
-    parameters: list[CParameter] = []
-
-    def shape(dims: Sequence[Dim]) -> str:
-        return "".join(f"[{format_dim(d, names.__getitem__)}]" for d in dims)
-
-    def sizes(dims: Sequence[Dim]) -> None:
-        for v in dict.fromkeys(v for d in dims for v in dim_values(d) if v.is_size):
-            if all(p.value is not v for p in parameters):
-                parameters.append(
-                    CParameter("size", names[v], "int64_t", v, "a number of elements"))
-
-    for k, v in enumerate(graph.inputs):
-        kind = C_TYPES[v.aval.dtype]
-        note = kind + shape(v.aval.shape) + (f"; {notes[k]}" if k in notes else "")
-        if v.aval.shape or v.aval.dtype.kind == "c":
-            parameters.append(CParameter("pointer", names[v], f"const {kind} *", v, note))
-            sizes(v.aval.shape)
-        else:
-            parameters.append(CParameter("scalar", names[v], kind, v, note))
-    sizes([v.dim for v in graph.sizes])
+    parameters = _inputs_of(graph, names, notes)
     for k, a in enumerate(graph.outputs):
         kind = C_TYPES[a.aval.dtype]
         name = c_name(results.get(k, kernel.outputs[k].name), taken)
-        note = f"{kind}{shape(a.aval.shape) or '[1]'}, written"
+        note = f"{kind}{_shape_text(a.aval.shape, names) or '[1]'}, written"
         parameters.append(CParameter("output", name, f"{kind} *", k, note))
     parameters.append(CParameter("workspace", "workspace", "void *", None,
                                 "as many bytes as the function for it says, or NULL for 0"))
@@ -132,6 +113,33 @@ def make_interface(kernel: Kernel, conditions: Sequence[tuple[Condition, str]],
     texts = [(c, _condition_text(c, names, reason)) for c, reason in conditions
              if not isinstance(c[0], int)]
     return CInterface(kernel, tuple(parameters), tuple(dict(texts).items()), names)
+
+
+def _inputs_of(graph: Graph, names: Mapping[Value, str],
+               notes: Mapping[int, str]) -> list[CParameter]:
+    """Return the arguments, each array followed by those of its sizes that are new."""
+    parameters: list[CParameter] = []
+
+    def sizes(dims: Sequence[Dim]) -> None:
+        for v in dict.fromkeys(v for d in dims for v in dim_values(d) if v.is_size):
+            if all(p.value is not v for p in parameters):
+                parameters.append(
+                    CParameter("size", names[v], "int64_t", v, "a number of elements"))
+
+    for k, v in enumerate(graph.inputs):
+        kind = C_TYPES[v.aval.dtype]
+        note = kind + _shape_text(v.aval.shape, names) + (f"; {notes[k]}" if k in notes else "")
+        if v.aval.shape or v.aval.dtype.kind == "c":
+            parameters.append(CParameter("pointer", names[v], f"const {kind} *", v, note))
+            sizes(v.aval.shape)
+        else:
+            parameters.append(CParameter("scalar", names[v], kind, v, note))
+    sizes([v.dim for v in graph.sizes])
+    return parameters
+
+
+def _shape_text(dims: Sequence[Dim], names: Mapping[Value, str]) -> str:
+    return "".join(f"[{format_dim(d, names.__getitem__)}]" for d in dims)
 
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}

@@ -150,30 +150,37 @@ def _log_growth(reallocate: Reallocate) -> Any:
             result = cgutils.alloca_once_value(builder, word(0))
             lacks = builder.icmp_unsigned("<", builder.load(room), args[2])
             with builder.if_then(lacks):
-                failed = _grown(builder, args[0], place, room, args[2], size.literal_value)
+                failed = _grown(reallocate, builder, args[0], (place, room), args[2],
+                                size.literal_value)
                 builder.store(builder.zext(failed, word), result)
             return builder.load(result)
-
-        def _grown(builder: ir.IRBuilder, ctx: ir.Value, place: object, room: object,
-                   needed: ir.Value, itemsize: int) -> Any:
-            word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
-            before = builder.load(room)
-            doubled = builder.mul(before, word(2))
-            enough = builder.icmp_signed(">", doubled, needed)
-            capacity = builder.select(enough, doubled, builder.mul(needed, word(2)))
-            least = word(1024)
-            capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
-            old = builder.inttoptr(builder.load(place), byte)
-            size = word(itemsize)
-            absurd = builder.icmp_unsigned(">", needed, word(LARGEST_LOG))
-            wanted = builder.select(absurd, word(-1), builder.mul(capacity, size))
-            new = reallocate(builder, ctx, old, builder.mul(before, size), wanted)
-            failed = builder.icmp_unsigned("==", new, ir.Constant(byte, None))
-            with builder.if_then(builder.not_(failed)):
-                builder.store(builder.ptrtoint(new, word), place)
-                builder.store(capacity, room)
-            return failed
 
         return i64(ctx, number, i64, size), generate
 
     return log_grow
+
+
+def _grown(reallocate: Reallocate, builder: ir.IRBuilder, ctx: ir.Value,
+           words: tuple[ir.Value, ir.Value], needed: ir.Value, itemsize: int) -> Any:
+    """Give a Log twice the room, or twice what is needed; return whether there is no memory.
+
+    words -- where its address and its room are kept
+    """
+    place, room = words
+    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    before = builder.load(room)
+    doubled = builder.mul(before, word(2))
+    enough = builder.icmp_signed(">", doubled, needed)
+    capacity = builder.select(enough, doubled, builder.mul(needed, word(2)))
+    least = word(1024)
+    capacity = builder.select(builder.icmp_signed("<", capacity, least), least, capacity)
+    old = builder.inttoptr(builder.load(place), byte)
+    size = word(itemsize)
+    absurd = builder.icmp_unsigned(">", needed, word(LARGEST_LOG))
+    wanted = builder.select(absurd, word(-1), builder.mul(capacity, size))
+    new = reallocate(builder, ctx, old, builder.mul(before, size), wanted)
+    failed = builder.icmp_unsigned("==", new, ir.Constant(byte, None))
+    with builder.if_then(builder.not_(failed)):
+        builder.store(builder.ptrtoint(new, word), place)
+        builder.store(capacity, room)
+    return failed

@@ -16,6 +16,7 @@ def functions(names: dict[str, object]) -> dict[str, Any]:
 
 def definitions(names: dict[str, Any]) -> dict[str, Any]:
     """Return the functions by name, uncompiled, made with the scalar functions in `names`."""
+    # long, because it is a table: each function is one row, and all close over the same four
     select, floor, fmod, copysign = (names[n] for n in ("select", "floor", "fmod", "copysign"))
 
     def floor_divide(x, y):  # type: ignore[no-untyped-def]

@@ -66,46 +66,54 @@ def assign_slots(kernel: Kernel) -> None:
 
 def _needed(kernel: Kernel) -> dict[Buffer, tuple[int, int]]:
     """Return from which node to which each buffer is needed."""
-    outside = enclosing_blocks(kernel)
-    named = {b.name: b for b in kernel.arena}
-    spans: dict[Buffer, tuple[int, int]] = {}
-    open_loops: list[tuple[Loop | While, list[Buffer]]] = []
-    position = 0
+    search = _Spans(kernel)
+    search.visit(kernel.nodes)
+    return search.spans
 
-    def note(buffer: Buffer, first: int, last: int) -> None:
-        a, b = spans.get(buffer, (first, last))
-        spans[buffer] = min(a, first), max(b, last)
 
-    def touch(name: str) -> None:
-        buffer = named.get(name)
+class _Spans:
+    """Goes over nodes, counting them, and notes the first and the last that need each buffer.
+
+    open_loops -- with the buffers that are needed through all of each: they come from outside of it
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.outside = enclosing_blocks(kernel)
+        self.named = {b.name: b for b in kernel.arena}
+        self.spans: dict[Buffer, tuple[int, int]] = {}
+        self.open_loops: list[tuple[Loop | While, list[Buffer]]] = []
+        self.position = 0
+
+    def note(self, buffer: Buffer, first: int, last: int) -> None:
+        a, b = self.spans.get(buffer, (first, last))
+        self.spans[buffer] = min(a, first), max(b, last)
+
+    def touch(self, name: str) -> None:
+        buffer = self.named.get(name)
         if buffer is None:
             return
-        for loop, through in open_loops:
-            if not outside[buffer] & {id(b) for b in loop.blocks}:
+        for loop, through in self.open_loops:
+            if not self.outside[buffer] & {id(b) for b in loop.blocks}:
                 through.append(buffer)
                 return
-        note(buffer, position, position)
+        self.note(buffer, self.position, self.position)
 
-    def visit(nodes: Sequence[Node]) -> None:
-        nonlocal position
+    def visit(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
-            position += 1
-            first = position
+            self.position += 1
+            first = self.position
             if isinstance(node, Store):
-                touch(node.buffer)
+                self.touch(node.buffer)
             if isinstance(node, (Loop, While)):
-                open_loops.append((node, []))
+                self.open_loops.append((node, []))
             for name in names_in(node):
-                touch(name)
+                self.touch(name)
             for block in children(node):
-                visit(block)
+                self.visit(block)
             if isinstance(node, (Loop, While)):
-                position += 1
-                for buffer in open_loops.pop()[1]:
-                    note(buffer, first, position)
-
-    visit(kernel.nodes)
-    return spans
+                self.position += 1
+                for buffer in self.open_loops.pop()[1]:
+                    self.note(buffer, first, self.position)
 
 
 def enclosing_blocks(kernel: Kernel) -> dict[Buffer, set[int]]:

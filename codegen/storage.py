@@ -104,8 +104,7 @@ def choose_storage(graph: Graph, given: dict[Value, str],
 
     for v in graph.inputs:
         keep(v, "an argument")
-    pulled = find_pulled(graph)
-    elements = Elements(graph, reasons, pulled)
+    elements = Elements(graph, reasons, find_pulled(graph))
     for a in graph.outputs:
         if not elements.is_found(a):  # it is copied to where it is left
             keep(a, "a result")
@@ -119,6 +118,16 @@ def choose_storage(graph: Graph, given: dict[Value, str],
             for a in eqn.inputs:
                 if elements.computes(a) or is_product(eqn):
                     keep(a, "read again and again by a product, or its result")
+    _keep_what_is_read_often(graph, elements, keep)
+    for v in list(_selected(graph.block, elements)):
+        keep(v, "its elements are compared with one another")
+    for v in list(_overwritten(graph.block, elements)):
+        keep(v, "what it is made of is overwritten before it is last read")
+    return elements
+
+
+def _keep_what_is_read_often(graph: Graph, elements: Elements, keep: Keep) -> None:
+    """Compute once what many elements, or many arrays, are made of."""
     for eqn in all_eqns(graph.block):
         for v in _repeated(eqn, elements):
             keep(v, "several elements of it are read for each element of another: computed once")
@@ -126,11 +135,6 @@ def choose_storage(graph: Graph, given: dict[Value, str],
         keep(v, "read at several places by arrays that are read at several places: computed once")
     for v in arrays_read_by_many(graph, elements):
         keep(v, "computed for many arrays with storage: computed once")
-    for v in list(_selected(graph.block, elements)):
-        keep(v, "its elements are compared with one another")
-    for v in list(_overwritten(graph.block, elements)):
-        keep(v, "what it is made of is overwritten before it is last read")
-    return elements
 
 
 MAX_CHAIN = 100

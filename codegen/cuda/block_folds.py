@@ -18,17 +18,7 @@ def of_block(combine: Callable[..., object]) -> tuple[Any, Any]:
 
     Both are trees of a fixed shape, so that a result does not depend on which block is first.
     """
-    @device
-    def halve(shared):  # type: ignore[no-untyped-def]
-        """Fold what the threads of a block have put into shared memory into its first element."""
-        k = in_block()
-        cuda.syncthreads()
-        width = block_size() // 2
-        while width > 0:
-            if k < width:
-                shared[k] = combine(shared[k], shared[k + width])
-            cuda.syncthreads()
-            width //= 2
+    halve = _halving(combine)
 
     @device
     def fold_block(shared, x, parts):  # type: ignore[no-untyped-def]
@@ -54,6 +44,22 @@ def of_block(combine: Callable[..., object]) -> tuple[Any, Any]:
         return total
 
     return fold_block, fold_parts
+
+
+def _halving(combine: Callable[..., object]) -> Any:
+    @device
+    def halve(shared):  # type: ignore[no-untyped-def]
+        """Fold what the threads of a block have put into shared memory into its first element."""
+        k = in_block()
+        cuda.syncthreads()
+        width = block_size() // 2
+        while width > 0:
+            if k < width:
+                shared[k] = combine(shared[k], shared[k + width])
+            cuda.syncthreads()
+            width //= 2
+
+    return halve
 
 
 def of_team(combine: Callable[..., object]) -> tuple[Any, Any]:

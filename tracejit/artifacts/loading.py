@@ -10,7 +10,7 @@ import builtins
 import ctypes
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -203,30 +203,44 @@ class _ManifestReader:
     def check(self) -> None:
         """Raise `Missing` unless everything is as the capture found it."""
         for k, (text, known) in enumerate(self.manifest["guards"]):
+            path = self.places.path(text)
             if known[0] == "absent":
-                self.guards.append(Guarded(self.places.path(text), ABSENT))
+                self.guards.append(Guarded(path, ABSENT))
                 if not self.guards[-1].holds():
-                    builtin = hasattr(builtins, self.guards[-1].path.name)
-                    raise Missing(f"{self.guards[-1].path} is there now"
+                    builtin = hasattr(builtins, path.name)
+                    raise Missing(f"{path} is there now"
                                   f"{', and was the builtin' if builtin else ''}")
                 continue
-            path, content = self.places.path(text), self._content(k)
-            kept: Any = content
-            if known[0] == "same":
-                kept = Same(self.places.path(known[1]))
-                good = self._read(kept.path) is content
-            elif known[0] == "record":
-                kept = Shape(type(content), known[2])
-                good = fingerprint(type(content)) == known[1] and kept.holds(content)
-            elif known[0] == "shape":
-                kept = Shape(KINDS[known[1]], known[2] if isinstance(known[2], int)
-                             else tuple(known[2]))
-                good = kept.holds(content)
-            else:
-                good = fingerprint(content) == known[1]
+            kept, good = self._compare(self._content(k), known)
             if not good:
                 raise Missing(f"{path} has changed")
             self.guards.append(Guarded(path, kept))
+        self._check_sharing()
+        for text, (kind, dtype, ndim) in self.manifest["leaves"]:
+            path = self.places.path(text)
+            content = self._read(path)
+            spec = spec_of_leaf(content)
+            if (spec.kind, spec.ndim) != (kind, ndim) or spec.dtype != np.dtype(dtype):
+                raise Missing(f"{path} is of another kind")
+            self.leaves.append(Leaf(path, content))
+
+    def _compare(self, content: Any, known: Sequence[Any]) -> tuple[Any, bool]:
+        """Return what a guard holds of a content, and whether it is what the manifest says."""
+        kept: Any = content
+        if known[0] == "same":
+            kept = Same(self.places.path(known[1]))
+            return kept, self._read(kept.path) is content
+        if known[0] == "record":
+            kept = Shape(type(content), known[2])
+            return kept, fingerprint(type(content)) == known[1] and kept.holds(content)
+        if known[0] == "shape":
+            kept = Shape(KINDS[known[1]], known[2] if isinstance(known[2], int)
+                         else tuple(known[2]))
+            return kept, kept.holds(content)
+        return kept, fingerprint(content) == known[1]
+
+    def _check_sharing(self) -> None:
+        """Raise `Missing` unless names stand for one object where they did."""
         held = [self.call.function.transform.fn, *self.call.leaves,
                 *kinds_in(self.call.structure), *[g.content for g in self.guards]]
         for x in held:
@@ -235,13 +249,6 @@ class _ManifestReader:
             raise Missing("other names stand for one object")
         if chains(held) != self.manifest["chains"]:
             raise Missing("a closure leads to other functions")
-        for text, (kind, dtype, ndim) in self.manifest["leaves"]:
-            path = self.places.path(text)
-            content = self._read(path)
-            spec = spec_of_leaf(content)
-            if (spec.kind, spec.ndim) != (kind, ndim) or spec.dtype != np.dtype(dtype):
-                raise Missing(f"{path} is of another kind")
-            self.leaves.append(Leaf(path, content))
 
     def interface(self) -> Interface:
         """Return the interface; guards and captured state have been checked."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.control import LoopEqn, carried_in
-from tracejit.ir.core import Eqn, Value
+from tracejit.ir.core import Block, Eqn, Value
 from tracejit.ir.dims import Dim, product
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
@@ -86,23 +86,32 @@ def next_snapshot(first: Any, left: Any, free: Any) -> Any:
     return k
 
 
-def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: Dim) -> list[Any]:
-    """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
-    loop = LoopEqn(eqn)
-    body = without_prints(loop.body)
+def _way_back(sweep: ReverseMode, body: Block,
+              cts: Sequence[Cotangent]) -> tuple[Block, list[Value], list[int]]:
+    """Return the way back of one iteration, what it reads from outside that gets a cotangent, and
+    which carried values have one: in the end, or through another's an iteration later.
+    """
     carried = carried_in(body)
     wanted = [k for k, v in enumerate(carried) if sweep.wants(v)]
     kept = [k for k in wanted if cts[k] is not None]
-    while True:  # until no further carried value gets a cotangent through another's
+    while True:
         given = [k in kept for k in range(len(carried))]
         back, free, reached = sweep.pullback_of(body, [carried[k] for k in wanted],
                                                 sweep.active_free(body), given)
         more = [k for k, r in zip(wanted, reached, strict=True) if r or k in kept]
         if more == kept == wanted:
-            break
+            return back, free, kept
         if more == kept:
             wanted = kept
         kept = more
+
+
+def replay_loop(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent], trips: Dim) -> list[Any]:
+    """Return the cotangents of what a loop begins with; the sweep's rule for such loops."""
+    loop = LoopEqn(eqn)
+    body = without_prints(loop.body)
+    carried = carried_in(body)
+    back, free, kept = _way_back(sweep, body, cts)
     first = [sweep.operand(a) for a in loop.starts]
     starts = [sweep.dense(cts[k], carried[k].aval) for k in kept]
     starts += [sweep.take_dense(v) for v in free]

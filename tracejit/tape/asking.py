@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,34 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[object]],
                  targets: Sequence[TapeValue], given: Sequence[bool], sources: Sequence[int],
                  names: dict[int, str] | None = None) -> BackwardRequest:
     """Return the request for the cotangents of `sources`, which are named by their uids."""
+    relevant, needed = _relevant(records, targets)
+    request = BackwardRequest([records[k] for k in relevant], [], (), tuple(given), (), [], {})
+    numbering = _Numbering(request, is_for_the_eye=names is not None)
+    if names is not None:  # sources come first, as arguments do
+        made = {u for k in relevant for u in records[k][2]}
+        numbering.lead(u for u in sources if u in needed and u not in made)
+    for k in relevant:
+        ins, outs = numbering.call(records[k])
+        request.calls.append((ins, outs))
+        if saved:
+            places = (*ins, *outs)
+            request.held.update((places[j], x)
+                                for j, x in zip(records[k][0].reads, saved[k], strict=True))
+    slots = numbering.slots
+    for y in targets:  # one that no call made can be a source itself
+        if y.uid not in slots:
+            slots[y.uid] = numbering.next()
+            request.leaves.append((slots[y.uid], y.dtype, y.shape))
+    request.leaves.sort(key=lambda leaf: leaf[0])
+    request.targets = tuple(slots[y.uid] for y in targets)
+    request.sources = tuple(slots.get(u, -1) for u in sources)
+    request.names = {slots[u]: name for u, name in (names or {}).items() if u in slots}
+    return request
+
+
+def _relevant(records: Sequence[Record],
+              targets: Sequence[TapeValue]) -> tuple[list[int], set[int]]:
+    """Return the places of the calls that lead to targets, and the uids of all that does."""
     needed = {y.uid for y in targets}
     relevant = []
     for k in range(len(records) - 1, -1, -1):
@@ -54,57 +82,63 @@ def make_request(records: Sequence[Record], saved: Sequence[Sequence[object]],
         if any(u in needed for u in outputs):
             relevant.append(k)
             needed.update(u for u in inputs if u)
-    relevant.reverse()
-    slots: dict[int, int] = {}
-    count = 0
-    request = BackwardRequest([records[k] for k in relevant], [], (), tuple(given), (), [], {})
-    if names is not None:  # for the eye: sources come first, as arguments do
-        made = {u for k in relevant for u in records[k][2]}
-        for u in sources:
-            if u in needed and u not in made and u not in slots:
-                slots[u] = count
-                count += 1
-    leading = set(slots)
-    for k in relevant:
-        plan, inputs, outputs, _, numbers = records[k]
+    return relevant[::-1], needed
+
+
+class _Numbering:
+    """Gives slots to the values of calls, and notes which of them are leaves.
+
+    slots   -- by the uids of values
+    leading -- the uids that have a slot and are no leaf yet
+    """
+
+    def __init__(self, request: BackwardRequest, *, is_for_the_eye: bool) -> None:
+        self.request, self.is_for_the_eye = request, is_for_the_eye
+        self.slots: dict[int, int] = {}
+        self.leading: set[int] = set()
+        self.count = 0
+
+    def next(self) -> int:
+        """Return a new slot."""
+        self.count += 1
+        return self.count - 1
+
+    def lead(self, uids: Iterable[int]) -> None:
+        """Give the first slots to some values."""
+        for u in uids:
+            if u not in self.slots:
+                self.slots[u] = self.next()
+        self.leading = set(self.slots)
+
+    def call(self, record: Record) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the slots of a call's operands and results."""
+        plan, inputs, outputs, _, numbers = record
         rest = iter(numbers)
         ins = []
-        for j, u in enumerate(inputs):
-            if u and u in slots and u not in leading:
-                ins.append(slots[u])
-                continue
-            slot = slots[u] if u in leading else count
-            if u in leading:
-                leading.discard(u)
+        for u, (kind, shape) in zip(inputs, plan.types, strict=False):
+            if u in self.slots and u not in self.leading:
+                ins.append(self.slots[u])
             else:
-                count += 1
-                if u:
-                    slots[u] = slot
-            ins.append(slot)
-            number = next(rest) if isinstance(plan.types[j][0], type) else None
-            if number is not None and names is not None:
-                request.literals[slot] = number
-                continue
-            request.leaves.append((slot, *plan.types[j]))
-            if number is not None:
-                request.numbers[slot] = number
+                number = next(rest) if isinstance(kind, type) else None
+                ins.append(self._leaf(u, kind, shape, number))
         outs = []
         for u in outputs:
-            slots[u] = count
-            outs.append(count)
-            count += 1
-        request.calls.append((tuple(ins), tuple(outs)))
-        if saved:
-            places = (*ins, *outs)
-            request.held.update((places[j], x)
-                                for j, x in zip(plan.reads, saved[k], strict=True))
-    for y in targets:  # one that no call made can be a source itself
-        if y.uid not in slots:
-            slots[y.uid] = count
-            request.leaves.append((count, y.dtype, y.shape))
-            count += 1
-    request.leaves.sort(key=lambda leaf: leaf[0])
-    request.targets = tuple(slots[y.uid] for y in targets)
-    request.sources = tuple(slots.get(u, -1) for u in sources)
-    request.names = {slots[u]: name for u, name in (names or {}).items() if u in slots}
-    return request
+            self.slots[u] = self.next()
+            outs.append(self.slots[u])
+        return tuple(ins), tuple(outs)
+
+    def _leaf(self, u: int, kind: Any, shape: Any, number: Any) -> int:
+        if u in self.leading:
+            self.leading.discard(u)
+            slot = self.slots[u]
+        else:
+            slot = self.next()
+            if u:
+                self.slots[u] = slot
+        if number is not None and self.is_for_the_eye:
+            self.request.literals[slot] = number
+            return slot
+        self.request.leaves.append((slot, kind, shape))
+        if number is not None:
+            self.request.numbers[slot] = number
+        return slot

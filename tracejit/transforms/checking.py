@@ -88,8 +88,22 @@ def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes
     numeric = [(b - a) / (2 * step) for a, b in zip(below, above, strict=True)]
     weights = [_like(_normal(rng, y), y) for y in above]
     expected = _inner(weights, numeric)
-    tangents = tuple(_like(v, x) for v, x in zip(direction, points, strict=True))
     point = tuple(_like(x, x) for x in points)
+    for mode, derived, other in _modes(of, points, direction, weights):
+        if mode in modes:
+            found = _inner(other, [np.asarray(y) for y in derived(*point)])
+            _compare(found, expected, at, rt, f"{what}{mode}")
+            if order > 1:
+                _check(derived, point, order - 1, modes, atol, rtol, eps, f"{what}{mode} of ")
+
+
+Mode = tuple[str, Callable[..., Any], list[np.ndarray]]
+
+
+def _modes(of: Callable[..., Any], points: list[np.ndarray], direction: list[np.ndarray],
+           weights: list[np.ndarray]) -> tuple[Mode, Mode]:
+    """Return both modes: the derivative along one side, and the vector on the other side."""
+    tangents = tuple(_like(v, x) for v, x in zip(direction, points, strict=True))
 
     def forward(*xs: object) -> Any:
         return jvp(of, xs, tangents)[1]
@@ -97,16 +111,7 @@ def _check(f: Callable[..., object], args: tuple[object, ...], order: int, modes
     def backward(*xs: object) -> Any:
         return vjp(of, *xs)[1](tuple(weights))
 
-    if "fwd" in modes:
-        found = _inner(weights, [np.asarray(y) for y in forward(*point)])
-        _compare(found, expected, at, rt, f"{what}fwd")
-        if order > 1:
-            _check(forward, point, order - 1, modes, atol, rtol, eps, f"{what}fwd of ")
-    if "rev" in modes:
-        found = _inner(direction, [np.asarray(y) for y in backward(*point)])
-        _compare(found, expected, at, rt, f"{what}rev")
-        if order > 1:
-            _check(backward, point, order - 1, modes, atol, rtol, eps, f"{what}rev of ")
+    return ("fwd", forward, weights), ("rev", backward, direction)
 
 
 def _is_varied(x: object) -> bool:

@@ -224,29 +224,31 @@ def forward_jacobian(fn: Callable[..., object], argnums: object, has_aux: bool,
 
         tangent = Tangent(without_aux if has_aux else fn, options)
 
-        def columns(j: int) -> list[Any]:
-            dims, dtype = dims_of(leaves[j]), dtype_of(leaves[j])
-
-            def column(i: object) -> Any:
-                dots = {k: _zeros(leaves[k]) for k in numbers}
-                dots[j] = _one_at(i, dims, dtype)
-                value, dot = tangent.along(leaves, structure, numbers, dots, operator.add)
-                _require_results("jacfwd", flatten(value)[0])
-                return dot
-
-            found, shape = flatten(trace_map(of_dim(product(dims)), column, "jacfwd")[0])
-            outputs.append(shape)
-            return [_last(g, dims) for g in found]
-
-        outputs: list[Structure] = []
-        by_argument = [columns(j) for j in numbers]
-        result = unflatten(outputs[0], iter([
-            unflatten(parts, iter(column)) for column in zip(*by_argument, strict=True)]))
+        found = [_columns(tangent, leaves, structure, numbers, j) for j in numbers]
+        by_result = zip(*(columns for columns, _ in found), strict=True)
+        result = unflatten(found[0][1], iter([
+            unflatten(parts, iter(column)) for column in by_result]))
         if not has_aux:
             return result
         return result, call_function(fn, args, kwargs)[1]
 
     return run
+
+
+def _columns(tangent: Tangent, leaves: list[Any], structure: Structure, numbers: list[int],
+             j: int) -> tuple[list[Any], Structure]:
+    """Return the derivatives of all results by one argument's elements, and how results lie."""
+    dims, dtype = dims_of(leaves[j]), dtype_of(leaves[j])
+
+    def column(i: object) -> Any:
+        dots = {k: _zeros(leaves[k]) for k in numbers}
+        dots[j] = _one_at(i, dims, dtype)
+        value, dot = tangent.along(leaves, structure, numbers, dots, operator.add)
+        _require_results("jacfwd", flatten(value)[0])
+        return dot
+
+    found, shape = flatten(trace_map(of_dim(product(dims)), column, "jacfwd")[0])
+    return [_last(g, dims) for g in found], shape
 
 
 def hessian_product(fn: Callable[..., object], options: Options) -> Callable[..., Any]:
