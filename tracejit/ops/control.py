@@ -103,8 +103,7 @@ def _loop_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[An
     loop = LoopEqn(eqn)
     body, carried, cts = loop.body, loop.carried, cts[loop.trips:]
     if "snapshots" in eqn.params and not any(v.is_log for v in carried):
-        replayed: list[Any] = sweep.replay(eqn, cts, maximum(loop.hi - loop.lo, 0))
-        return replayed
+        return [*sweep.replay(eqn, cts, maximum(loop.hi - loop.lo, 0))]
     free = sweep.active_free(body)
     has = [not (ct is None or isinstance(ct, Unread)) and sweep.wants(v)
            for ct, v in zip(cts, carried, strict=True)]
