@@ -123,7 +123,7 @@ def write_selected(x: Tracer, mask: Tracer, value: object) -> None:
 
 def _before_selection(value: Tracer, x: Tracer, mask: Tracer) -> Tracer | None:
     """Return an array of which a value is what a mask selects; None where it is not one."""
-    found = _Search().whole(value.value)
+    found = _MaskSearch().whole(value.value)
     same = found is not None and found.mask is spread_mask(x, mask).value
     return found.data if found is not None and same else None
 
@@ -159,10 +159,10 @@ def unselected(x: Tracer) -> Whole | None:
     """Return what an array is a selection from; None where it is not one by one mask alone."""
     if not x.dims or all(v.is_size for v in dim_values(x.dims[0])):
         return None
-    return _Search().whole(x.value)
+    return _MaskSearch().whole(x.value)
 
 
-class _Search:
+class _MaskSearch:
     """Looks for what a selection selects from."""
 
     def __init__(self) -> None:

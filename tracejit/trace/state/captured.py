@@ -40,7 +40,7 @@ from tracejit.trace.state.guards import (
 from tracejit.trace.state.methods import NativeCalls, may_be_called
 from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of, class_entry
 from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
-from tracejit.trace.state.running import Running
+from tracejit.trace.state.running import RunningCode
 from tracejit.trace.values.eager import Recorded, State
 from tracejit.trace.values.tracer import TracedOperand, Tracer
 
@@ -115,7 +115,7 @@ class Captures:
         self.held: set[tuple[Any, ...]] = set()
         """The keys of the paths at which something is guarded that may be an input besides."""
         self.native = NativeCalls(self)
-        self.running = Running(self.native)
+        self.running = RunningCode(self.native)
         self.copies: dict[int, Path] = {}
         """Where the containers are that captured code has copies of, by the ids of these."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}

@@ -20,13 +20,13 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.source import is_user_code, rewritten_source
 
-__all__ = ["Running", "watched"]
+__all__ = ["RunningCode", "watched"]
 
 _GENERATED = "<string>"
 """The file of the methods that a data class or named tuple makes, which read attributes alone."""
 
 
-class Running:
+class RunningCode:
     """What ran in one capture that is not captured."""
 
     def __init__(self, native: Any) -> None:
@@ -113,7 +113,7 @@ class watched:
     """Settle what users' code runs meanwhile; a class, for it to leave no line in tracebacks."""
 
     def __enter__(self) -> None:
-        self.running: Running = current().captured.running
+        self.running: RunningCode = current().captured.running
         self.begun = self.running.begin()
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
