@@ -101,7 +101,7 @@ def unique(ar: object, return_index: object = False, return_inverse: object = Fa
     if return_index:
         found.append(taken(order, places))
     if return_inverse:
-        which = np.cumsum(begins) - 1
+        which: Any = np.cumsum(begins) - 1
         blank = apply("full", np.int64(0), shape=flat.dims)
         inverse = apply("scatter", blank, which, order, axes=(0,), position=0)
         found.append(apply("reshape", inverse, shape=a.dims))
@@ -220,7 +220,7 @@ def bincount(x: object, weights: object = None, minlength: Any = 0) -> Any:
         as_tracer(weights), np.float64)
     result = apply("full", terms.dtype.type(0), shape=(size,))
     result.cell.is_array = True
-    np.add.at(result, a, terms)  # type: ignore[arg-type]
+    np.add.at(result, a, terms)
     return result
 
 
@@ -269,7 +269,7 @@ def _repeat_each(a: Tracer, counts: Tracer, axis: int) -> Tracer:
     if known is not None:
         return taken(a, constant_copy(np.repeat(np.arange(len(known)), known)), axis)
     require(np.all(counts >= 0), ValueError, "repeats may not contain negative values.")
-    counts = np.maximum(counts, 0)
+    counts = as_tracer(np.maximum(counts, 0))
     size = to_dim(np.sum(counts))
     ends = np.minimum(np.cumsum(counts), as_operand(size))
     marks = apply("scatter_add", apply("full", np.int64(0), shape=(size + 1,)),

@@ -171,7 +171,7 @@ def compress(condition: object, a: object, axis: object = None) -> Tracer:
     if len(mask.dims) != 1:
         raise ValueError("condition must be a 1-d array")
     (places,) = nonzero_places(mask)
-    return x[(*(slice(None),) * axis, places)]  # type: ignore[no-any-return]
+    return x[(*(slice(None),) * axis, places)]
 
 
 METHODS["compress"] = lambda a, condition, axis=None: compress(condition, a, axis)

@@ -518,7 +518,7 @@ def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1)
     spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
     results = []
     for k, h in zip(axes, spacing, strict=True):
-        require(as_operand(f.dims[k]) >= 2, ValueError,  # type: ignore[operator]
+        require(as_operand(f.dims[k]) >= 2, ValueError,
                 "Shape of array too small to calculate a numerical gradient, at least "
                 "(edge_order + 1) elements are required.")
         b = (slice(None),) * k

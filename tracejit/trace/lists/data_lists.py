@@ -78,7 +78,7 @@ class DataLists:
             self.outdated |= run.cells
         return True
 
-    def _check(self, container: list[Any], e: Grows) -> None:
+    def _check(self, container: list[object], e: Grows) -> None:
         """Refuse what cannot be in a Log before anything is traced for it."""
         try:
             self._items(container, self.before.get(id(container), container))
@@ -87,7 +87,7 @@ class DataLists:
                 raise e.refusal from None
             raise Unroll(found.why, e.refusal) from None
 
-    def _items(self, container: list[Any], items: list[Any]) -> list[list[Any]]:
+    def _items(self, container: list[object], items: list[object]) -> list[list[Any]]:
         """Return what is at each place of the items of a list; `Unroll` where they are unlike."""
         template = self.templates.get(id(container))
         if template is None:
@@ -116,7 +116,7 @@ class DataLists:
                 self.runs[key] = self._begin(container, self.kinds[key])
             container[:] = [self.runs[key]]
 
-    def _begin(self, container: list[Any], kinds: dict[int, Kinds]) -> ByData:
+    def _begin(self, container: list[object], kinds: dict[int, Kinds]) -> ByData:
         trace = current()
         trace.captured.refuse_change(container)
         refuse_joined_change(container)

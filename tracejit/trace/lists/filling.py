@@ -27,7 +27,7 @@ __all__ = ["Alike", "Filling", "Slots", "at_least_none", "growing_of", "located"
 _FROM_THE_FRONT = "whether an index counts from the front"
 
 
-def _place(k: Any, size: Dim) -> Dim:
+def _place(k: object, size: Dim) -> Dim:
     """Return an index of one of some items as a dim, checked at run time where not proved."""
     trace = current()
     d = trace.canonical(to_dim(k))
@@ -43,7 +43,7 @@ class Slots(Run):
 
     __slots__ = ()
 
-    def bound(self, k: Any, content: Any) -> list[Any]:
+    def bound(self, k: object, content: object) -> list[Any]:
         """Return what is in place of the items once item k is another one."""
         raise NotImplementedError
 
@@ -53,7 +53,7 @@ class Alike(Slots):
 
     __slots__ = ("content", "size")
 
-    def __init__(self, content: Any, size: Dim, where: PlaceInCode) -> None:
+    def __init__(self, content: object, size: Dim, where: PlaceInCode) -> None:
         super().__init__(where)
         self.content, self.size = content, size
 
@@ -72,7 +72,7 @@ class Alike(Slots):
         size = current().canonical(size)
         return [] if size == 0 else [Alike(self.content, size, self.where)]
 
-    def bound(self, k: Any, content: Any) -> list[Any]:
+    def bound(self, k: object, content: object) -> list[Any]:
         """Return the items before and behind item k, and another one between."""
         place = _place(k, self.count)
         return [*self.of_size(place), content, *self.of_size(self.count - place - 1)]
@@ -119,14 +119,14 @@ class _Trial(Slots):
             raise Unroll("a place in a list is read before it is filled")
         return self.sample.item(0)
 
-    def bound(self, k: Any, content: Any) -> list[Any]:
+    def bound(self, k: object, content: object) -> list[Any]:
         """Note that an iteration fills a place."""
         place = self._place(k)
         self.filled = [(p, x) for p, x in self.filled if p != place]
         self.filled.append((place, content))
         return [self]
 
-    def _place(self, k: Any) -> Dim:
+    def _place(self, k: object) -> Dim:
         place = current().canonical(to_dim(k))
         return current().canonical(place + self.count) if isinstance(place, int) and (
             place < 0) else place
@@ -136,7 +136,7 @@ class _Trial(Slots):
         raise Unroll(f"a list that it fills is used besides: {why}")
 
 
-def located(xs: Any, k: Any) -> tuple[int, Any] | None:
+def located(xs: Any, k: object) -> tuple[int, Any] | None:
     """Return the run of a list that has item k, and which of it; None where that is not proved."""
     ranges = current().builder.known
     canonical = current().canonical
@@ -217,7 +217,7 @@ class Filling(Growing):
         self._take_slots()
         return super().leave(frame, inside)
 
-    def _in_order(self, filled: list[tuple[Dim, Any]]) -> list[Any]:
+    def _in_order(self, filled: list[tuple[Dim, object]]) -> list[Any]:
         """Return the items that an iteration puts side by side, and note where they go."""
         canonical = current().canonical
         first = [self._at(place, 0) for place, _ in filled]
@@ -279,7 +279,7 @@ def at_least_none(count: Dim, why: str) -> Dim:
     return clamped if is_count is None else count if is_count else 0
 
 
-def growing_of(container: list[Any], where: PlaceInCode) -> Growing:
+def growing_of(container: list[object], where: PlaceInCode) -> Growing:
     """Return what is to be known of a list that gets items in a loop."""
     if any(isinstance(x, Alike) for x in (*container[:1], *container[-1:])):
         return Filling(container, where)

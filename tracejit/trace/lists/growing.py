@@ -31,7 +31,7 @@ Kind = tuple[tuple[Dim, ...], Kinds]
 """The shape of items, and of which kinds their numbers are."""
 
 
-def _kind_of(x: Any) -> Kind:
+def _kind_of(x: object) -> Kind:
     if isinstance(x, Stored) and not x.nest:
         return x.data.dims[1:], x.kinds
     if not is_number(x) or isinstance(x, Changing):
@@ -76,8 +76,8 @@ class Growing:
     index: Value
     index_at: Callable[[Dim], Dim]
 
-    def __init__(self, container: list[Any], where: PlaceInCode,
-                 before: list[Any] | None = None) -> None:
+    def __init__(self, container: list[object], where: PlaceInCode,
+                 before: list[object] | None = None) -> None:
         self.container, self.where = container, where
         self.before = list(container) if before is None else before
         self.front: Dim = 0
@@ -186,7 +186,7 @@ class Growing:
         if rows and self.storage is not None and self.storage.cell.value is not self.begun:
             raise Unroll("arrays in a list are written to in the loop that makes it longer")
 
-    def _store(self, front: list[Any], back: list[Any]) -> None:
+    def _store(self, front: list[object], back: list[object]) -> None:
         assert self.storage is not None
         size = len(self.first) + (self.front + self.back) * self.turn
         begin = self.front * (self.trips - self.turn)
@@ -212,7 +212,7 @@ class Growing:
             return [*self.kept, *self.first, Stored(rest, 0, self.new_kinds, self.where)]
         return [*self.kept, Stored(self.storage, 0, kinds, self.where)]
 
-    def relate(self, arrays: Sequence[Any], others: Sequence[Growing]) -> None:
+    def relate(self, arrays: Sequence[object], others: Sequence[Growing]) -> None:
         """Note the arrays of names that may be items of the list."""
         assert self.storage is not None
         mine = self.storage.cell

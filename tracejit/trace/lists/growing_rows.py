@@ -26,8 +26,8 @@ class GrowingRows(Growing):
 
     rows: Rows | None
 
-    def __init__(self, container: list[Any], where: PlaceInCode, before: list[Any],
-                 template: Any) -> None:
+    def __init__(self, container: list[object], where: PlaceInCode, before: list[object],
+                 template: object) -> None:
         has_runs = any(isinstance(x, Run) for x in before)
         items = [] if has_runs else before
         super().__init__(container, where, before if has_runs else [])
@@ -41,7 +41,7 @@ class GrowingRows(Growing):
         """Return the lists that are stored."""
         return self.columns
 
-    def _places(self, x: Any) -> list[Any]:
+    def _places(self, x: object) -> list[Any]:
         if not same_rows(x, self.template) or not all(map(is_number, places_of(x))):
             raise Unroll("a list gets items that are no tuples of numbers and arrays, all alike")
         return places_of(x)
@@ -90,7 +90,7 @@ class GrowingRows(Growing):
         return [*self.kept, Rows(runs, self.template, self.where)]
 
 
-def holds_tuples(xs: Sequence[Any]) -> bool:
+def holds_tuples(xs: Sequence[object]) -> bool:
     """Return whether some items of a list are tuples."""
     return any(isinstance(x, tuple) for x in xs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -46,7 +46,7 @@ __all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "kinds_of_i
            "refused_walk", "shape_of_item", "size_value"]
 
 
-def kinds_of_item(x: Any) -> Kinds:
+def kinds_of_item(x: object) -> Kinds:
     """Return the kinds of an item, or of those of a run; `Unroll` where they are no numbers."""
     if isinstance(x, Stored) and not x.nest and x.is_numbers:
         return x.kinds
@@ -65,7 +65,7 @@ def kinds_of_item(x: Any) -> Kinds:
     return of_one_kind(dtype_of(x), False) if dims_of(x) else kinds_of(x)
 
 
-def shape_of_item(x: Any) -> tuple[Dim, ...]:
+def shape_of_item(x: object) -> tuple[Dim, ...]:
     """Return the shape of an item, or of those of a run; data must not decide it."""
     if isinstance(x, (Stored, Grown)):
         shape = x.data.dims[1:] if isinstance(x, Stored) else x.shape
@@ -81,7 +81,7 @@ def shape_of_item(x: Any) -> tuple[Dim, ...]:
 _READ_ONLY = "writing to an array that is in a list whose length data decides"
 
 
-def _hand_over(x: Any) -> None:
+def _hand_over(x: object) -> None:
     """See to it that an array that goes to a list is not written to afterwards by another name."""
     if not isinstance(x, Tracer) or isinstance(x, Mixed) or not x.is_array:
         return
@@ -131,7 +131,7 @@ class Grown(Run):
 
     __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "shape", "size")
 
-    def __init__(self, lists: Any, container: list[Any], items: list[Any], raw: Kinds,
+    def __init__(self, lists: Any, container: list[object], items: list[object], raw: Kinds,
                  where: PlaceInCode, column: int = 0, shape: tuple[Dim, ...] = ()) -> None:
         super().__init__(where)
         self.shape = shape
@@ -308,11 +308,11 @@ class Grown(Run):
         elif not inside:
             raise IndexError("pop from empty list")
 
-    def remove(self, k: Any) -> Any:
+    def remove(self, k: object) -> Any:
         """Remove an item and return it."""
         return _removed(self, k)
 
-    def put(self, k: Any, x: Any) -> None:
+    def put(self, k: Any, x: object) -> None:
         """Replace an item by a number."""
         if self.log is None:
             raise IndexError("list assignment index out of range")
@@ -387,7 +387,7 @@ class GrownRows(Rows):
         for column, y in zip(self.columns, self._places(x), strict=True):
             column.push(y)
 
-    def _places(self, x: Any) -> list[Any]:
+    def _places(self, x: object) -> list[Any]:
         if isinstance(x, Rows) and same_rows(x.template, self.template):
             return x.columns
         if not is_row(x) or not same_rows(x, self.template):
@@ -398,16 +398,16 @@ class GrownRows(Rows):
         """Remove the last item and return it."""
         return self.row([c.pop() for c in self.columns])
 
-    def remove(self, k: Any) -> Any:
+    def remove(self, k: object) -> Any:
         """Remove an item and return it."""
         return _removed(self, k)
 
-    def put(self, k: Any, x: Any) -> None:
+    def put(self, k: Any, x: object) -> None:
         """Replace an item."""
         for column, y in zip(self.columns, self._places(x), strict=True):
             column.put(k, y)
 
-    def replace(self, parts: list[Any]) -> None:
+    def replace(self, parts: Sequence[object]) -> None:
         """Let the list have other items."""
         if parts and parts[0] is self:
             for x in plain_items(parts[1:]):
@@ -428,7 +428,7 @@ class GrownRows(Rows):
         return None if columns[0] is None else Rows(columns, self.template, self.where)
 
 
-def _removed(run: ByData, k: Any) -> Any:
+def _removed(run: ByData, k: object) -> Any:
     place = of_dim(point_index(k, run.count, 0))
     x = run.item(place)
     run.replace([run.part(slice(None, place)), run.part(slice(place + 1, None))])

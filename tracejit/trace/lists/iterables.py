@@ -35,7 +35,7 @@ class TracedIterable:
     what: str
     reverse: bool
 
-    def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], Any], what: str,
+    def __init__(self, lo: Dim, hi: Dim, item: Callable[[Any], object], what: str,
                  reverse: bool = False) -> None:
         self.lo, self.hi, self.item, self.what, self.reverse = lo, hi, item, what, reverse
         self.walks: tuple[Any, ...] = ()
@@ -62,7 +62,7 @@ class TracedIterable:
                          "Give range() the ends that the slice has")
         return self.in_turn(numbers[k])
 
-    def in_turn(self, k: Any) -> Any:
+    def in_turn(self, k: object) -> Any:
         """Return the item of iteration k, counted from 0."""
         return self.item(of_dim(self.hi - 1) - k if self.reverse else of_dim(self.lo) + k)
 
@@ -189,7 +189,7 @@ def make_enumerate(iterable: Any, start: Any = 0) -> Any:
     return Iterated(numbered)
 
 
-def as_now(x: Any) -> Any:
+def as_now(x: object) -> Any:
     """Return an array as it is now; a view stays one, as of what runs are made."""
     if not isinstance(x, Tracer) or not x.is_array or x.steps:
         return x
@@ -198,7 +198,7 @@ def as_now(x: Any) -> Any:
     return own
 
 
-def make_zip(*iterables: Any, strict: bool = False) -> Any:
+def make_zip(*iterables: object, strict: bool = False) -> Any:
     """Return `zip(*iterables)`, which ends with the shortest."""
     parts = [_counted(x) for x in iterables]
     if all(p is None for p in parts):
@@ -229,7 +229,7 @@ _FINITE = (str, bytes, dict, set, frozenset, deque, KeysView, ValuesView, ItemsV
 """What has no items by number, or guards of its own, and can be read to its end at once."""
 
 
-def _iterate(x: Any) -> Any:
+def _iterate(x: object) -> Any:
     return ABOVE.iterate(x)
 
 
@@ -257,7 +257,7 @@ def make_ndindex(*shape: Any) -> Any:
     return TracedIterable(0, product(dims), lambda k: _place_of(k, dims), "np.ndindex()")
 
 
-def make_ndenumerate(a: Any) -> Any:
+def make_ndenumerate(a: Tracer) -> Any:
     """Return `np.ndenumerate(a)`."""
     items = counted(a)
     if items is None:
@@ -271,7 +271,7 @@ def make_ndenumerate(a: Any) -> Any:
     return TracedIterable(0, product(own.dims), item, "np.ndenumerate()")
 
 
-def _place_of(k: Any, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
+def _place_of(k: object, dims: tuple[Dim, ...]) -> tuple[Any, ...]:
     """Return the index of element k in the order of C."""
     place = []
     for d in reversed(dims[1:]):

@@ -52,19 +52,19 @@ def joined(xs: Any) -> Stored | None:
         where or place_in_code())
 
 
-def is_plain_number(x: Any) -> bool:
+def is_plain_number(x: object) -> bool:
     """Return whether something is a number, and no array."""
     return is_number(x) and not isinstance(x, (np.ndarray, Changing)) and not (
         isinstance(x, Tracer) and x.is_array)
 
 
 @above
-def one_run(xs: Any) -> Stored:
+def one_run(xs: object) -> Stored:
     """Return one run for all items of a list, which are numbers, for an iterator over them."""
     return the_run(xs, "an iterator over a list of different things")
 
 
-def the_run(xs: Any, why: str) -> Stored:
+def the_run(xs: object, why: str) -> Stored:
     """Return one run of numbers for all items of a list; give the list up where there is none."""
     run = joined(xs)
     if run is None or not run.is_numbers:

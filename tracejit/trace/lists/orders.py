@@ -21,7 +21,7 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["indexable", "readable", "sort_columns"]
 
 
-def indexable(xs: Any) -> None:
+def indexable(xs: object) -> None:
     """Put the items of a list into one run, in place; refuse where they are unlike one another."""
     if not isinstance(xs, list) or _is_one_run(xs):
         return
@@ -33,7 +33,7 @@ def indexable(xs: Any) -> None:
         xs[:] = [_one_run(xs)]
 
 
-def readable(xs: Any) -> Any:
+def readable(xs: object) -> Any:
     """Return a list with the items of one in one run; an array, as it is."""
     if not isinstance(xs, (list, tuple)) or not xs or _is_one_run(xs):
         return xs
@@ -44,7 +44,7 @@ def _is_one_run(xs: Any) -> bool:
     return len(xs) == 1 and has_runs(xs)
 
 
-def _one_run(xs: Any) -> Run:
+def _one_run(xs: object) -> Run:
     where = place_in_code()
     run: Run | None = None
     if where not in current().plain_lists:
@@ -60,13 +60,13 @@ def _one_run(xs: Any) -> Run:
     return run
 
 
-def columns_of(xs: Any) -> list[list[Any]]:
+def columns_of(xs: object) -> list[list[Any]]:
     """Return what the tuples of a list have at each place."""
     places = [x.columns if isinstance(x, Rows) else places_of(x) for x in plain_items(xs)]
     return [list(column) for column in zip(*places, strict=True)]
 
 
-def _of_kinds(xs: Any, where: Any) -> Stored | None:
+def _of_kinds(xs: object, where: Any) -> Stored | None:
     """Return the numbers of a list in one run, for numbers of the kinds that it gets besides."""
     run = joined(xs)
     if run is None or not run.is_numbers:

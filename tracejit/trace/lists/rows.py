@@ -18,26 +18,26 @@ from tracejit.trace.values.tracer import Tracer
 __all__ = ["Rows", "is_row", "places_of", "same_rows"]
 
 
-def is_row(x: Any) -> bool:
+def is_row(x: object) -> bool:
     """Return whether something is a tuple of numbers, or of such tuples."""
     return isinstance(x, tuple) and len(x) > 0 and all(
         is_row(y) or (is_number(y) and not isinstance(y, np.ndarray)
                       and not (isinstance(y, Tracer) and y.is_array)) for y in x)
 
 
-def places_of(x: Any) -> list[Any]:
+def places_of(x: object) -> list[Any]:
     """Return what is at the places of a tuple, from left to right."""
     found: list[Any] = []
     map_content(found.append, x)
     return found
 
 
-def same_rows(a: Any, b: Any) -> bool:
+def same_rows(a: object, b: object) -> bool:
     """Return whether two tuples have the same places."""
     return same_structure(a, b) and _types(a) == _types(b)
 
 
-def _types(x: Any) -> Any:
+def _types(x: object) -> Any:
     return [type(x), *map(_types, x)] if isinstance(x, tuple) else None
 
 
@@ -54,7 +54,7 @@ class Rows(Run):
         super().__init__(where)
         self.columns, self.template = list(columns), template
 
-    def row(self, places: Sequence[Any]) -> Any:
+    def row(self, places: Sequence[object]) -> Any:
         """Return an item that has these things at its places."""
         rest = iter(places)
         return map_content(lambda _: next(rest), self.template)

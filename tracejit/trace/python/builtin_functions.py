@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 from types import UnionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,6 +69,9 @@ from tracejit.trace.values.python_numbers import python_int, require, rounded, s
 from tracejit.trace.values.text import write
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, of_dim, tracer_of
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__: list[str] = []
 
 
@@ -92,7 +95,7 @@ def _length(x: Any) -> Any:
     return len(x)
 
 
-def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
+def _fold(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
     """`max(a, b)` and `max(array)`; the first of several equal ones wins, as in Python."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -119,14 +122,14 @@ def _fold(ufunc: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _holds_rows(xs: Any) -> bool:
+def _holds_rows(xs: object) -> bool:
     """Return whether a list has tuples with traced numbers in them."""
     return isinstance(xs, (list, tuple)) and any(
         isinstance(x, Rows) or (isinstance(x, tuple) and holds_traced(x)) for x in xs)
 
 
-def _extreme_by_key(ufunc: Any, plain: Callable[..., Any], items: Any, *, key: Any = None,
-                    **default: Any) -> Any:
+def _extreme_by_key(ufunc: np.ufunc, plain: Callable[..., object], items: Any, *, key: Any = None,
+                    **default: object) -> Any:
     """Return the largest or smallest item by a key: Python's own where no key is traced."""
     items = tuple(items) if is_iterator(items) else items
     if isinstance(items, (list, tuple, range)) and not has_runs(items) and key is not None:
@@ -141,7 +144,7 @@ def _extreme_by_key(ufunc: Any, plain: Callable[..., Any], items: Any, *, key: A
                                           items, key, *default.values()), {})
 
 
-def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
+def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
     if all(isinstance(v, (int, SymInt)) and not isinstance(v, bool) for v in (x, y)):
         fn = maximum if ufunc is np.maximum else minimum
         left, right = (v.dim if isinstance(v, SymInt) else v for v in (x, y))
@@ -164,7 +167,7 @@ def _weak_pair(ufunc: Any, x: Any, y: Any) -> Any:
     return result
 
 
-def _mixed_pair(ufunc: Any, x: Any, y: Any) -> Any:
+def _mixed_pair(ufunc: np.ufunc, x: object, y: Any) -> Any:
     """Return the larger or smaller of two numbers, which is of the kind of either."""
     kinds = united(kinds_of(x), kinds_of(y))
     mixed = x if isinstance(x, Mixed) else y
@@ -175,7 +178,7 @@ def _mixed_pair(ufunc: Any, x: Any, y: Any) -> Any:
     return Mixed(FUNCTIONS[np.where](other, b, a), kinds, mixed.tell_apart)
 
 
-def _sum(iterable: Any, start: Any = 0) -> Any:
+def _sum(iterable: object, start: Any = 0) -> Any:
     if isinstance(iterable, Tracer) and iterable.dims:
         dtype = iterable.dtype if iterable.dtype.kind in "iu" else None  # as adding them one by one
         return start + FUNCTIONS[np.sum](iterable, axis=0, dtype=dtype)
@@ -188,7 +191,7 @@ def _sum(iterable: Any, start: Any = 0) -> Any:
     return note_new(builtins.sum(items, start), (start, *items))
 
 
-def _fsum(iterable: Any) -> Any:
+def _fsum(iterable: object) -> Any:
     """Add floats up, what each addition rounds off beside: T. Ogita, S. Rump, S. Oishi, 2005."""
     if isinstance(iterable, Tracer):
         raise refuse("math.fsum of an array cannot be captured", "Use np.sum, or a list of numbers")
@@ -221,7 +224,7 @@ def _require_scalar(x: Tracer) -> None:
         raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
 
 
-def _int(x: Any = 0, *args: Any) -> Any:
+def _int(x: Any = 0, *args: object) -> Any:
     if isinstance(x, Tracer):
         _require_scalar(x)
         return python_int(x)
@@ -278,7 +281,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
     return result if ndigits is not None else _int(result)
 
 
-def _isinstance(x: Any, kinds: Any) -> bool:
+def _isinstance(x: object, kinds: Any) -> bool:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
     if not isinstance(x, (Tracer, SymInt)):
         with watched():
@@ -289,7 +292,7 @@ def _isinstance(x: Any, kinds: Any) -> bool:
         k.__module__.partition(".")[0] == "tracejit" and isinstance(x, k)) for k in _classes(kinds))
 
 
-def _is_kind(cls: type, kinds: Any, answer: bool) -> bool:
+def _is_kind(cls: type, kinds: object, answer: bool) -> bool:
     """Return whether something is of a kind, under guards on what decides that."""
     for kind in _classes(kinds) if type(kinds).__module__ != "typing" else ():
         if not current().captured.is_kind(cls, kind):
@@ -303,7 +306,7 @@ def _issubclass(cls: type, kinds: Any) -> bool:
     return _is_kind(cls, kinds, answer)
 
 
-def _classes(kinds: Any) -> Iterator[type]:
+def _classes(kinds: object) -> Iterator[type]:
     """Yield the classes that `isinstance` asks about: of tuples in tuples, and `int | float`."""
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if isinstance(kind, (tuple, UnionType)):
@@ -314,12 +317,12 @@ def _classes(kinds: Any) -> Iterator[type]:
             raise TypeError("isinstance() arg 2 must be a type, a tuple of types, or a union")
 
 
-def _type(x: Any, *more: Any, **keywords: Any) -> type:
+def _type(x: object, *more: object, **keywords: object) -> type:
     return type(x, *more, **keywords) if more else type_of(x)
 
 
 def _text(make: Callable[..., str]) -> Callable[..., str]:
-    def function(*args: Any, **kwargs: Any) -> str:
+    def function(*args: object, **kwargs: object) -> str:
         for x in args:
             read_unseen(x)
             read_deeply(x)
@@ -330,7 +333,7 @@ def _text(make: Callable[..., str]) -> Callable[..., str]:
 
 
 def _list_of(kind: type) -> Callable[..., Any]:
-    def function(*args: Any, **items: Any) -> Any:
+    def function(*args: Any, **items: object) -> Any:
         if len(args) == 1 and kind in (list, tuple):
             found = list_making.list_from(args[0])
             if found is not None:
@@ -345,7 +348,7 @@ def _list_of(kind: type) -> Callable[..., Any]:
     return function
 
 
-def _items(x: Any) -> Any:
+def _items(x: object) -> Any:
     """Return what a builtin iterates over, where Python would call a user's method for it."""
     if isinstance(x, (TracedIterable, Iterated)):
         found = list_making.list_from(x)
@@ -355,16 +358,16 @@ def _items(x: Any) -> Any:
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
 
 
-def _by_method(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _by_method(plain: Callable[..., object], name: str) -> Callable[..., Any]:
     """Return a builtin that calls the method of a user's class which stands for it."""
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args: object, **kwargs: object) -> Any:
         method = special_method(args[0], name) if args else None
         return plain(*args, **kwargs) if method is None else method(*args, **kwargs)
 
     return function
 
 
-def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
+def _pow(base: object, exp: object, mod: Any = None) -> Any:
     """Return a power; one modulo a number is of Python ints, which have to be known."""
     if mod is None:
         return binary("Pow", base, exp)
@@ -378,7 +381,7 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> Any:
                  for x in operands))
 
 
-def _hash(x: Any) -> int:
+def _hash(x: object) -> int:
     """Return a hash: of an int that is known, for what else is traced there is none."""
     if isinstance(x, Tracer):
         if x.is_array:
@@ -388,7 +391,7 @@ def _hash(x: Any) -> int:
     return int(call_natively(hash, (x,), {}))
 
 
-def _id(x: Any) -> int:
+def _id(x: object) -> int:
     """Return the identity of an object; refuse that of what stands for one of the caller's."""
     captured = current().captured
     if isinstance(x, TracedOperand) or id(x) in captured.given or id(x) in captured.copies:
@@ -397,34 +400,34 @@ def _id(x: Any) -> int:
     return int(call_natively(id, (x,), {}))
 
 
-def _is(a: Any, b: Any) -> Any:
+def _is(a: object, b: object) -> Any:
     return compare("Is", a, b)
 
 
-def _is_not(a: Any, b: Any) -> Any:
+def _is_not(a: object, b: object) -> Any:
     return compare("IsNot", a, b)
 
 
-def _iter(x: Any, *sentinel: Any) -> Any:
+def _iter(x: object, *sentinel: Any) -> Any:
     return call_natively(iter, (x, *sentinel), {}) if sentinel else iterate(x)
 
 
-def _next(iterator: Any, *default: Any) -> Any:
+def _next(iterator: object, *default: object) -> Any:
     return call_natively(next, (iterator, *default), {})
 
 
-def _divmod(x: Any, y: Any) -> Any:
+def _divmod(x: object, y: Any) -> Any:
     if isinstance(x, TracedOperand) or isinstance(y, TracedOperand):
         return x // y, x % y
     return divmod(x, y)
 
 
-def _any(iterable: Any) -> Any:
+def _any(iterable: object) -> Any:
     items = _items(iterable)
     return _bool(list_functions.any_item(items) if has_runs(items) else any_of(items))
 
 
-def _all(iterable: Any) -> Any:
+def _all(iterable: object) -> Any:
     items = _items(iterable)
     return _bool(list_functions.every_item(items) if has_runs(items) else _each_of(items))
 
@@ -439,7 +442,7 @@ def _each_of(iterable: Any) -> Any:
     return result
 
 
-def _map(fn: Any, *xs: Any) -> Any:
+def _map(fn: Callable[..., object], *xs: object) -> Any:
     if any(isinstance(x, (Tracer, TracedIterable, Iterated)) or has_runs(x) for x in xs):
         zipped = counted(make_zip(*xs))
         assert zipped is not None
@@ -448,7 +451,7 @@ def _map(fn: Any, *xs: Any) -> Any:
     return (call_function(fn, items, {}) for items in zip(*xs, strict=False))
 
 
-def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
+def _sorted(xs: object, *, key: object = None, reverse: object = False) -> Any:
     found = _list_of(list)(xs) if isinstance(xs, Tracer) else _items(xs)
     if has_runs(found):
         if key is not None or list_runs.joined(found) is None:
@@ -461,7 +464,7 @@ def _sorted(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
     return call_natively(sorted, (found,), {"key": key, "reverse": reverse})
 
 
-def _sorted_items(items: list[Any], key: Any, reverse: Any) -> list[Any]:
+def _sorted_items(items: list[object], key: Any, reverse: object) -> list[Any]:
     """Sort items of which Python knows how many there are: itself, where no key is traced."""
     keys = items if key is None else [call_function(key, (x,), {}) for x in items]
     if any(map(holds_traced, keys)):
@@ -473,7 +476,7 @@ def _sorted_items(items: list[Any], key: Any, reverse: Any) -> list[Any]:
     return note_made([items[k] for k in order])  # type: ignore[no-any-return]
 
 
-def _fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
+def _fromiter(iterable: object, dtype: npt.DTypeLike, count: int = -1) -> Any:
     """Return the items of an iterable as an array."""
     items = _list_of(list)(iterable)
     if any(isinstance(x, (list, tuple)) or (isinstance(x, Tracer) and x.dims) or (
@@ -482,13 +485,13 @@ def _fromiter(iterable: Any, dtype: Any, count: int = -1) -> Any:
     return FUNCTIONS[np.array](items if count == -1 else items[:count], dtype=dtype)
 
 
-def _reduce(fn: Any, xs: Any, *start: Any) -> Any:
+def _reduce(fn: Callable[..., object], xs: object, *start: object) -> Any:
     items = _items(xs)
     return functools.reduce(lambda a, b: call_function(fn, (a, b), {}),
                             list_functions.items_of(items) if has_runs(items) else items, *start)
 
 
-def _getattr(owner: Any, name: str, *default: Any) -> Any:
+def _getattr(owner: object, name: str, *default: object) -> Any:
     """Read an attribute by its name, as `owner.name` does."""
     if isinstance(owner, TracedOperand):
         return default[0] if default and not _hasattr(owner, name) else (
@@ -501,7 +504,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
         return default[0]
 
 
-def _hasattr(owner: Any, name: str) -> bool:
+def _hasattr(owner: object, name: str) -> bool:
     """Return whether something has an attribute; reading it is what Python does, too."""
     if isinstance(owner, TracedOperand):
         return hasattr(type_of(owner), name)  # a number has no length, and Python's no shape
@@ -514,7 +517,7 @@ def _hasattr(owner: Any, name: str) -> bool:
     return True
 
 
-def _vars(*owner: Any) -> Any:
+def _vars(*owner: object) -> Any:
     return read_attribute(owner[0], "__dict__")
 
 METHODS["tolist"] = list_making.nested_list

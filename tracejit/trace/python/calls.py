@@ -73,7 +73,8 @@ _ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np
 
 
 @above
-def call_function(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_function(fn: Callable[..., object], args: tuple[object, ...],
+                  kwargs: dict[str, Any]) -> Any:
     """Call a function from captured code."""
     asked = current().captured.asked(fn, args, kwargs)
     if asked is not NotImplemented:
@@ -167,7 +168,7 @@ _SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns)
 """The functions that do not look at how long a list is, or know."""
 
 
-def _is_users(fn: Any) -> bool:
+def _is_users(fn: Callable[..., object]) -> bool:
     """Return whether a call only hands its arguments on to captured code."""
     if any(fn is f for f in _SHOWS):
         return True
@@ -185,12 +186,13 @@ def _is_users(fn: Any) -> bool:
             getattr(fn, "__self__", None), (dict, set)) and fn.__name__ != "update")
 
 
-def _refuse_runs(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+def _refuse_runs(fn: Callable[..., object], args: tuple[object, ...],
+                 kwargs: dict[str, object]) -> NoReturn:
     xs = next(x for x in (*args, *kwargs.values()) if holds_runs(x))
     list_runs.give_up(xs, f"{getattr(fn, '__name__', 'a function')}() of a list")
 
 
-def _call_list_method(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_list_method(fn: Any, args: tuple[object, ...], kwargs: dict[str, Any]) -> Any:
     """Call a method of a list, or with a list, of which a size says how long it is."""
     owner, name = fn.__self__, fn.__name__
     method = list_items.METHODS.get(name)
@@ -204,14 +206,14 @@ def _call_list_method(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return method(owner, *args, **kwargs)
 
 
-def holds_traced(x: Any) -> bool:
+def holds_traced(x: object) -> bool:
     """Return whether an argument is traced or is a list or tuple with something traced in it."""
     if isinstance(x, (list, tuple, *_LIKE_LISTS)):
         return any(map(holds_traced, x))
     return isinstance(x, (TracedOperand, TracedIterable, Run))
 
 
-def type_of(x: Any) -> type:
+def type_of(x: object) -> type:
     """Return `type(x)`; for what is traced, the type of what it stands for."""
     if isinstance(x, SymInt):
         return int
@@ -227,7 +229,7 @@ def type_of(x: Any) -> type:
 _DISPATCHING = vars(functools)["singledispatch"](print).__code__
 
 
-def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Call a Python function, captured if it is a user's and has a source."""
     if fn.__code__ is _DISPATCHING and args:
         return call_function(current().captured.dispatched(fn, type_of(args[0])), args, kwargs)
@@ -248,7 +250,7 @@ def _call_python(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 @contextmanager
-def _recursion(code: CodeType, args: tuple[Any, ...]) -> Iterator[None]:
+def _recursion(code: CodeType, args: tuple[object, ...]) -> Iterator[None]:
     """Bound a recursion of which every level is in a region of its own.
 
     Where sizes are not known, an array that gets smaller has sizes that get longer and longer: the
@@ -269,7 +271,7 @@ def _recursion(code: CodeType, args: tuple[Any, ...]) -> Iterator[None]:
         levels.pop()
 
 
-def captured_function(fn: Any) -> Callable[..., Any] | None:
+def captured_function(fn: object) -> Callable[..., Any] | None:
     """Return a user's Python function with its control flow captured; None for any other."""
     if not isinstance(fn, FunctionType):
         return None
@@ -277,7 +279,7 @@ def captured_function(fn: Any) -> Callable[..., Any] | None:
     return None if new is fn and rewritten_source(fn.__code__) is None else new
 
 
-def _call_ufunc(fn: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_ufunc(fn: np.ufunc, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     if fn not in UFUNCS and fn not in COMPOSITES and (capture := foreign_capture(fn)) is not None:
         return naming(capture)(*args, **kwargs)
     return fn(*(lift(a) if isinstance(a, (list, tuple)) else a for a in args), **kwargs)
@@ -317,10 +319,10 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     return rewritten
 
 
-def _or_plain(capture: Callable[..., Any], fn: Callable[..., Any]) -> Callable[..., Any]:
+def _or_plain(capture: Callable[..., object], fn: Callable[..., object]) -> Callable[..., Any]:
     """Capture a call on traced values; leave one on plain values alone."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         traced = any(map(holds_traced, args)) or any(map(holds_traced, kwargs.values()))
         return naming(capture)(*args, **kwargs) if traced else fn(*args, **kwargs)
 
@@ -340,7 +342,7 @@ def _is_standard(file: str) -> bool:
     return installed or file.startswith("<frozen")
 
 
-def _impure(fn: Any, seeded: bool = False) -> Exception:
+def _impure(fn: Callable[..., object], seeded: bool = False) -> Exception:
     name = public_name(fn)
     if seeded:
         return refuse(f"{name} of a seed gives the same numbers at every call, and drawing random "
@@ -370,12 +372,12 @@ _IDENTIFIES = (callable, id, isinstance, issubclass, print, type)
 """Those of them that do not look at what an object holds."""
 
 
-def _looks(fn: Any) -> bool:
+def _looks(fn: Callable[..., object]) -> bool:
     return any(fn is f for f in _LOOKS)
 
 
-def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any, ...],
-                      kwargs: dict[str, Any]) -> Any:
+def _call_replacement(fn: Callable[..., object], replacement: Callable[..., object],
+                      args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     if _looks(fn):
         return replacement(*args, **kwargs)
     call = functools.update_wrapper(naming(replacement), fn)  # refusals name it
@@ -383,7 +385,8 @@ def _call_replacement(fn: Any, replacement: Callable[..., Any], args: tuple[Any,
     return note_made(result) if is_iterator(result) else result
 
 
-def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced: bool) -> Any:
+def _call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+                  traced: bool) -> Any:
     owner = getattr(fn, "__self__", None)
     name = fn.__name__
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
@@ -407,7 +410,7 @@ def _call_builtin(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], traced
     return call_natively(fn, args, kwargs)
 
 
-def _put(xs: list[Any], items: list[Any]) -> None:
+def _put(xs: list[object], items: list[object]) -> None:
     """Give a list other items, as many as it has."""
     for k, x in enumerate(items):
         before_change(xs, k)
@@ -417,7 +420,7 @@ def _put(xs: list[Any], items: list[Any]) -> None:
 _ITEM_METHODS = ("get", "__getitem__")
 
 
-def _item_of_namespace(names: Any, key: Any, *default: Any) -> Any:
+def _item_of_namespace(names: object, key: object, *default: object) -> Any:
     """Return an item of a module's dict, or the default."""
     try:
         return current().captured.item(names, key)
@@ -425,7 +428,8 @@ def _item_of_namespace(names: Any, key: Any, *default: Any) -> Any:
         return default[0] if default else None
 
 
-def call_natively(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_natively(fn: Callable[..., object], args: tuple[object, ...],
+                  kwargs: dict[str, object]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
     args = tuple(map(_captured, args))
     kwargs = {name: _captured(_called_back(x) if name == "key" else x)
@@ -478,7 +482,7 @@ _MOVES = {
 """The methods of containers that move what they hold, and call nothing of it."""
 
 
-def _moves(fn: Any) -> bool:
+def _moves(fn: Callable[..., object]) -> bool:
     """Return whether a call asks nothing of the objects that are in its arguments."""
     owner = getattr(fn, "__self__", None)
     if isinstance(owner, tuple(_MOVES)):
@@ -487,18 +491,18 @@ def _moves(fn: Any) -> bool:
     return any(fn is f for f in (*_IDENTIFIES, len, iter, getattr, hasattr, setattr, delattr))
 
 
-def _called_back(x: Any) -> Any:
+def _called_back(x: object) -> Any:
     """Return what native code calls back as a function that is captured."""
     if isinstance(x, (MethodType, functools.partial)):
         return lambda *args: call_function(x, args, {})
     return x
 
 
-def _captured(x: Any) -> Any:
+def _captured(x: object) -> Any:
     return convert(x) if isinstance(x, FunctionType) else x
 
 
-def _are_seeds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def _are_seeds(args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
     """Return whether a generator of random numbers is made of a seed."""
     return any(x is not None for x in (*args, *kwargs.values()))
 
@@ -506,7 +510,7 @@ def _are_seeds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 # --- classes and objects ------------------------------------------------------------------------
 
 
-def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Make an object; its Python `__init__` is captured like any function."""
     init = cls.__init__
     if is_followed(cls):
@@ -533,7 +537,7 @@ def _make_instance(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     return call_natively(cls, args, kwargs)
 
 
-def _scalar_of_numpy(cls: type, x: Any) -> Any:
+def _scalar_of_numpy(cls: type, x: object) -> Any:
     """Return `np.float64(x)` and the like: of Python's numbers by `float` or `int`, which raise."""
     own = dtype_of(x).kind
     if own == "c" and np.dtype(cls).kind in "iuf" and is_weak(x):
@@ -544,7 +548,8 @@ def _scalar_of_numpy(cls: type, x: Any) -> Any:
     return cast(x, cls)
 
 
-def _call_object(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_object(fn: Callable[..., object], args: tuple[object, ...],
+                 kwargs: dict[str, object]) -> Any:
     call = current().captured.entry(fn, "__call__")
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         return _call_python(call, (fn, *args), kwargs)

@@ -46,12 +46,12 @@ __all__ = ["any_item", "concatenated", "contains", "equal", "every_item", "extre
 # --- operators ----------------------------------------------------------------------------------
 
 
-def concatenated(a: Any, b: Any) -> Any:
+def concatenated(a: Any, b: object) -> Any:
     """Return `a + b` of two lists, or two tuples."""
     return note_made(type(a)([*copies(a), *copies(b)]))
 
 
-def equal(a: Any, b: Any) -> Any:
+def equal(a: object, b: object) -> Any:
     """Return `a == b` of two lists, or two tuples."""
     if a is b:
         return True
@@ -70,14 +70,14 @@ def equal(a: Any, b: Any) -> Any:
     return tracer_of(result.value, weak=True)
 
 
-def contains(xs: Any, x: Any) -> Any:
+def contains(xs: Any, x: object) -> Any:
     """Return `x in xs`."""
     if not is_plain_number(x):
         give_up(xs, "looking for something in a list")
     return tracer_of(FUNCTIONS[np.any](where_equal(xs, x, "looking in a list")).value, weak=True)
 
 
-def is_true(xs: Any) -> Any:
+def is_true(xs: object) -> Any:
     """Return whether a list has items."""
     return as_condition(size_of(xs))
 
@@ -97,7 +97,7 @@ def items_of(xs: Any) -> Iterator[Any]:
             yield p.item(k)
 
 
-def unpacked(xs: Any, count: int) -> tuple[Any, ...]:
+def unpacked(xs: object, count: int) -> tuple[Any, ...]:
     """Return what an assignment to several names unpacks."""
     from tracejit.trace.values.equations import same_dim
 
@@ -109,7 +109,7 @@ def unpacked(xs: Any, count: int) -> tuple[Any, ...]:
     return tuple(get_item(xs, k) for k in range(count))
 
 
-def total(xs: Any, start: Any, add: Callable[[Any, Any], Any]) -> Any:
+def total(xs: object, start: object, add: Callable[[object, object], object]) -> Any:
     """Return `sum(xs, start)`."""
     result = start
     for p in plain_items(xs):
@@ -161,7 +161,7 @@ def _mixed_total(run: Stored) -> Any:
     return Mixed(FUNCTIONS[np.sum](run.data), kinds, run.tell_apart)
 
 
-def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
+def extreme(xs: Any, ufunc: np.ufunc, pair: Callable[[object, object], object]) -> Any:
     """Return `max(xs)`, or `min(xs)`."""
     fold = FUNCTIONS[np.max if ufunc is np.maximum else np.min]
     found = []
@@ -178,22 +178,22 @@ def extreme(xs: Any, ufunc: Any, pair: Callable[[Any, Any], Any]) -> Any:
     return functools.reduce(pair, found)
 
 
-def any_item(xs: Any) -> Any:
+def any_item(xs: object) -> Any:
     """Return `any(xs)`."""
     return FUNCTIONS[np.any](the_run(xs, "any() of a list").data)
 
 
-def every_item(xs: Any) -> Any:
+def every_item(xs: object) -> Any:
     """Return `all(xs)`."""
     return FUNCTIONS[np.all](the_run(xs, "all() of a list").data)
 
 
-def ordered(xs: Any, key: Any, reverse: Any) -> list[Any]:
+def ordered(xs: object, key: object, reverse: object) -> list[Any]:
     """Return `sorted(xs, key=key, reverse=reverse)`."""
     return note_made([sorted_run(xs, key, reverse)])  # type: ignore[no-any-return]
 
 
-def sorted_floats(xs: Any, reverse: Any = False) -> list[Any] | None:
+def sorted_floats(xs: object, reverse: object = False) -> list[Any] | None:
     """Return the items of a list or tuple of floats, some of them traced, in order; else None."""
     if not isinstance(xs, (list, tuple)) or not any(isinstance(x, (Tracer, Mixed)) for x in xs):
         return None

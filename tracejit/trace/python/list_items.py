@@ -59,7 +59,7 @@ __all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "item_of_a_gro
 # --- items and slices ---------------------------------------------------------------------------
 
 
-def get_item(xs: Any, key: Any) -> Any:
+def get_item(xs: Any, key: object) -> Any:
     """Return `xs[key]`."""
     if isinstance(key, slice):
         return note_made(type(xs)(cut(xs, key)))
@@ -67,7 +67,7 @@ def get_item(xs: Any, key: Any) -> Any:
     return run if k is None else run.item(k)
 
 
-def item_of_a_growing_list(xs: list[Any], key: SymInt) -> Any:
+def item_of_a_growing_list(xs: list[object], key: SymInt) -> Any:
     """Return an item of a list that may get longer in the loop around; None where it does not."""
     trace = current()
     frame = next((f for f in reversed(trace.frames) if f.kind == "loop"), None)
@@ -85,7 +85,7 @@ def item_of_a_growing_list(xs: list[Any], key: SymInt) -> Any:
     return Stored(array_of(xs), 0, kinds, ()).item(key)
 
 
-def _located(xs: Any, key: Any) -> tuple[Any, Any]:
+def _located(xs: Any, key: object) -> tuple[Any, Any]:
     """Return the run that has an item, and which of it; or the item and None."""
     place = _place(xs, key)
     place = _settled_place(xs, place)
@@ -107,7 +107,7 @@ def _index(key: Any) -> Any:
     return of_dim(to_dim(key)) if isinstance(key, (Tracer, SymInt)) else operator.index(key)
 
 
-def _place(xs: Any, key: Any) -> Any:
+def _place(xs: Any, key: object) -> Any:
     """Return the place of an item in the Python list, or that of a run and which it is of it.
 
     None where that is not known.
@@ -137,7 +137,7 @@ def _place(xs: Any, key: Any) -> Any:
     raise IndexError("list index out of range")
 
 
-def _settled_place(xs: Any, place: Any) -> Any:
+def _settled_place(xs: Any, place: object) -> Any:
     """Return the place of a single item as an int; the run will tell whether there is one."""
     if isinstance(place, tuple) and not isinstance(xs[place[0]], Run):
         point_index(place[1], 1, 0)
@@ -145,7 +145,7 @@ def _settled_place(xs: Any, place: Any) -> Any:
     return place
 
 
-def _has_more_than(count: Dim, rest: int, xs: Any) -> Any:
+def _has_more_than(count: Dim, rest: int, xs: object) -> Any:
     """Return whether a run has an item; of things unlike one another, a guard decides on it."""
     found = of_dim(count) > rest
     if isinstance(found, bool):
@@ -173,7 +173,7 @@ def cut(xs: Any, key: slice) -> list[Any]:
     return [the_run(xs, "a slice of a list of different things").part(slice(start, stop, step))]
 
 
-def _trimmed(parts: list[Any], start: int, stop: int | None) -> list[Any] | None:
+def _trimmed(parts: list[object], start: int, stop: int | None) -> list[Any] | None:
     """Return the parts between two ends, where it is known what they cut off; else None."""
     if start < 0 or (stop is not None and stop >= 0):
         return None
@@ -186,7 +186,7 @@ def _trimmed(parts: list[Any], start: int, stop: int | None) -> list[Any] | None
     return parts
 
 
-def _without(part: Any, end: int, many: int) -> tuple[list[Any], int] | None:
+def _without(part: object, end: int, many: int) -> tuple[list[Any], int] | None:
     """Return a part of a list without items at an end, and how many are still to be left out."""
     if not isinstance(part, Run):
         return [], many - 1
@@ -198,7 +198,7 @@ def _without(part: Any, end: int, many: int) -> tuple[list[Any], int] | None:
     return [part.part(slice(many, None) if end == 0 else slice(None, -many))], 0
 
 
-def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
+def set_item(xs: list[Any], key: object, content: Any) -> int | None:
     """Carry out `xs[key] = content`, or return the place of the single item that is to be set."""
     if isinstance(key, slice):
         _assign_slice(xs, key, content)
@@ -229,7 +229,7 @@ def set_item(xs: list[Any], key: Any, content: Any) -> int | None:
     return None
 
 
-def _writing(xs: Any) -> None:
+def _writing(xs: object) -> None:
     """Note that items of a list are about to change."""
     trace = current()
     trace.changed_lists[id(xs)] = xs
@@ -239,7 +239,7 @@ def _writing(xs: Any) -> None:
         raise Unroll("a list is bound to one after another, and its items are changed as well")
 
 
-def _put(run: Stored, k: Any, content: Any) -> None:
+def _put(run: Stored, k: object, content: Any) -> None:
     if isinstance(content, np.ndarray):
         content = lift(content)
     if not is_number(content) or isinstance(content, Changing):
@@ -261,7 +261,7 @@ def _put(run: Stored, k: Any, content: Any) -> None:
         run.data[k] = number_of(content)
 
 
-def _put_array(run: Stored, k: Any, content: Tracer) -> None:
+def _put_array(run: Stored, k: object, content: Tracer) -> None:
     """Store an array that nothing else holds; the list does not know it by another name."""
     canonical = current().canonical
     if len(content.dims) != run.data.ndim - 1 or any(
@@ -275,7 +275,7 @@ def _put_array(run: Stored, k: Any, content: Tracer) -> None:
     run.data[k] = content
 
 
-def _assign_slice(xs: list[Any], key: slice, content: Any) -> None:
+def _assign_slice(xs: list[object], key: slice, content: Any) -> None:
     """Carry out `xs[a:b] = content`."""
     if key.step not in (None, 1):
         give_up(xs, "assigning to a slice with a step")
@@ -289,7 +289,7 @@ def _assign_slice(xs: list[Any], key: slice, content: Any) -> None:
     _change(xs, [*before, *new, *after], "assigning to a slice of a list")
 
 
-def delete_item(xs: list[Any], key: Any) -> None:
+def delete_item(xs: list[object], key: object) -> None:
     """Carry out `del xs[key]`."""
     if isinstance(key, slice):
         _assign_slice(xs, key, [])
@@ -322,7 +322,7 @@ def refuse_unknown_identity(a: Any, b: Any) -> None:
 # --- changes of length --------------------------------------------------------------------------
 
 
-def _change(xs: list[Any], parts: list[Any], what: str) -> None:
+def _change(xs: list[object], parts: list[Any], what: str) -> None:
     """Give a list other items, more or fewer."""
     if xs and isinstance(xs[0], ByData):
         xs[0].replace(parts)
@@ -344,12 +344,12 @@ def _change(xs: list[Any], parts: list[Any], what: str) -> None:
     xs[:] = parts
 
 
-def replace_items(xs: list[Any], new: list[Any]) -> None:
+def replace_items(xs: list[object], new: list[object]) -> None:
     """Give a list the items of another one."""
     _change(xs, new, "a change of a list's length")
 
 
-def _items_to_add(content: Any) -> list[Any]:
+def _items_to_add(content: object) -> list[Any]:
     found = list_from(content)
     if found is not None:
         return found
@@ -360,19 +360,19 @@ def _items_to_add(content: Any) -> list[Any]:
     return list(content)
 
 
-def _append(xs: list[Any], x: Any) -> None:
+def _append(xs: list[object], x: object) -> None:
     if xs and isinstance(xs[0], ByData):
         xs[0].push(x)
         return
     _change(xs, [*xs, x], "list.append()")
 
 
-def extend(xs: list[Any], content: Any) -> None:
+def extend(xs: list[object], content: object) -> None:
     """Carry out `xs.extend(content)`."""
     _change(xs, [*xs, *_items_to_add(content)], "list.extend()")
 
 
-def _insert(xs: list[Any], k: Any, x: Any) -> None:
+def _insert(xs: list[object], k: Any, x: object) -> None:
     if xs and isinstance(xs[0], ByData):
         xs[0].replace([xs[0].part(slice(None, k)), x, xs[0].part(slice(k, None))])
         return
@@ -381,7 +381,7 @@ def _insert(xs: list[Any], k: Any, x: Any) -> None:
     _change(xs, [*before, x, *after], "list.insert()")
 
 
-def _pop(xs: list[Any], k: Any = -1) -> Any:
+def _pop(xs: list[object], k: Any = -1) -> Any:
     if xs and isinstance(xs[0], ByData) and isinstance(k, int) and k == -1:
         return xs[0].pop()
     if xs and isinstance(xs[0], ByData):
@@ -412,19 +412,19 @@ def _pop(xs: list[Any], k: Any = -1) -> Any:
     return x
 
 
-def _reverse(xs: list[Any]) -> None:
+def _reverse(xs: list[object]) -> None:
     _change(xs, cut(xs, slice(None, None, -1)), "list.reverse()")
 
 
-def _clear(xs: list[Any]) -> None:
+def _clear(xs: list[object]) -> None:
     _change(xs, [], "list.clear()")
 
 
-def _copy(xs: list[Any]) -> list[Any]:
+def _copy(xs: list[object]) -> list[Any]:
     return note_made(copies(xs))  # type: ignore[no-any-return]
 
 
-def sorted_run(xs: Any, key: Any, reverse: Any) -> Run:
+def sorted_run(xs: object, key: object, reverse: object) -> Run:
     """Return the items of a list in order, as NumPy sorts them."""
     if key is not None or not isinstance(reverse, (bool, int)):
         give_up(xs, "sorting by a key")
@@ -433,7 +433,7 @@ def sorted_run(xs: Any, key: Any, reverse: Any) -> Run:
     return run.part(slice(None, None, -1)) if reverse else run
 
 
-def _sort(xs: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+def _sort(xs: list[object], *, key: object = None, reverse: object = False) -> None:
     if key is not None or joined(xs) is None:
         _change(xs, ABOVE.call_function(sorted, (xs,), {"key": key, "reverse": reverse}),
                 "list.sort()")
@@ -441,7 +441,7 @@ def _sort(xs: list[Any], *, key: Any = None, reverse: Any = False) -> None:
         _change(xs, [sorted_run(xs, key, reverse)], "list.sort()")
 
 
-def where_equal(xs: list[Any], x: Any, why: str) -> Tracer:
+def where_equal(xs: list[object], x: object, why: str) -> Tracer:
     """Return where the items of a list are equal to something."""
     one = the_run(xs, why)
     if not is_plain_number(x):
@@ -449,7 +449,7 @@ def where_equal(xs: list[Any], x: Any, why: str) -> Tracer:
     return FUNCTIONS[np.atleast_1d](one.data == x)  # type: ignore[no-any-return]
 
 
-def _position(xs: list[Any], x: Any, *bounds: Any) -> Any:
+def _position(xs: list[object], x: object, *bounds: object) -> Any:
     if bounds:
         give_up(xs, "list.index() within bounds")
     found = where_equal(xs, x, "list.index()")
@@ -458,7 +458,7 @@ def _position(xs: list[Any], x: Any, *bounds: Any) -> Any:
     return SymInt(cast(FUNCTIONS[np.argmax](found), np.int64).value.dim)
 
 
-def _count(xs: list[Any], x: Any) -> Any:
+def _count(xs: list[object], x: object) -> Any:
     found = FUNCTIONS[np.sum](where_equal(xs, x, "list.count()"), dtype=np.int64)
     return SymInt(found.value.dim)
 

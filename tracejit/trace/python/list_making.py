@@ -53,7 +53,7 @@ from tracejit.trace.values.tracer import SymInt, Tracer, of_dim, scalar_of, trac
 __all__ = ["filled", "list_from", "list_of", "nested_list", "repeated"]
 
 
-def list_of(items: TracedIterable, element: Callable[[Any], Any]) -> list[Any]:
+def list_of(items: TracedIterable, element: Callable[[object], object]) -> list[Any]:
     """Return `[element(a) for a in items]`."""
     trace = current()
     where = place_in_code()
@@ -82,7 +82,7 @@ def list_of(items: TracedIterable, element: Callable[[Any], Any]) -> list[Any]:
 class _OtherKind(Exception):
     """Internal: what a list holds is of another kind than the first trial found."""
 
-    def __init__(self, kind: tuple[Any, ...]) -> None:
+    def __init__(self, kind: tuple[object, ...]) -> None:
         super().__init__()
         self.kind = kind
 
@@ -90,7 +90,7 @@ class _OtherKind(Exception):
 class _Maker:
     """A comprehension as a loop that fills an array, or as views of one."""
 
-    def __init__(self, items: TracedIterable, element: Callable[[Any], Any],
+    def __init__(self, items: TracedIterable, element: Callable[[object], object],
                  where: PlaceInCode) -> None:
         self.items, self.element, self.where = items, element, where
 
@@ -139,7 +139,7 @@ class _Maker:
         kinds = _kinds_at(self.where, kinds)
         result = _empty((items.count, *shape), _storage(kinds, self.where))
 
-        def body(i: Any) -> None:
+        def body(i: object) -> None:
             place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
             x = self.element(items.item(i))
             found = _kind_of(x, set())
@@ -161,23 +161,23 @@ def _empty(shape: tuple[Dim, ...], dtype: np.dtype) -> Tracer:
 
 
 @above
-def filled(count: Dim, item: Callable[[Any], Any], shape: tuple[Dim, ...],
+def filled(count: Dim, item: Callable[[object], object], shape: tuple[Dim, ...],
            dtype: np.dtype) -> Tracer:
     """Return an array of `item(0)`, `item(1)`, ..."""
     result = _empty((count, *shape), dtype)
 
-    def body(i: Any) -> None:
+    def body(i: object) -> None:
         result[i] = item(i)
 
     trace_loop([], [], [result], body, None, 0, count)
     return result
 
 
-def _stored_item(x: Any) -> Any:
+def _stored_item(x: object) -> Any:
     return array_of(x) if isinstance(x, list) else x
 
 
-def _kind_of(x: Any, inside: set[Value]) -> tuple[tuple[Dim, ...], int, Kinds]:
+def _kind_of(x: object, inside: set[Value]) -> tuple[tuple[Dim, ...], int, Kinds]:
     """Return what the storage of items like one has to be; `Unroll` where they have none.
 
     inside -- the values on which its size must not depend
@@ -198,7 +198,7 @@ def _kind_of(x: Any, inside: set[Value]) -> tuple[tuple[Dim, ...], int, Kinds]:
     return shape, nest, kinds
 
 
-def _kind_of_list(xs: list[Any]) -> tuple[tuple[Dim, ...], int, Kinds]:
+def _kind_of_list(xs: list[object]) -> tuple[tuple[Dim, ...], int, Kinds]:
     """Return the kind of items that are lists like one."""
     run = xs[0] if len(xs) == 1 else None
     if isinstance(run, Stored) and not run.shared and (run.nest or run.is_numbers):
@@ -214,7 +214,7 @@ def _kind_of_list(xs: list[Any]) -> tuple[tuple[Dim, ...], int, Kinds]:
     return (len(xs), *shape), nest + 1, kinds
 
 
-def list_from(x: Any) -> list[Any] | None:
+def list_from(x: object) -> list[Any] | None:
     """Return `list(x)` of what has as many items as a size says; None of anything else."""
     if has_runs(x):
         return note_made(copies(x))  # type: ignore[no-any-return]
@@ -260,7 +260,7 @@ def _plain_number(x: Tracer) -> Any:
     return scalar_of(x.value, weak=True)
 
 
-def repeated(xs: Any, n: Any) -> Any:
+def repeated(xs: Any, n: object) -> Any:
     """Return `xs * n`, where n is not known; None where that has to be known."""
     n = to_dim(n)
     if place_in_code() in current().plain_lists:

@@ -50,7 +50,8 @@ def _iteration(kind: str, size: Dim) -> Iterator[tuple[SymInt, Any, Any]]:
                      "are computed by the same code", "Index arrays with it instead") from None
 
 
-def trace_map(count: Any, element: Callable[[SymInt], Any], what: str) -> tuple[Any, list[bool]]:
+def trace_map(count: object, element: Callable[[SymInt], object],
+              what: str) -> tuple[Any, list[bool]]:
     """Return the results of `element(i)` for i in 0..count-1, stacked along a new first axis.
 
     Beside them, for each leaf, whether it varies from element to element.
@@ -97,13 +98,13 @@ def _dependent(block: Block) -> set[Atom]:
     return found
 
 
-def _atom(x: Any) -> Atom:
+def _atom(x: object) -> Atom:
     """Return a result as an operand; a number as a value, so that it has a type of its own."""
     x = lift(x)
     return atom_of(x) if isinstance(x, Tracer) else cast(x, dtype_of(x)).value
 
 
-def common_size(leaves: Sequence[Any], axes: Sequence[int | None], names: Sequence[str],
+def common_size(leaves: Sequence[object], axes: Sequence[int | None], names: Sequence[str],
                 what: str) -> Any:
     """Return the size of the axes that are mapped over; one for all leaves."""
     trace = current()
@@ -134,7 +135,7 @@ def _size_text(d: Dim) -> str:
     return str(trace.number(d) if trace.is_known(d) else d)
 
 
-def item_of(x: Any, i: Any, axis: int | None = 0) -> Any:
+def item_of(x: Any, i: object, axis: int | None = 0) -> Any:
     """Return element i of an array along an axis, as an array of its own; x itself for None."""
     if axis is None:
         return _copy_for_element(x) if isinstance(x, Tracer) else x
@@ -154,7 +155,7 @@ def _copy_for_element(shown: Tracer) -> Tracer:
 # --- scans --------------------------------------------------------------------------------------
 
 
-def begin_scan(f: Callable[[Any, Any], Any], carry: Any, xs: Any, count: Any,
+def begin_scan(f: Callable[[Any, Any], object], carry: object, xs: object, count: object,
                ) -> tuple[Any, list[Tracer], Structure]:
     """Return the carry in the dtypes that it has in the end, and empty buffers for what f yields.
 
@@ -185,7 +186,7 @@ def begin_scan(f: Callable[[Any, Any], Any], carry: Any, xs: Any, count: Any,
     return unflatten(structure, iter(leaves)), buffers, y_structure
 
 
-def _joined(x: Any, y: Any, name: str) -> np.dtype | None:
+def _joined(x: object, y: object, name: str) -> np.dtype | None:
     """Return the dtype of a leaf of the carry that begins as x and goes on as y."""
     if not (is_number(x) and is_number(y)):
         return None
@@ -196,17 +197,17 @@ def _joined(x: Any, y: Any, name: str) -> np.dtype | None:
     return join_leaf(x, y)[0]
 
 
-def _kind(x: Any) -> str:
+def _kind(x: object) -> str:
     return f"a tuple of {len(x)}" if isinstance(x, tuple) else f"a {type(x).__name__}"
 
 
-def item_tree(xs: Any, i: Any) -> Any:
+def item_tree(xs: object, i: object) -> Any:
     """Return element i of every array of a nest."""
     leaves, structure = flatten(xs)
     return unflatten(structure, iter([item_of(x, i) for x in leaves]))
 
 
-def fill_item(buffers: Sequence[Tracer], i: Any, y: Any, structure: Structure) -> None:
+def fill_item(buffers: Sequence[Tracer], i: object, y: object, structure: Structure) -> None:
     """Write what one iteration yields to its place in the buffers."""
     leaves, found = flatten(y)
     if found != structure:

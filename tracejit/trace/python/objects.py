@@ -66,7 +66,7 @@ ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
 """What ends a capture or an attempt of one: no `except` or `with` of the user may swallow it."""
 
 
-def special_method(x: Any, name: str) -> Callable[..., Any] | None:
+def special_method(x: object, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if _is_plain(x):
         return None
@@ -80,7 +80,7 @@ def special_method(x: Any, name: str) -> Callable[..., Any] | None:
     return captured_function(method)
 
 
-def _is_plain(x: Any) -> bool:
+def _is_plain(x: object) -> bool:
     """Whether what operators do with something is known."""
     return isinstance(x, TracedOperand) or home_of_class(type(x)) in ("builtins", "numpy")
 
@@ -88,7 +88,7 @@ def _is_plain(x: Any) -> bool:
 # --- operators ----------------------------------------------------------------------------------
 
 
-def binary(op: str, a: Any, b: Any) -> Any:
+def binary(op: str, a: object, b: object) -> Any:
     """Return `a op b`."""
     o = BINARY[op]
     if (isinstance(a, (list, tuple)) or isinstance(b, (list, tuple))) and (
@@ -99,7 +99,7 @@ def binary(op: str, a: Any, b: Any) -> Any:
     return _operate(a, b, o.method, o.reflected, o.plain)
 
 
-def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
+def _operate_on_lists(op: str, a: object, b: Any) -> Any:
     """Return `a op b`, one of them a list or tuple, where more than Python has to see to it."""
     if op == "Add" and type(a) is type(b) and (has_runs(a) or has_runs(b)):
         return list_functions.concatenated(a, b)
@@ -127,7 +127,7 @@ def _operate_on_lists(op: str, a: Any, b: Any) -> Any:
     return NotImplemented
 
 
-def inplace(op: str, a: Any, b: Any) -> Any:
+def inplace(op: str, a: object, b: Any) -> Any:
     """Return what `a op= b` binds a to."""
     o = BINARY[op]
     method = special_method(a, o.inplace)
@@ -154,12 +154,13 @@ def inplace(op: str, a: Any, b: Any) -> Any:
     return binary(op, a, b)
 
 
-def _is_numpys(x: Any) -> bool:
+def _is_numpys(x: object) -> bool:
     """Whether something is an array or a scalar of NumPy."""
     return isinstance(x, (np.ndarray, np.generic)) or (isinstance(x, Tracer) and not is_weak(x))
 
 
-def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, Any], Any]) -> Any:
+def _operate(a: object, b: object, method: str, reflected: str,
+             plain: Callable[[object, object], object]) -> Any:
     """Call whichever of two operands' methods Python would call."""
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
@@ -184,14 +185,14 @@ def _operate(a: Any, b: Any, method: str, reflected: str, plain: Callable[[Any, 
     return plain(a, b)
 
 
-def unary(op: str, x: Any) -> Any:
+def unary(op: str, x: object) -> Any:
     """Return `op x`."""
     o = UNARY[op]
     method = special_method(x, o.method)
     return call_natively(o.plain, (x,), {}) if method is None else method(x)
 
 
-def are_one_object(a: Any, b: Any) -> bool:
+def are_one_object(a: object, b: object) -> bool:
     """Return whether two things are one object in Python."""
     if a is b:
         return True
@@ -206,7 +207,7 @@ def are_one_object(a: Any, b: Any) -> bool:
     return bool(found)
 
 
-def compare(op: str, a: Any, b: Any) -> Any:
+def compare(op: str, a: object, b: Any) -> Any:
     """Return `a op b` of a comparison."""
     if op in ("Is", "IsNot"):
         if a is not b:
@@ -228,7 +229,7 @@ def compare(op: str, a: Any, b: Any) -> Any:
     return _operate(a, b, o.method, o.reflected, o.plain)
 
 
-def _compare_lists(op: str, a: Any, b: Any) -> Any:
+def _compare_lists(op: str, a: object, b: object) -> Any:
     """Return `a op b`, one of them a list of which a size says how long it is."""
     if isinstance(a, (Tracer, np.ndarray)) or isinstance(b, (Tracer, np.ndarray)):
         return NotImplemented
@@ -240,12 +241,12 @@ def _compare_lists(op: str, a: Any, b: Any) -> Any:
     return found if op == "Eq" else negated(found)
 
 
-def _has_traced(xs: tuple[Any, ...]) -> bool:
+def _has_traced(xs: tuple[object, ...]) -> bool:
     return any(isinstance(x, TracedOperand) or (isinstance(x, tuple) and _has_traced(x))
                for x in xs)
 
 
-def _compare_tuples(op: str, a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:
+def _compare_tuples(op: str, a: tuple[object, ...], b: tuple[object, ...]) -> Any:
     """Return `a op b` of tuples with traced items: the first two that differ decide."""
     if op in ("Eq", "NotEq") and len(a) != len(b):
         return op == "NotEq"
@@ -267,13 +268,13 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
     return tracer_of(np.where(test, a, b).value, weak=True)
 
 
-def negated(x: Any) -> Any:
+def negated(x: object) -> Any:
     """Return `not x`."""
     test = truth(x)
     return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value, weak=True)
 
 
-def contains(container: Any, item: Any) -> Any:
+def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
     if has_runs(container):
         return list_functions.contains(container, item)
@@ -306,7 +307,7 @@ def contains(container: Any, item: Any) -> Any:
     return truth(method(container, item))
 
 
-def _has_item(names: Any, key: Any) -> bool:
+def _has_item(names: object, key: object) -> bool:
     try:
         current().captured.item(names, key)
     except KeyError:
@@ -314,7 +315,7 @@ def _has_item(names: Any, key: Any) -> bool:
     return True
 
 
-def any_of(items: Iterable[Any]) -> Any:
+def any_of(items: Iterable[object]) -> Any:
     """Return whether any of some things is true, as a Python bool or as a traced one."""
     result: Any = False
     for x in items:
@@ -325,7 +326,7 @@ def any_of(items: Iterable[Any]) -> Any:
     return result
 
 
-def truth(x: Any) -> Any:
+def truth(x: object) -> Any:
     """Return the truth of something as a Python bool, or as a traced bool."""
     if isinstance(x, (MaybeUnset, Poison)):
         return truth(present(x))
@@ -348,7 +349,7 @@ def truth(x: Any) -> Any:
 # --- attributes ---------------------------------------------------------------------------------
 
 
-def read_attribute(owner: Any, name: str, *default: Any) -> Any:
+def read_attribute(owner: object, name: str, *default: object) -> Any:
     """Return `owner.name`; `AttributeError` if there is none.
 
     default -- what it is where data decides that there is none
@@ -377,7 +378,7 @@ def read_attribute(owner: Any, name: str, *default: Any) -> Any:
     return present(content, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
 
 
-def attribute_of_traced(owner: Any, name: str) -> Any:
+def attribute_of_traced(owner: object, name: str) -> Any:
     """Return an attribute of a traced array or number: those that its class has, and no others."""
     kind = type_of(owner)
     if name == "__class__":
@@ -408,7 +409,7 @@ def _may_run(cls: type, name: str) -> bool:
     return hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
 
 
-def _either(content: MaybeUnset, otherwise: Callable[[], Any]) -> Any:
+def _either(content: MaybeUnset, otherwise: Callable[[], object]) -> Any:
     """Return the content where it is set, and what a function returns where it is not."""
     result = HiddenPlace()
     trace_if(content.is_set, [lambda: result.set(content.content),
@@ -416,7 +417,7 @@ def _either(content: MaybeUnset, otherwise: Callable[[], Any]) -> Any:
     return present(result.get())
 
 
-def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) -> Any:
+def _cached(owner: object, name: str, content: object, compute: Callable[[object], object]) -> Any:
     """Return a cached property, which is computed where it is not there yet."""
     def fill() -> Any:
         result = compute(owner)
@@ -428,7 +429,7 @@ def _cached(owner: Any, name: str, content: Any, compute: Callable[[Any], Any]) 
     return fill() if content is UNSET else content
 
 
-def set_attribute(owner: Any, name: str, content: Any) -> None:
+def set_attribute(owner: object, name: str, content: object) -> None:
     """Carry out `owner.name = content`."""
     if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
@@ -447,7 +448,7 @@ def set_attribute(owner: Any, name: str, content: Any) -> None:
     setattr(owner, name, content)
 
 
-def _setter_of(owner: Any) -> Callable[..., Any] | None:
+def _setter_of(owner: object) -> Callable[..., Any] | None:
     """Return the captured `__setattr__` of a class; None for Python's, and a data class's."""
     found = current().captured.entry(owner, "__setattr__")
     if not isinstance(found, FunctionType) or found.__code__.co_filename == "<string>":
@@ -455,7 +456,7 @@ def _setter_of(owner: Any) -> Callable[..., Any] | None:
     return captured_function(found)
 
 
-def _set_array_attribute(owner: TracedOperand, name: str, content: Any) -> None:
+def _set_array_attribute(owner: TracedOperand, name: str, content: object) -> None:
     if name in SETTERS and isinstance(owner, Tracer) and owner.is_array:
         SETTERS[name](owner, content)
     elif isinstance(owner, Tracer) and hasattr(np.ndarray, name):
@@ -467,7 +468,7 @@ def _set_array_attribute(owner: TracedOperand, name: str, content: Any) -> None:
         raise AttributeError(f"{text!r} object has no attribute {name!r}")
 
 
-def delete_attribute(owner: Any, name: str) -> None:
+def delete_attribute(owner: object, name: str) -> None:
     """Carry out `del owner.name`."""
     before_change(owner, name)
     delattr(owner, name)
@@ -537,7 +538,7 @@ def _look_up(container: Any, key: Any) -> None:
         read_deeply([*container, key])
 
 
-def set_item(container: Any, key: Any, content: Any) -> None:
+def set_item(container: object, key: Any, content: Any) -> None:
     """Carry out `container[key] = content`."""
     if isinstance(container, Tracer):
         container[key] = content
@@ -565,7 +566,7 @@ def set_item(container: Any, key: Any, content: Any) -> None:
     call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
 
 
-def _holds(container: Any, key: Any, content: Any) -> bool:
+def _holds(container: Any, key: object, content: object) -> bool:
     """Whether an item is already what it is set to, as after `d[key] += 1` of an array."""
     if not isinstance(content, Tracer):
         return False
@@ -577,7 +578,7 @@ def _holds(container: Any, key: Any, content: Any) -> bool:
         return False
 
 
-def delete_item(container: Any, key: Any) -> None:
+def delete_item(container: Any, key: object) -> None:
     """Carry out `del container[key]`."""
     if has_runs(container):
         list_items.delete_item(container, key)
@@ -609,7 +610,7 @@ def iterate(x: Any) -> Iterator[Any]:
 class Managed:
     """What a `with` manages: the methods are captured, and nobody swallows what ends a capture."""
 
-    def __init__(self, manager: Any) -> None:
+    def __init__(self, manager: object) -> None:
         if isinstance(manager, np.errstate):
             require_silence("np.errstate", [getattr(manager, name, None) for name in
                                             getattr(type(manager), "__slots__", ())])
@@ -618,7 +619,7 @@ class Managed:
     def __enter__(self) -> Any:
         return self._method("__enter__")()
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Any:
+    def __exit__(self, kind: object, error: object, traceback: object) -> Any:
         swallowed = self._method("__exit__")(kind, error, traceback)
         return swallowed and not isinstance(error, ENDS_CAPTURES)
 

@@ -28,21 +28,22 @@ from tracejit.trace.values.equations import (
     promotion_key,
     same_dim,
 )
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Lifted, Tracer
 
 __all__ = ["call_ufunc", "fold_dtype", "mask_of", "require_shape", "require_targets",
            "write_out", "write_reduced"]
 
 
 @above
-def call_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[object],
+               kwargs: dict[str, object]) -> Any:
     """Capture a call of a ufunc or of one of its methods."""
     if method in _METHODS:
         return _METHODS[method](ufunc, inputs, kwargs)
     raise _refused(ufunc, method)
 
 
-def _refused(ufunc: Any, method: str) -> Exception:
+def _refused(ufunc: np.ufunc, method: str) -> Exception:
     return refuse(f"np.{ufunc.__name__}.{method} with these arguments cannot be captured",
                   "Use the plain function")
 
@@ -50,7 +51,7 @@ def _refused(ufunc: Any, method: str) -> Exception:
 # --- calls ---------------------------------------------------------------------------------------
 
 
-def _call(ufunc: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _call(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, Any]) -> Any:
     operands, given = inputs[:ufunc.nin], inputs[ufunc.nin:]
     if len(operands) < ufunc.nin or kwargs.get("axes") or kwargs.get("axis"):
         raise _refused(ufunc, "__call__")
@@ -74,7 +75,8 @@ def _call(ufunc: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return tuple(written) if ufunc.nout > 1 else written[0]
 
 
-def _ask_numpy(ufunc: Any, operands: Sequence[Any], out: Any, kwargs: dict[str, Any]) -> None:
+def _ask_numpy(ufunc: np.ufunc, operands: Sequence[object], out: Any,
+               kwargs: dict[str, object]) -> None:
     """Let NumPy raise what is wrong with a call but for shapes and values: make it on nothing."""
     shape = (0,) if ufunc.signature is None else (0, 0)
 
@@ -90,7 +92,7 @@ def _ask_numpy(ufunc: Any, operands: Sequence[Any], out: Any, kwargs: dict[str, 
         ufunc(*stand_ins, **({} if out is None else {"out": asked}), **kwargs)
 
 
-def require_targets(targets: Sequence[Any]) -> None:
+def require_targets(targets: Sequence[object]) -> None:
     """Require of what is given as `out=` that it is an array of the capture, or `None`."""
     for x in targets:
         if isinstance(x, np.ndarray):
@@ -100,7 +102,7 @@ def require_targets(targets: Sequence[Any]) -> None:
             raise TypeError("return arrays must be of ArrayType")
 
 
-def _computed(ufunc: Any, operands: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def _computed(ufunc: np.ufunc, operands: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Return the results, computed in the dtypes that the call asks for."""
     dtypes: Sequence[Any] = ()
     asked = kwargs.get("signature", kwargs.get("sig"))
@@ -121,7 +123,7 @@ def _computed(ufunc: Any, operands: Sequence[Any], kwargs: dict[str, Any]) -> tu
     return results
 
 
-def _converted(x: Any, dtype: np.dtype) -> Any:
+def _converted(x: Lifted, dtype: np.dtype) -> Any:
     """Return an operand in another dtype, of complex numbers the real part."""
     return cast(np.real(x) if dtype_of(x).kind == "c" and dtype.kind not in "cb" else x, dtype)
 
@@ -136,7 +138,7 @@ def _laid(result: Tracer, order: str | None) -> Tracer:
     return result
 
 
-def _outer(ufunc: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _outer(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, object]) -> Any:
     if ufunc.nin != 2 or len(inputs) != 2 or ufunc.signature is not None:
         raise _refused(ufunc, "outer")
     a, b = (lift(x) for x in inputs)
@@ -147,11 +149,11 @@ def _outer(ufunc: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 # --- folds ---------------------------------------------------------------------------------------
 
 
-def _folding(table: dict[Any, Callable[..., Any]],
+def _folding(table: dict[object, Callable[..., object]],
              method: str) -> Callable[[Any, Sequence[Any], dict[str, Any]], Any]:
     """Return what captures `reduce` or `accumulate`, which fold along the first axis by default."""
 
-    def fold(ufunc: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def fold(ufunc: np.ufunc, inputs: Sequence[object], kwargs: dict[str, object]) -> Any:
         if ufunc not in table or len(inputs) != 1:
             raise _refused(ufunc, method)
         kwargs.setdefault("axis", 0)
@@ -172,7 +174,7 @@ def _folding(table: dict[Any, Callable[..., Any]],
     return fold
 
 
-def write_reduced(function: Any, result: Any, out: Any) -> Any:
+def write_reduced(function: Callable[..., object], result: Any, out: Any) -> Any:
     """Write the result of a fold to `out=`, which has its shape, in whatever dtype that has."""
     if out is None:
         return result
@@ -183,7 +185,7 @@ def write_reduced(function: Any, result: Any, out: Any) -> Any:
     return _write(result, out, True)
 
 
-def require_shape(function: Any, result: Any, out: Any) -> bool:
+def require_shape(function: Callable[..., object], result: Lifted, out: Any) -> bool:
     """Require of `out=` that it is an array of a result's shape; return that it is."""
     require_targets((out,))
     have, want = dims_of(out), dims_of(result)
@@ -193,7 +195,7 @@ def require_shape(function: Any, result: Any, out: Any) -> bool:
     return True
 
 
-def fold_dtype(ufunc: Any, a: Tracer, out: Any) -> np.dtype | None:
+def fold_dtype(ufunc: Any, a: Tracer, out: object) -> np.dtype | None:
     """Return the dtype in which NumPy folds an array where `out=` is given; None where not."""
     if not isinstance(out, Tracer):
         return None
@@ -202,7 +204,7 @@ def fold_dtype(ufunc: Any, a: Tracer, out: Any) -> np.dtype | None:
     return dtypes[1]
 
 
-def mask_of(where: Any) -> Any:
+def mask_of(where: object) -> Any:
     """Return `where=` as `True` or an operand: arrays are of bools, all else has its truth."""
     if where is True or (isinstance(where, np.bool_) and where):
         return True
@@ -228,7 +230,7 @@ def write_out(ufunc: Any, result: Any, out: Any, where: Any) -> Any:
     return _write(result, target, where, ufunc)
 
 
-def _write(result: Any, target: Tracer, where: Any, ufunc: Any = None) -> Tracer:
+def _write(result: Any, target: Tracer, where: object, ufunc: object = None) -> Tracer:
     """Write a result that may be cast to an array, to the elements that a mask selects."""
     result = lift(result)
     if target.dtype != dtype_of(result):
