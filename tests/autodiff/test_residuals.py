@@ -297,6 +297,58 @@ WHOLE = """
         %12: f64[n] = full(0.0) {shape=(n,)}
         return %1, %8, %12
 
+    an equation that rules make again is the one of the way forward, computed again once
+        (%x: f64[n, n], %y: f64[n])
+        %0: f64[n] = for_(%y) {lo=0, hi=3, reversed=False} [
+          (%i: i64[], %a: f64[n]) {
+            %1: f64[n] = dot(%x, %a) {spec="ij,j->i"}
+            %2: f64[n] = sin(%1)
+            %3: f64[n] = cos(%1)
+            %4: f64[n] = mul(%2, %3)
+            yield %4
+          }
+        ]
+        %5: f64[] = reduce_sum(%0) {axes=(0,)}
+        return %5
+    becomes
+        %0: f64[3, n] = empty() {shape=(3, n), dtype=f64}
+        %1: f64[3, n] = empty() {shape=(3, n), dtype=f64}
+        %2: f64[n], %3: f64[3, n], %4: f64[3, n] = for_(%y, %0, %1) {lo=0, hi=3, reversed=False} [
+          (%i: i64[], %a: f64[n], %5: f64[3, n], %6: f64[3, n]) {
+            %7: f64[3, n] = update(%5, %a) {at=(%i, 0:n)}
+            %8: f64[n] = dot(%x, %a) {spec="ij,j->i"}
+            %9: f64[3, n] = update(%6, %8) {at=(%i, 0:n)}
+            %10: f64[n] = sin(%8)
+            %11: f64[n] = cos(%8)
+            %12: f64[n] = mul(%10, %11)
+            yield %12, %7, %9
+          }
+        ]
+        %13: f64[] = reduce_sum(%2) {axes=(0,)}
+        %14: f64[] = full(1.0) {shape=()}
+        %15: f64[1] = reshape(%14) {shape=(1,)}
+        %16: f64[n] = broadcast_to(%15) {shape=(n,)}
+        %17: f64[n, n] = full(0.0) {shape=(n, n)}
+        %18: f64[n], %19: f64[n, n] = for_(%16, %17) {lo=0, hi=3, reversed=True} [
+          (%i_: i64[], %20: f64[n], %21: f64[n, n]) {
+            %22: f64[n] = index(%3) {at=(%i_, 0:n)}
+            %23: f64[n] = index(%4) {at=(%i_, 0:n)}
+            %24: f64[n] = sin(%23)
+            %25: f64[n] = cos(%23)
+            %26: f64[n] = neg(%24)
+            %27: f64[n] = mul(%20, %25)
+            %28: f64[n] = mul(%20, %24)
+            %29: f64[n] = mul(%28, %26)
+            %30: f64[n] = mul(%27, %25)
+            %31: f64[n] = add(%29, %30)
+            %32: f64[n, n] = dot(%31, %22) {spec="i,j->ij"}
+            %33: f64[n] = dot(%31, %x) {spec="i,ij->j"}
+            %34: f64[n, n] = add(%21, %32)
+            yield %33, %34
+          }
+        ]
+        return %13, %19, %18
+
     the array has an element more where the way back reads what an iteration yields
         (%x: f64[], %y: f64[n])
         %0: f64[] = for_(%x) {lo=2, hi=n, reversed=False} [

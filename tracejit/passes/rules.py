@@ -242,12 +242,16 @@ def _is(a: Atom, truth: bool) -> bool:
 
 def _select(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
     """select(c, x, x) = x; selections among truth values are logic."""
-    test, x, y = xs
-    if x is y and _keeps(e, x):
+    return _selected(c, e.output.aval, *xs)
+
+
+def _selected(c: Context, aval: Aval, test: Atom, x: Atom, y: Atom) -> Atom | None:
+    """Return what a selection of some type is, where that is something simpler."""
+    if x is y and x.aval == aval:
         return x
-    if isinstance(test, Literal) and _keeps(e, x if test.val else y):
+    if isinstance(test, Literal) and (x if test.val else y).aval == aval:
         return x if test.val else y
-    if e.output.aval.dtype != np.bool_ or not _keeps(e, test):
+    if aval.dtype != np.bool_ or test.aval != aval:
         return None
     if _is(x, True):
         return test if _is(y, False) or y is test else c.emit("logical_or", test, y)
@@ -277,16 +281,9 @@ def _empty_branches(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[A
         return None
     results: list[Atom] = []
     for a, b in zip(then.outputs, other.outputs, strict=True):
-        chosen = _select(c, _Stub(a.aval), (xs[0], a, b), {})  # type: ignore[arg-type]
+        chosen = _selected(c, a.aval, xs[0], a, b)
         results.append(chosen if chosen is not None else c.emit("select", xs[0], a, b))
     return results
-
-
-class _Stub:
-    """Stands for an equation where a rule only asks for the result's type."""
-
-    def __init__(self, aval: Aval) -> None:
-        self.output = Value(aval)
 
 
 def _known_condition(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> list[Atom] | None:
