@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["RAISABLE", "CompileError", "DeviceError", "ExportError", "IRError",
-           "InternalError", "MissingAttribute", "Refusal", "Restart", "SnapshotError",
+__all__ = ["RAISABLE", "CompileError", "ComplexResult", "DeviceError", "ExportError", "IRError",
+           "InternalError", "LargeInt", "MissingAttribute", "Refusal", "Restart", "SnapshotError",
            "TracejitError", "UncapturedError"]
 
 
@@ -58,8 +58,17 @@ class Restart(BaseException):
     """
 
 
+class ComplexResult(Refusal, ValueError):
+    """Raised by a program whose float would be a complex number in Python."""
+
+
+class LargeInt(Refusal, OverflowError):
+    """Raised by a program whose int would have more than 64 bits in Python."""
+
+
 RAISABLE: dict[str, type[Exception]] = {
     e.__name__: e for e in (
+        ComplexResult, LargeInt,
         ValueError, IndexError, TypeError, AssertionError, ArithmeticError, ZeroDivisionError,
         OverflowError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, LookupError,
         AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception)}

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import LargeInt
 from tracejit.ir.core import Block, Params
 from tracejit.ir.lowering import Effect, Index, View
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import sum_to
 from tracejit.ops.kinds import linear, only, structural
+from tracejit.trace.values.python_numbers import TOO_LARGE
 
 __all__: list[str] = []
 
@@ -38,7 +40,14 @@ def _size_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block])
     return only(Aval(np.dtype(np.int64), ()))
 
 
-structural("size", lambda of: np.int64(of), _size_infer, Index(lambda params, index: params["of"]),
+def _size(of: int) -> np.int64:
+    try:
+        return np.int64(of)
+    except OverflowError:
+        raise LargeInt(TOO_LARGE) from None
+
+
+structural("size", _size, _size_infer, Index(lambda params, index: params["of"]),
            marked=True, cost=0.0, exact=True)
 
 

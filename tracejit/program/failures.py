@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracejit.errors import RAISABLE
+from tracejit.errors import RAISABLE, Refusal
 from tracejit.ir.cells import line_name
 
 __all__ = ["raise_at"]
@@ -16,10 +16,11 @@ __all__ = ["raise_at"]
 def raise_at(error: str, message: str, numbers: tuple[float, ...], site: Any) -> NoReturn:
     """Raise an exception whose traceback ends at a line of the user's function."""
     kind = np.linalg.LinAlgError if error == "LinAlgError" else RAISABLE[error]
-    exception = kind(message.format(*numbers))
+    text = message.format(*numbers)
     if site is None:
-        raise exception
+        raise kind(text)
     file, line, _ = site.location
+    exception = kind(f"{line_name(file, line)}: {text}" if issubclass(kind, Refusal) else text)
     exception.add_note(f"raised by captured code at {line_name(file, line)}")
     code = compile("\n" * (line - 1) + "raise _error", file, "exec")
     code = _named(code, getattr(site.function, "name", "function"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import LargeInt
 from tracejit.ir.dims import dim_values, is_nonneg
 from tracejit.trace.containers.runs import (
     Run,
@@ -147,7 +148,7 @@ def _run_total(run: Run) -> Any:
         return Mixed(result, united(run.kinds, {nothing}), run.tell_apart)
     if weak and kind == "i":
         size = np.absolute(FUNCTIONS[np.sum](cast(data, np.float64), axis=0))
-        require(size < LIMIT, OverflowError, TOO_LARGE)
+        require(size < LIMIT, LargeInt, TOO_LARGE)
     return result if result.ndim else scalar_of(result.value, weak=weak)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import Refusal
+from tracejit.errors import LargeInt, Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 from tracejit.ir.types import scalar
@@ -235,7 +235,7 @@ def nested_list(x: Tracer) -> Any:
     if not x.ndim:
         return _plain_number(x)
     if x.dtype == np.uint64:
-        require(np.all(x < np.uint64(1 << 63)), OverflowError, TOO_LARGE)
+        require(np.all(x < np.uint64(1 << 63)), LargeInt, TOO_LARGE)
     x = cast(x, _PYTHON.get(x.dtype.kind, x.dtype))
     if place_in_code() in current().plain_lists or isinstance(x.dims[0], int):
         rows = [x[k] for k in range(len(x))]

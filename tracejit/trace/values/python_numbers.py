@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.errors import ComplexResult, LargeInt, Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, Expr, IntegerCall, atom
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import OF_UFUNC
+from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import above
 from tracejit.trace.values.equations import (
     PYTHON,
@@ -45,7 +47,8 @@ def require(holds: object, error: type[Exception], message: str) -> None:
     """Raise an error at the user's line where a condition does not hold, at run time if need be."""
     if isinstance(holds, (bool, np.bool_)):
         if not holds:
-            raise error(message)
+            place = f"{describe_line(find_site())}: " if issubclass(error, Refusal) else ""
+            raise error(place + message)
         return
     text = message.replace("{", "{{").replace("}", "}}")
     emit("check", [atom_of(holds)], {"error": error.__name__, "message": text})
@@ -161,7 +164,7 @@ def _power(x: Any, y: Any) -> Any:
     if isinstance(y, TracedOperand) or (math.isfinite(y) and not float(y).is_integer()):
         whole = np.floor(exponent) == exponent
         require(either(either(base >= 0, base != base), either(base == -np.inf, either(
-            whole, exponent != exponent))), ValueError, COMPLEX_RESULT)
+            whole, exponent != exponent))), ComplexResult, COMPLEX_RESULT)
     result = of_scalars(np.power, base, exponent)
     if isinstance(y, TracedOperand):
         finite = np.absolute(result) != np.inf
@@ -234,7 +237,7 @@ def _shift_left(x: Lifted, y: Lifted) -> Any:
     result = apply_ufunc(np.left_shift, strong(x), strong(y))
     back = apply_ufunc(np.right_shift, result, strong(y))
     fits = np.logical_and(back == strong(x), strong(y) < 64)
-    require(either(strong(x) == 0, fits), OverflowError, TOO_LARGE)
+    require(either(strong(x) == 0, fits), LargeInt, TOO_LARGE)
     return result
 
 
@@ -246,7 +249,7 @@ def _shift_right(x: object, y: Any) -> Any:
 def _require_near(approximate: object, wrapped: object) -> None:
     """Require that an int64 is the number that it was computed as: bits lost change it by 2**64."""
     distance = np.absolute(approximate - cast(wrapped, np.float64))
-    require(distance < 2.0 ** 62, OverflowError, TOO_LARGE)
+    require(distance < 2.0 ** 62, LargeInt, TOO_LARGE)
 
 
 LARGEST_SIZE = 1.5e9
@@ -329,10 +332,11 @@ def python_int(x: Any) -> Any:
     if kind in "fc":
         number = np.real(strong(x))
         require(number == number, ValueError, "cannot convert float NaN to integer")
-        require(np.logical_and(number >= -LIMIT, number < LIMIT), OverflowError,
-                "the float is too large for an int of 64 bits, or infinite")
+        require(np.absolute(number) != np.inf, OverflowError,
+                "cannot convert float infinity to integer")
+        require(np.logical_and(number >= -LIMIT, number < LIMIT), LargeInt, TOO_LARGE)
     elif dtype_of(x) == np.uint64:
-        require(strong(x) < np.uint64(1 << 63), OverflowError, TOO_LARGE)
+        require(strong(x) < np.uint64(1 << 63), LargeInt, TOO_LARGE)
     whole = cast(np.real(strong(x)) if kind == "c" else strong(x), np.int64)
     return SymInt(whole.value.dim)
 
