@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from size_programs import program
 
 import tracejit
 
@@ -210,3 +212,46 @@ def test_differences_of_one_element_raise() -> None:
         f(X)
         with pytest.raises(ValueError, match="too small to calculate a numerical gradient"):
             f(X[:1])
+
+
+# --- random programs ----------------------------------------------------------------------------
+
+
+def checked(seed: int) -> None:
+    """Compare a random program with NumPy, for several sizes; an error has to be NumPy's too."""
+    source, name = program(seed), f"<sizes {seed}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    names: dict[str, Any] = {"np": np}
+    exec(compile(source, name, "exec"), names)
+    f, random = names["f"], np.random.default_rng(seed)
+    slope = tracejit.value_and_grad(f)
+    for n in (6, 0, 1, 2, 9):
+        x = random.uniform(-1.2, 2.2, n)
+        along = random.normal(size=n)
+        expected = outcome(f, x)
+        try:
+            value, gradient = slope(x)
+        except ValueError as e:
+            if "a size of 1 does not broadcast" in str(e) or expected is type(e):
+                continue
+            raise
+        if not np.isfinite(expected) or abs(expected) > 1e8:
+            continue
+        np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9, err_msg=source)
+        steep = [(outcome(f, x + h * along) - outcome(f, x - h * along)) / (2 * h)
+                 for h in (1e-6, 3e-7)]
+        if abs(steep[0] - steep[1]) < 1e-3 * max(1.0, abs(steep[0])):  # no kink between
+            np.testing.assert_allclose(gradient @ along, steep[0], rtol=1e-3, atol=1e-3,
+                                       err_msg=source)
+
+
+@pytest.mark.parametrize("first", range(0, 200, 10))
+def test_random_programs_are_right(first: int) -> None:
+    with tracejit.config(disable_jit=True):
+        for seed in range(first, first + 10):
+            checked(seed)
+
+
+@pytest.mark.parametrize("seed", range(1000, 1003))
+def test_random_programs_are_right_compiled(seed: int) -> None:
+    checked(seed)

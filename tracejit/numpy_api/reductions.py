@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.ir.dims import is_nonneg, product
+from tracejit.ir.dims import Dim, is_nonneg, product
 from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import Whole, unselected
@@ -180,6 +180,8 @@ def _extremum(op: str, combine: Callable[..., object]) -> Any:
         if initial is None:
             require_some(a, axes, "zero-size array to reduction operation "
                          f"{combine.__name__} which has no identity")
+        elif axes and any(map(_may_be_nothing, a.dims)):
+            a = _with_one_more(a, axes, initial)
         result = (reduce(op, a, axis, _flag(keepdims)) if a.dtype.kind != "c" else
                   _complex_extremum(a, axes, op == "reduce_max", _flag(keepdims)))
         return write_reduced(combine, result if initial is None else combine(result, initial), out)
@@ -187,11 +189,26 @@ def _extremum(op: str, combine: Callable[..., object]) -> Any:
     return function
 
 
+def _with_one_more(a: Tracer, axes: tuple[int, ...], element: object) -> Any:
+    """Return an array with one more element along the axes of a fold, which may have none."""
+    first, *others = axes
+    require_some(a, others, "a fold over several axes, one of which has no elements")
+    shape = tuple(1 if k == first else as_operand(d) for k, d in enumerate(a.dims))
+    return np.concatenate([a, broadcast_to(element, shape)], first)  # type: ignore[list-item]
+
+
+def _may_be_nothing(d: Dim) -> bool:
+    """Return whether data may decide that a size is 0."""
+    trace = current()
+    d = trace.canonical(d)
+    return not trace.is_known(d) and not is_nonneg(d - 1, trace.builder.known)
+
+
 def require_some(a: Tracer, axes: Iterable[int], message: str) -> None:
     """Raise an error at run time where data decides that an array has no element along axes."""
     trace = current()
     for d in (trace.canonical(a.dims[k]) for k in axes):
-        if not trace.is_known(d) and not is_nonneg(d - 1, trace.builder.known):
+        if _may_be_nothing(d):
             emit("check", [atom_of(as_operand(d) > 0)], {"error": "ValueError", "message": message})
 
 

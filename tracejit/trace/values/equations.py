@@ -197,8 +197,11 @@ def to_dim(n: Any) -> Dim:
 # --- shapes -------------------------------------------------------------------------------------
 
 
-def same_dim(a: Dim, b: Dim,
-             message: str = "operands have different sizes {0:.0f} and {1:.0f}") -> bool:
+_DIFFERENT = "operands have different sizes {0:.0f} and {1:.0f}"
+_OF_DATA = " (data decides one of them: there a size of 1 does not broadcast)"
+
+
+def same_dim(a: Dim, b: Dim, message: str = _DIFFERENT) -> bool:
     """Return whether two dims are equal, assuming it of sizes where the present call allows.
 
     message -- of the `ValueError` at run time, where only data can tell
@@ -215,6 +218,8 @@ def same_dim(a: Dim, b: Dim,
     if known and trace.number(a) != trace.number(b):
         return False
     left, right = (atom_of(as_operand(d)) for d in (a, b))
+    if message == _DIFFERENT and not known:
+        message += _OF_DATA
     equal = emit_value("equal", [left, right])
     emit("check", [equal, left, right], {"error": "ValueError", "message": message})
     return True
