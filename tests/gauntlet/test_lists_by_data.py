@@ -847,12 +847,8 @@ def different_shapes(x):
     return len(found)
 
 
-def whole_list_as_a_result(x):
-    return [v for v in x if v > 1]
-
-
 REFUSED = [grown_while_walked, grown_while_numbered, popped_while_walked, tuples,
-           different_things, whole_list_as_a_result,
+           different_things,
            written_after_it_was_appended, written_before_it_was_appended,
            written_in_the_next_iteration, written_after_the_loop,
            written_in_the_list, read_and_written_in_the_list,
