@@ -142,4 +142,13 @@ def test_results_are_pythons(f: Callable[..., Any], interpreted: bool) -> None:
         compiled = tracejit.jit(f)
         for x in XS:
             require_same(compiled(x), f(x))
+
+
+@pytest.mark.parametrize("f", [filtered, accepted_steps, of_tuples_in_tuples],
+                         ids=lambda f: f.__name__)
+def test_one_program_for_all_lengths(f: Callable[..., Any]) -> None:
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(f)
+        for x in XS:
+            compiled(x)
     assert sum(map(len, compiled._table.values())) == 1

@@ -83,7 +83,7 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
         raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
                      "Write the expression out, or give it a dict of the names that it needs")
     known = _is_known_by_identity(fn)
-    own = LIBRARY.get(fn) if known else None
+    own: Any = LIBRARY.get(fn) if known else None
     if own is not None and any(map(holds_traced, (*args, *kwargs.values()))):
         return _call_python(own, args, kwargs)
     if known and fn in _SETTINGS:

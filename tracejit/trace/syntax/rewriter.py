@@ -629,6 +629,10 @@ class _Truth(ast.expr):
     _fields = ("operand",)
     operand: ast.expr
 
+    def __init__(self, operand: ast.expr) -> None:
+        super().__init__()
+        self.operand = operand
+
 
 def _tested(test: ast.expr) -> ast.expr:
     """Return a condition of which `and` and `or` give no operand, but whether it is true."""
