@@ -54,7 +54,8 @@ def refusals() -> list[Row]:
     for path in sorted(PACKAGE.rglob("*.py")):
         if "codegen" not in path.parts:
             found.update(refusals_in(ast.parse(path.read_text(encoding="utf-8"))))
-    rows = {(_joined(what), _joined(remedy.rstrip("."))) for what, remedy in found if remedy != "…"}
+    rows = {(_joined(what), _joined(remedy.rstrip("."))) for what, remedy in found
+            if remedy != "…" and (remedy or what.strip("…"))}  # else the text is another's
     return sorted(rows, key=lambda row: (row[0].lower().strip("`'…"), row))
 
 

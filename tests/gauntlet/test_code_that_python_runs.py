@@ -92,9 +92,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
         "class A(Exception):\n    def __init__(self):\n        self.k = T\n"
         "def f(x):\n    try:\n        raise A()\n    except A as e:\n        return x * e.k",),
     "factory of a dict": (
-        "def make():\n    return T\nd = collections.defaultdict(make)\ndef f(x):\n"
-        "    return x * d['q']",
-        "d.clear(); T = 5.0"),
+        "def make():\n    return T\ndef f(x):\n    return x * collections.defaultdict(make)['q']",),
     "sum of objects": (
         "class A:\n    def __radd__(self, o):\n        return o + T\na = A()\n"
         "def f(x):\n    return x * (1 + a) * sum([a])",),

@@ -352,6 +352,10 @@ class LoopHooks(DecisionHooks):
         return iterable if isinstance(iterable, Tracer) else iterate(iterable)
 
 
+_AS_IT_IS: tuple[Any, ...] = (next, iter, len, bool, type, isinstance, callable, hasattr)
+"""The builtins that look at a generator itself, or take less than all of its items."""
+
+
 class Generated:
     """A generator expression as an argument, of which the function decides what becomes of it."""
 
@@ -364,9 +368,10 @@ class Generated:
         self.iterable, self.element, self.test, self.hooks = iterable, element, test, hooks
 
     def argument_of(self, fn: Callable[..., object]) -> Any:
-        """Return a list for what takes all items at once, a generator for users' functions."""
-        if isinstance(fn, (FunctionType, MethodType)) and captured_function(
-                getattr(fn, "__func__", fn)) is not None:
+        """Return a list for what takes all items at once, else a generator."""
+        if any(fn is f for f in _AS_IT_IS) or (
+                isinstance(fn, (FunctionType, MethodType))
+                and captured_function(getattr(fn, "__func__", fn)) is not None):
             element, test, truth = self.element, self.test, self.hooks.truth
             return (element(x) for x in iterate(self.iterable) if test is None or truth(test(x)))
         element = self.element

@@ -103,8 +103,7 @@ def _refuse_changes(code: CodeType) -> None:
         if code.co_flags & inspect.CO_GENERATOR else ()))
     for i in dis.get_instructions(code):
         if i.opname in bodies and not (i.opname == "STORE_DEREF" and i.argval in code.co_cellvars):
-            what = "a generator" if code.co_flags & inspect.CO_GENERATOR else "a function"
-            raise refuse(f"{what} that is not captured, {code.co_qualname}, changes a global, an "
+            raise refuse(f"code that is not captured, {code.co_qualname}, changes a global, an "
                          "item or an attribute, once, while the function around it is captured",
                          "Make the change in captured code, or return the new value")
 
