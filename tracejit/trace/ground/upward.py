@@ -36,6 +36,8 @@ class Above:
     StateTracer: Callable[..., Any]
     Memory: Callable[..., Any]
     count_names: Callable[..., int]
+    cast: Callable[..., Any]
+    require: Callable[..., None]
 
 
 ABOVE = Above()

@@ -17,6 +17,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.state.changes import advance
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
+from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.tracer import SymInt, Tracer, need_int, of_dim, tracer_of
 
 __all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "make_enumerate",
@@ -85,6 +86,8 @@ def make_range(*args: Any) -> Any:
     if not any(isinstance(a, (SymInt, Tracer)) for a in args):
         return range(*args)
     for a in args:
+        if isinstance(a, Merged):
+            a.tell_apart()
         if isinstance(a, Tracer) and a.dtype.kind not in "iu":
             raise TypeError("'float' object cannot be interpreted as an integer")
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]

@@ -64,7 +64,19 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import apply_operator, cast, is_weak
-from tracejit.trace.values.mixed import Mixed, kinds_of, number_of, storage, united
+from tracejit.trace.values.mixed import (
+    Flag,
+    Merged,
+    Mixed,
+    all_kinds_of,
+    keys_of,
+    kinds_of,
+    merged,
+    number_of,
+    one_of_kind,
+    storage,
+    united,
+)
 from tracejit.trace.values.python_numbers import python_int, require, rounded, strong
 from tracejit.trace.values.text import write
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, of_dim, tracer_of
@@ -155,16 +167,30 @@ def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
     if any(isinstance(v, Tracer) and v.dims for v in (x, y)):
         raise ValueError("The truth value of an array with more than one element is ambiguous. "
                          "Use np.maximum or np.minimum")
-    if any(isinstance(v, Mixed) for v in (x, y)):
+    if any(isinstance(v, Mixed) and not isinstance(v, Merged) for v in (x, y)):
         return _mixed_pair(ufunc, x, y)
+    compare = np.greater if ufunc is np.maximum else np.less
     if not (is_weak(x) and is_weak(y)):
-        return apply_operator(ufunc, x, y)
-    other = as_condition(apply_operator(np.greater if ufunc is np.maximum else np.less, y, x))
+        result = apply_operator(ufunc, number_of(x), number_of(y))
+        if any(isinstance(v, (Tracer, np.ndarray)) and (v.ndim or getattr(v, "is_array", True))
+               for v in (x, y)):
+            return result
+        return _of_either_kind(result, x, lambda: np.logical_not(apply_operator(
+            compare, number_of(y), number_of(x))), y)
+    other = as_condition(apply_operator(compare, y, x))
     if isinstance(other, bool):
         return y if other else x
     result = FUNCTIONS[np.where](other, y, x)
     result.weak = True
-    return result
+    return _of_either_kind(result, x, lambda: np.logical_not(other), y)
+
+
+def _of_either_kind(result: Any, x: Any, is_first: Callable[[], Any], y: Any) -> Any:
+    """Return the larger or smaller of two numbers, of the kind that it has."""
+    first, second = all_kinds_of(x), all_kinds_of(y)
+    flag = Flag(*keys_of(first), is_first) if (
+        len(keys_of(first)) == len(keys_of(second)) == 1) else None
+    return merged(result, united(first, second), flag)
 
 
 def _mixed_pair(ufunc: np.ufunc, x: object, y: Any) -> Any:
@@ -180,8 +206,7 @@ def _mixed_pair(ufunc: np.ufunc, x: object, y: Any) -> Any:
 
 def _sum(iterable: object, start: Any = 0) -> Any:
     if isinstance(iterable, Tracer) and iterable.dims:
-        dtype = iterable.dtype if iterable.dtype.kind in "iu" else None  # as adding them one by one
-        return start + FUNCTIONS[np.sum](iterable, axis=0, dtype=dtype)
+        return list_functions.sum_of_array(iterable, start)
     found = _items(iterable)
     if has_runs(found):
         return list_functions.total(found, start, functools.partial(binary, "Add"))
@@ -287,9 +312,22 @@ def _isinstance(x: object, kinds: Any) -> bool:
         with watched():
             answer = isinstance(x, kinds)
         return _is_kind(current().captured.class_of(x), kinds, answer)
+    if isinstance(x, Merged):
+        return _is_instance_on_each_path(x, kinds)
     stands_for = type_of(x)
     return any(issubclass(stands_for, k) or (
         k.__module__.partition(".")[0] == "tracejit" and isinstance(x, k)) for k in _classes(kinds))
+
+
+def _is_instance_on_each_path(x: Merged, kinds: Any) -> Any:
+    """Return whether a number of several kinds is an instance, which the run may tell."""
+    answers = {key: _isinstance(one_of_kind(x, key), kinds) for key in keys_of(x.kinds)}
+    if len(set(answers.values())) == 1:
+        return next(iter(answers.values()))
+    found = [x.is_of(key) for key, answer in answers.items() if answer]
+    if len(answers) > 2:
+        x.tell_apart()
+    return _bool(found[0])
 
 
 def _is_kind(cls: type, kinds: object, answer: bool) -> bool:

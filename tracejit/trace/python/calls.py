@@ -31,6 +31,7 @@ from tracejit.trace.lists.iterables import TracedIterable
 from tracejit.trace.lists.orders import indexable, readable, sort_columns
 from tracejit.trace.python import list_items
 from tracejit.trace.python.caught import require_silence
+from tracejit.trace.python.each_kind import require_one_type
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.state.changes import (
     CONTAINERS,
@@ -58,6 +59,7 @@ from tracejit.trace.state.unseen import with_stand_ins
 from tracejit.trace.syntax.rewriter import rewrite_function
 from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
+from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.text import settle, write, written
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 
@@ -108,6 +110,7 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if traced and (capture is not None or isinstance(fn, np.ufunc)):
         args = tuple([list(x) if isinstance(x, _LIKE_LISTS) else x for x in args])
     if capture is not None and (traced or fn in CREATES):
+        require_one_type(naming(capture), fn, args, kwargs)
         result = naming(capture)(*args, **kwargs)
         if fn in _ARRAYS and type(result) is Tracer and not result.steps and not result.ndim:
             result.cell.is_array = True  # one of no axes, which `+=` writes to
@@ -222,6 +225,8 @@ def type_of(x: object) -> type:
         return cls
     if x.is_array:
         return np.ndarray
+    if isinstance(x, Merged):
+        x.tell_apart()
     plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
     return plain if x.weak else x.dtype.type
 

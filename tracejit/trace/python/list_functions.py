@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import LargeInt
-from tracejit.ir.dims import dim_values, is_nonneg
+from tracejit.ir.dims import Dim, dim_values, is_nonneg
 from tracejit.trace.containers.runs import (
     Run,
     Stored,
@@ -31,17 +31,20 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.mixed import (
     UNBOUNDED,
+    Flag,
     Kind,
     Mixed,
     is_mixed,
+    kinds_of,
+    merged,
     storage,
     united,
 )
 from tracejit.trace.values.python_numbers import LIMIT, TOO_LARGE, require
-from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
+from tracejit.trace.values.tracer import Tracer, of_dim, scalar_of, tracer_of
 
 __all__ = ["any_item", "concatenated", "contains", "equal", "every_item", "extreme", "is_true",
-           "items_of", "ordered", "sorted_floats", "total", "unpacked"]
+           "items_of", "ordered", "sorted_floats", "sum_of_array", "total", "unpacked"]
 
 
 # --- operators ----------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ def total(xs: object, start: object, add: Callable[[object, object], object]) ->
             continue
         if isinstance(p, Rows) or (isinstance(p, Stored) and p.nest):
             p.give_up("a sum of tuples or lists")
-        if p.count == 0:
+        if p.count == 0 or (p.is_numbers and _is_empty(p.count)):
             continue
         if not p.is_numbers:
             is_empty = current().decide(p.count, "==", "a sum of no arrays is a number")
@@ -140,16 +143,35 @@ def _run_total(run: Run) -> Any:
     kind = data.dtype.kind
     dtype = np.int64 if weak and kind == "b" else data.dtype if kind in "iu" else None
     result = FUNCTIONS[np.sum](data, axis=0, dtype=dtype)
-    trace = current()
-    if isinstance(run, Stored) and run.is_numbers and data.dtype == np.float64 and any(
-            v in trace.carried for v in dim_values(run.count)) and not (
-                is_nonneg(run.count - 1, trace.builder.known)):
-        nothing = Kind(np.dtype(np.int64), True, 0)
-        return Mixed(result, united(run.kinds, {nothing}), run.tell_apart)
     if weak and kind == "i":
         size = np.absolute(FUNCTIONS[np.sum](cast(data, np.float64), axis=0))
         require(size < LIMIT, LargeInt, TOO_LARGE)
-    return result if result.ndim else scalar_of(result.value, weak=weak)
+    return result if result.ndim else or_nothing(scalar_of(result.value, weak=weak), run.count)
+
+
+def sum_of_array(x: Tracer, start: Any) -> Any:
+    """Return `sum(x, start)`."""
+    if _is_empty(x.dims[0]):
+        return start
+    dtype = x.dtype if x.dtype.kind in "iu" else None  # as adding them one by one
+    return start + or_nothing(FUNCTIONS[np.sum](x, axis=0, dtype=dtype), x.dims[0])
+
+
+def _is_empty(count: Dim) -> bool:
+    """Return whether a sum is one of nothing, as far as sizes decide it."""
+    return current().decide(count, "==", "whether a sum has terms decides of which type it is") is (
+        True)
+
+
+def or_nothing(total: Any, count: Dim) -> Any:
+    """Return a sum of numbers: of none, as data may decide, it is the int 0."""
+    trace = current()
+    if not isinstance(total, Tracer) or is_nonneg(count - 1, trace.builder.known) or (
+            trace.is_known(count)):
+        return total
+    nothing = Kind(np.dtype(np.int64), True, 0)
+    return merged(total, united(kinds_of(total), {nothing}),
+                  Flag(nothing[:2], lambda: of_dim(count) == 0))
 
 
 def _mixed_total(run: Stored) -> Any:

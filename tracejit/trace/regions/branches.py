@@ -54,7 +54,16 @@ from tracejit.trace.values.equations import (
     promotion_key,
     same_dim,
 )
-from tracejit.trace.values.mixed import Mixed, settled
+from tracejit.trace.values.mixed import (
+    Flag,
+    Kinds,
+    Mixed,
+    all_kinds_of,
+    keys_of,
+    merged,
+    settled,
+    united,
+)
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
 __all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
@@ -412,7 +421,9 @@ class _Merger:
 
     def _number(self, x: Any, y: Any) -> Callable[[], Any]:
         """Merge two numbers or arrays in the dtype to which they promote."""
-        x, y = settled(lift(x)), settled(lift(y))
+        x, y = lift(x), lift(y)
+        kinds, flag = self._kinds(x, y)
+        x, y = settled(x), settled(y)
         dtype, weak = join_leaf(x, y)
         shapes = [self._shape(0, x), self._shape(1, y)]
         if not _are_equal(*shapes):
@@ -428,6 +439,8 @@ class _Merger:
 
         def make() -> Any:
             result = scalar_of(self.results[place], weak=weak)
+            if kinds:
+                return merged(result, kinds, flag())
             if any(arrays):
                 result.cell.is_array = result.cell.handed_on = True
                 result.cell.may_be_number = not all(arrays) or any(
@@ -437,6 +450,29 @@ class _Merger:
             return result
 
         return make
+
+    def _kinds(self, x: Any, y: Any) -> tuple[Kinds, Callable[[], Flag | None]]:
+        """Return of which kinds a merged number is, if of several, and what makes its flag."""
+        if any(isinstance(v, Tracer) and (v.is_array or v.dims) for v in (x, y)):
+            return frozenset(), lambda: None
+        several = [all_kinds_of(v) for v in (x, y)]
+        kinds = united(*several)
+        if len(keys_of(kinds)) < 2:
+            return frozenset(), lambda: None
+        single = [key for ks in several if len(keys_of(ks)) == 1 for key in keys_of(ks)]
+        if len(keys_of(kinds)) > 2 or not single or any(
+                isinstance(v, Mixed) and getattr(v, "flag", None) is None for v in (x, y)):
+            return kinds, lambda: None
+        key = single[0]
+        if len(single) == 2:
+            turned = key not in keys_of(several[0])
+            condition = self.condition
+            return kinds, lambda: Flag(
+                key, lambda: np.logical_not(condition) if turned else condition)
+        place = self._yield([lambda v=v: atom_of(
+            v.is_of(key) if isinstance(v, Mixed) else key in keys_of(all_kinds_of(v)))
+            for v in (x, y)])
+        return kinds, lambda: Flag(key, lambda: tracer_of(self.results[place]))
 
     def _join(self, cell: Cell, sources: list[weakref.ref[Cell] | None]) -> None:
         """Note which arrays the branches left in a place: two places may now hold one array."""

@@ -7,7 +7,7 @@ What an iteration leaves either agrees with it, or gives a better guess.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ from tracejit.trace.lists.forms import Form, form_of, has_length_by_data, joint_
 from tracejit.trace.regions.branches import join_leaf
 from tracejit.trace.values.equations import (
     atom_of,
+    cast,
     dims_of,
     dtype_of,
     emit_value,
@@ -42,12 +43,21 @@ from tracejit.trace.values.equations import (
     lift,
     same_dim,
 )
-from tracejit.trace.values.mixed import settled
+from tracejit.trace.values.mixed import (
+    UNBOUNDED,
+    Flag,
+    Kinds,
+    all_kinds_of,
+    keys_of,
+    merged,
+    settled,
+    united,
+)
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
 __all__ = ["CellGuess", "Fixed", "ListGuess", "Number", "as_left", "better_guess", "blank",
            "content_of", "first_guess", "is_of_several_kinds", "leaves_of", "list_guess",
-           "made_for", "numbers_of", "parts_of", "yielded"]
+           "made_for", "numbers_of", "numeric_kinds", "parts_of", "yielded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,9 @@ class Number:
     aval: Aval
     weak: bool
     is_array: bool = False
+    starts: Kinds = frozenset()
+    ends: Kinds = frozenset()
+    """Of which kinds the number is before the loop, and after an iteration."""
     may_be_number: bool = False
     """Whether it is an array without axes in some iterations, and a number in others."""
 
@@ -100,15 +113,27 @@ def first_guess(content: Any, rebound: bool, whole: bool = True) -> Any:
 
 
 def _number_guess(x: Any) -> Number:
-    x = settled(lift(x))
+    x = lift(x)
+    kinds = numeric_kinds(x)
+    x = settled(x)
     if isinstance(x, Tracer):
-        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array, x.cell.may_be_number)
+        return Number(Aval(x.dtype, x.dims), x.weak, x.is_array, kinds,
+                      may_be_number=x.cell.may_be_number)
     dtype, weak = join_leaf(x, x)
-    return Number(Aval(dtype), weak)
+    return Number(Aval(dtype), weak, starts=kinds)
 
 
-def content_of(guess: object, values: Iterator[Value]) -> Any:
-    """Return the content that a guess says, with the next of some values for its numbers."""
+def numeric_kinds(x: Any) -> Kinds:
+    """Return of which kinds a number is; of an array, none."""
+    is_array = isinstance(x, Tracer) and (x.is_array or bool(x.dims))
+    return frozenset() if is_array else all_kinds_of(x)
+
+
+def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any]) -> Any:
+    """Return the content that a guess says, with the next of some values for its numbers.
+
+    is_first -- whether no iteration has run
+    """
     if guess is UNSET:
         return UNSET
     if isinstance(guess, CellGuess):
@@ -121,22 +146,33 @@ def content_of(guess: object, values: Iterator[Value]) -> Any:
         if g.is_array:
             content.cell.is_array = content.cell.handed_on = True
             content.cell.may_be_number = g.may_be_number
-        return content
+            return content
+        if not is_of_several_kinds(g) or not isinstance(content, Tracer):
+            return content
+        begins, ends = keys_of(g.starts), keys_of(g.ends)
+        flag = Flag(*begins, is_first) if len(begins) == len(ends) == 1 else None
+        return merged(content, united(g.starts, g.ends), flag)
 
     return map_content(leaf, guess)
 
 
 def is_of_several_kinds(g: object) -> bool:
     """Return whether a leaf is of one kind in some iterations, and of another in others."""
-    return isinstance(g, Number) and g.may_be_number
+    return isinstance(g, Number) and (
+        g.may_be_number or (not g.is_array and len(keys_of(g.starts | g.ends)) > 1))
 
 
-def as_left(x: Tracer, end: object) -> Any:
+def as_left(g: Number, x: Any, end: Any) -> Any:
     """Return what is in a place after iterations that leave a number or array like `end`."""
     if isinstance(end, Tracer) and end.is_array:
         x.cell.may_be_number = end.cell.may_be_number
         return x
-    return scalar_of(x.value, weak=x.weak)
+    x = settled(x)
+    kinds = numeric_kinds(lift(end))
+    if len(keys_of(kinds)) != 1:
+        return merged(x, kinds)
+    ((dtype, weak),) = keys_of(kinds)
+    return scalar_of(cast(x, dtype).value, weak=weak)
 
 
 # --- the leaves of guesses ------------------------------------------------------------------------
@@ -278,7 +314,9 @@ def _text(x: object) -> str:
 def _joined(g: Number, x: Any, name: str) -> Number:
     if not is_number(x):
         raise Unroll(f"{name!r} is a number before an iteration and {_text(x)} after it")
-    x = settled(lift(x))
+    x = lift(x)
+    kinds = numeric_kinds(x)
+    x = settled(x)
     start = np.zeros((), g.aval.dtype)[()] if not g.weak else g.aval.dtype.type(0).item()
     dtype, weak = join_leaf(start, x) if not _same_kind(g, x) else (g.aval.dtype, g.weak)
     dims = dims_of(x)
@@ -291,9 +329,22 @@ def _joined(g: Number, x: Any, name: str) -> Number:
     is_array = g.is_array or found
     may_be_number = g.may_be_number or g.is_array != found or (
         found and x.cell.may_be_number)
-    better = Number(Aval(dtype, g.aval.shape), weak, is_array, may_be_number)
-    return g if (dtype, weak, is_array, may_be_number) == (
-        g.aval.dtype, g.weak, g.is_array, g.may_be_number) else better
+    better = Number(Aval(dtype, g.aval.shape), weak, is_array, g.starts, _widened(g.ends, kinds),
+                    may_be_number)
+    return g if _as_carried(better) == _as_carried(g) else better
+
+
+def _as_carried(g: Number) -> tuple[Any, ...]:
+    """Return what a guess has to be right in; kinds count where there are several."""
+    several = is_of_several_kinds(g)
+    return (g.aval.dtype, g.weak, g.is_array, g.may_be_number, several, several and g.ends)
+
+
+def _widened(before: Kinds, now: Kinds) -> Kinds:
+    """Return kinds with those that another iteration leaves: what grows has no bound."""
+    bounds = {k[:2]: k.bound for k in before}
+    return united(before, (k if bounds.get(k[:2], k.bound) == k.bound else
+                           k._replace(bound=UNBOUNDED) for k in now))
 
 
 def _reshaped(name: str, before: tuple[Dim, ...], after: tuple[Dim, ...]) -> Refusal:

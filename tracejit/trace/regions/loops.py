@@ -264,7 +264,7 @@ class _LoopTracer:
                 content = self._begin_list(c, values)
                 frame.created[id(content)] = content
             else:
-                content = content_of(c.guess, values)
+                content = content_of(c.guess, values, lambda: of_dim(turn) == 0)
                 frame.stand_ins += made_for(c.guess, content)
             self.stand_ins.update({id(x): (k, x) for x in made_for(c.guess, content)})
             frame.written[c.place.key] = (c.place, c.place.get())
@@ -546,7 +546,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
         c.place.set(_finished_list(c.guess, values) if isinstance(c.guess, ListGuess)
-                    else _left(tracer, c, content_of(c.guess, values)))
+                    else _left(tracer, c, content_of(c.guess, values, lambda: trips == 0)))
     _refuse_shared_lists(tracer)
     _link_containers(tracer)
     bound = _bound(tracer)
@@ -564,12 +564,15 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
 def _left(tracer: _LoopTracer, c: _Carried, content: object) -> Any:
     """Return what a place holds after the loop: of an iteration's kind, if one surely ran."""
     leaves = leaves_of(c.guess)
-    if isinstance(c.guess, MaybeUnset) or not any(map(is_of_several_kinds, leaves)) or (
-            not surely_runs(tracer)):
+    if isinstance(c.guess, MaybeUnset) or not any(map(is_of_several_kinds, leaves)):
         return content
-    ended = tracer.ended[tracer.carried.index(c)]
-    found = iter([as_left(x, end) if is_of_several_kinds(g) else x for g, x, end in zip(
-        leaves, parts_of(c.guess, content), parts_of(c.guess, ended), strict=True)])
+    runs = None if tracer.condition is not None else current().decide(
+        tracer.lo - tracer.hi, "<", "whether a loop runs decides of which type a number is")
+    if runs is None:
+        return content
+    last = tracer.ended[tracer.carried.index(c)] if runs else c.start
+    found = iter([as_left(g, x, end) if is_of_several_kinds(g) else x for g, x, end in zip(
+        leaves, parts_of(c.guess, content), parts_of(c.guess, last), strict=True)])
     return map_content(lambda _: next(found), c.guess)
 
 

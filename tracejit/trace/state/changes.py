@@ -154,7 +154,7 @@ def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: di
     return result
 
 
-_OURS = re.compile(r"\b(Tracer|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
+_OURS = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|WRITEBACKIFCOPY)\b")
 """What errors of foreign code say that met what stands for arrays and numbers in a capture."""
 
 

@@ -92,7 +92,8 @@ class RunningCode:
 def _is_users(code: CodeType) -> bool:
     """Return whether code is a user's that was not rewritten for a capture."""
     if code.co_filename == _GENERATED:
-        return not code.co_name.startswith("__")
+        makes_tuple = code.co_names == ("_tuple_new",) and code.co_varnames[:1] == ("_cls",)
+        return not (makes_tuple or code.co_name.startswith("__"))
     return is_user_code(code) and rewritten_source(code) is None
 
 

@@ -21,7 +21,7 @@ from tracejit.trace.ground.restarts import NeedLeast, NeedStatic
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.values.eager import Recorded
 from tracejit.trace.values.identities import named
-from tracejit.trace.values.mixed import Mixed, combined, settled
+from tracejit.trace.values.mixed import Merged, Mixed, combined, settled
 from tracejit.trace.values.tracer import (
     SymInt,
     TracedOperand,
@@ -152,6 +152,7 @@ def _require_in_range(n: SymInt, value: Atom, dtype: np.dtype) -> None:
                 "message": f"Python integer {{0:.0f}} out of bounds for {dtype.name}"})
 
 
+@above
 def cast(x: object, dtype: npt.DTypeLike) -> Tracer:
     """Return an operand with a dtype, as a handle of its own."""
     dtype = np.dtype(dtype)
@@ -185,6 +186,8 @@ def to_dim(n: Any) -> Dim:
     """Return an integer operand as a dim."""
     if isinstance(n, SymInt):
         return current().canonical(n.dim)
+    if isinstance(n, Merged):
+        n.tell_apart()
     if isinstance(n, Tracer):
         if n.dtype.kind not in "iu" or n.dims:
             raise TypeError(f"a {describe(n)} cannot be used as an integer")

@@ -31,7 +31,7 @@ from tracejit.trace.values.equations import (
     to_dim,
 )
 from tracejit.trace.values.identities import named
-from tracejit.trace.values.mixed import Mixed
+from tracejit.trace.values.mixed import Merged, Mixed
 from tracejit.trace.values.python_numbers import is_scalar, require_int_of
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.tree import flatten
@@ -301,6 +301,8 @@ def basic_key(dims: tuple[Dim, ...], parts: tuple[object, ...]) -> BasicKey:
 def point_index(i: Any, size: Dim, axis: int) -> Dim:
     """Return an integer index as a dim in [0, size), checked at run time where not proved."""
     trace = current()
+    if isinstance(i, Merged):
+        i.tell_apart()
     if isinstance(i, Tracer) and i.dtype.kind not in "iu":
         raise IndexError(_VALID_INDICES)
     try:

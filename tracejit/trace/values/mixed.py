@@ -8,17 +8,22 @@ would tell them apart makes the list again, item by item.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.tracer import SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["UNBOUNDED", "Kind", "Kinds", "Mixed", "combined", "is_mixed", "kinds_of",
-           "number_of", "of_one_kind", "returned", "settled", "storage", "unbounded", "united"]
+__all__ = ["UNBOUNDED", "Flag", "Kind", "Kinds", "Merged", "Mixed", "all_kinds_of", "combined",
+           "is_mixed", "keys_of", "kinds_of", "merged", "number_of", "of_one_kind",
+           "one_of_kind", "returned", "settled", "storage", "unbounded", "united"]
 
 UNBOUNDED = -1
 
@@ -73,7 +78,7 @@ def storage(kinds: Kinds) -> np.dtype | None:
 
 def kinds_of(x: object) -> Kinds:
     """Return of which kinds a number may be."""
-    if isinstance(x, Mixed):
+    if isinstance(x, Mixed) and not isinstance(x, Merged):
         return x.kinds
     if isinstance(x, Tracer):
         return of_one_kind(x.dtype, x.weak)
@@ -133,6 +138,95 @@ class Mixed(Tracer):
         return Tracer(self.cell, self.steps)
 
 
+class Flag(NamedTuple):
+    """Which of two kinds a number is: this one where `holds()`, and the other one elsewhere."""
+
+    key: tuple[np.dtype, bool]
+    holds: Callable[[], Any]
+
+
+class Merged(Mixed):
+    """A number that paths leave of several kinds: as one of the kind that all of them join to.
+
+    flag -- which of two kinds it is; None where nobody knows
+    """
+
+    flag: Flag | None
+
+    __slots__ = ("flag",)
+
+    def __init__(self, number: Tracer, kinds: Kinds, tell_apart: Callable[[], NoReturn],
+                 flag: Flag | None) -> None:
+        super().__init__(number, kinds, tell_apart)
+        self.flag = flag
+
+    @property
+    def value(self) -> Any:
+        """Return the present value."""
+        return self.number.value
+
+    @property
+    def weak(self) -> bool:
+        """Return whether it is Python's own on all paths."""
+        return all(k.weak for k in self.kinds)
+
+    @weak.setter
+    def weak(self, weak: bool) -> None:
+        pass
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype that all kinds join to."""
+        return self.number.dtype
+
+    def is_of(self, key: tuple[np.dtype, bool]) -> Any:
+        """Return whether it is of a kind, which the run may tell; refuse where nobody knows."""
+        if self.flag is None:
+            self.tell_apart()
+        holds = self.flag.holds()
+        if key == self.flag.key:
+            return holds
+        return not holds if isinstance(holds, bool) else np.logical_not(holds)
+
+
+def keys_of(kinds: Iterable[Kind]) -> set[tuple[np.dtype, bool]]:
+    """Return which kinds there are, whatever their bounds."""
+    return {k[:2] for k in kinds}
+
+
+def all_kinds_of(x: Any) -> Kinds:
+    """Return of which kinds a number may be, on whichever path."""
+    return x.kinds if isinstance(x, Mixed) else kinds_of(x)
+
+
+def merged(number: Any, kinds: Kinds, flag: Flag | None = None) -> Any:
+    """Return a number that is of one of some kinds, depending on data or on a loop's turn."""
+    if len(keys_of(kinds)) == 1 or number.dtype.kind not in "fc" or number.dims:
+        return number
+    if any(k.bound > _EXACT and int(float(k.bound)) != k.bound for k in kinds):
+        raise refuse("a large int that no float is, on one path, beside a float on another",
+                     "Write it as a float on all paths")
+    where, names = describe_line(find_site()), " or ".join(sorted(map(_name_of_kind, kinds)))
+
+    def tell_apart() -> NoReturn:
+        raise refuse(f"a number that {where} leaves is a {names}, depending on data, and this "
+                     "tells them apart", "Give it one type on all paths: 0.0 in place of 0, say")
+
+    return Merged(number, kinds, tell_apart, flag)
+
+
+def one_of_kind(x: Mixed, key: tuple[np.dtype, bool]) -> Any:
+    """Return a number as one of a kind that it may be of."""
+    dtype, weak = key
+    number = x.number if x.number.dtype == dtype else ABOVE.cast(x.number, dtype)
+    return scalar_of(number.value, weak=weak)
+
+
+def _name_of_kind(kind: Kind) -> str:
+    plain = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
+    return plain[kind.dtype.kind] if kind.weak else f"np.{kind.dtype.name}"
+
+
 def number_of(x: object) -> Any:
     """Return a number of several kinds as one of the kind in which it is stored."""
     return x.number if isinstance(x, Mixed) else x
@@ -150,7 +244,8 @@ def returned(x: object, of_any_kind: bool) -> Any:
 
     of_any_kind -- whether only the values count, as for a gradient
     """
-    if isinstance(x, Mixed) and not of_any_kind and len({k.dtype for k in x.kinds}) > 1:
+    if isinstance(x, Mixed) and not isinstance(x, Merged) and not of_any_kind and len(
+            {k.dtype for k in x.kinds}) > 1:
         x.tell_apart()
     return settled(x)
 
@@ -159,6 +254,10 @@ def returned(x: object, of_any_kind: bool) -> Any:
 
 _COMPARISONS = {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 _DIVISIONS = {np.true_divide, np.floor_divide, np.remainder}
+_SIGNED = {np.negative, np.multiply, np.floor_divide, np.remainder}
+"""The operators that give -0.0 of some floats that are ints, and of the ints 0."""
+_OF_BITS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
+            np.right_shift}
 _OF_FUNCTIONS: dict[str, Any] = {"i": int, "f": float, "c": complex}
 _OF_OPERATORS = {"b": int, **_OF_FUNCTIONS}
 """What Python's numbers promote as: bools are ints to operators, and bools to ufuncs."""
@@ -170,58 +269,121 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
     apply -- carries out the operator, or NumPy's function, on numbers of one kind
     """
     is_operator = apply.__name__ == "apply_operator"
-    first = next(x for x in operands if isinstance(x, Mixed))
+    mixed = [x for x in operands if isinstance(x, Mixed)]
+    of_paths = all(isinstance(x, Merged) for x in mixed)
     has_axes = any(isinstance(x, Tracer) and not isinstance(x, Mixed) and x.is_array
                    for x in operands)
-    dtypes = set()
-    results = []
-    for combination in itertools.product(*(kinds_of(x) for x in operands)):
-        found = _result(ufunc, combination, operands, is_operator)
-        if found is None:
-            first.tell_apart()
-        dtypes.add(found[0])
-        results.append(found[1])
-    kinds = united(results)
-    if len(dtypes) > 1 or (len(kinds) > 1 and (has_axes or not (
-            ufunc in _COMPARISONS or storage(kinds) is not None))):
-        first.tell_apart()
-    weak = is_operator and all(k.weak for k in united(*map(kinds_of, operands)))
-    result = apply(ufunc, *(_representative(x, weak) for x in operands))
-    if len(kinds) == 1:
-        (kind,) = kinds
-        result.weak = kind.weak
+    if of_paths and is_operator and ufunc in _DIVISIONS:
+        _require_divisor(operands)
+    if of_paths and is_operator and ufunc is np.power and _is_negative(operands[1]):
+        _require_divisor((1.0, operands[0]), "0.0 cannot be raised to a negative power")
+    table = {}
+    for combination in itertools.product(*map(all_kinds_of, operands)):
+        table[combination] = _result(ufunc, combination, operands, is_operator, of_paths)
+    found = [entry for entry in table.values() if entry is not None]
+    if len(found) < len(table):
+        mixed[0].tell_apart()
+    if len({dtypes for dtypes, _ in found}) > 1:
+        if of_paths and all(x.dtype in (np.float32, np.complex64) for x in mixed):
+            return apply(ufunc, *map(settled, operands))  # which numbers of Python join
+        mixed[0].tell_apart()
+    kinds = united(kind for _, kind in found)
+    if len(keys_of(kinds)) > 1 and (has_axes or not (
+            ufunc in _COMPARISONS or of_paths or storage(kinds) is not None)):
+        mixed[0].tell_apart()
+    weak = is_operator and all(k.weak for k in united(*map(all_kinds_of, operands)))
+    result = apply(ufunc, *(_representative(x, weak, t) for x, t in zip(
+        operands, found[0][0], strict=False)))
+    if len(keys_of(kinds)) == 1:
+        if isinstance(result, Tracer):
+            (result.weak,) = {k.weak for k in kinds}
         return result
-    return Mixed(result, kinds, first.tell_apart)
+    if of_paths:
+        flag = _flag_of_result(operands, table)
+        return merged(_without_sign(ufunc, result, kinds, flag), kinds, flag)
+    return Mixed(result, kinds, mixed[0].tell_apart)
 
 
-def _representative(x: object, weak: bool) -> Any:
+def _without_sign(ufunc: Any, result: Any, kinds: Kinds, flag: Flag | None) -> Any:
+    """Return a result in which no zero of ints has a sign, where the run knows what is an int."""
+    ints = [key for key in keys_of(kinds) if key[0].kind in "bi"]
+    if ufunc not in _SIGNED or flag is None or len(ints) != 1:
+        return result
+    holds = flag.holds()
+    is_int = holds if ints[0] == flag.key else np.logical_not(holds)
+    return tracer_of(ABOVE.cast(np.where(is_int, tracer_of(result.value) + 0.0, tracer_of(
+        result.value)), result.dtype).value, weak=result.weak)
+
+
+def _flag_of_result(operands: Sequence[Any], table: Mapping[tuple[Kind, ...], Any]) -> Flag | None:
+    """Return which kind a result is of, where one kind comes of one combination alone."""
+    keys = {tuple(k[:2] for k in combination): kind[:2]
+            for combination, (_, kind) in table.items()}
+    alone = [(c, key) for c, key in keys.items() if list(keys.values()).count(key) == 1]
+    known = all(x.flag is not None for x in operands if isinstance(x, Merged))
+    if not alone or not known or len(set(keys.values())) > 2:
+        return None
+    combination, key = alone[0]
+
+    def holds() -> Any:
+        flags = [x.is_of(k) for x, k in zip(operands, combination, strict=True)
+                 if isinstance(x, Merged)]
+        return functools.reduce(np.logical_and, flags)
+
+    return Flag(key, holds)
+
+
+def _require_divisor(operands: tuple[Any, ...], message: str = "division by zero") -> None:
+    """Require that a divisor is not zero where Python's numbers meet, as far as the run knows."""
+    weak = [{k.weak for k in all_kinds_of(x)} for x in operands]
+    if _divides(operands[1]) or {False} in weak or weak == [{True}, {True}]:
+        return
+    free: Any = operands[1] != 0 if not isinstance(operands[1], Mixed) else (
+        Tracer(operands[1].cell) != 0)
+    for x, kinds in zip(operands, weak, strict=True):
+        if kinds == {True}:
+            continue
+        if x.flag is None:
+            return
+        for key in keys_of(x.kinds):
+            if not key[1]:
+                free = np.logical_or(free, x.is_of(key))
+    ABOVE.require(free, ZeroDivisionError, message)
+
+
+def _representative(x: Any, weak: bool, dtype: np.dtype) -> Any:
     """Return an operand as a number of one kind."""
+    if isinstance(x, Merged) and x.dtype != dtype and dtype.kind in "fc":
+        return ABOVE.cast(x.number, dtype)
     if isinstance(x, Mixed):
         return tracer_of(x.number.value, weak=weak)
     return x
 
 
-def _result(ufunc: np.ufunc, kinds: tuple[Kind, ...], operands: tuple[object, ...],
-            is_operator: bool) -> tuple[Any, Kind] | None:
+def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
+            is_operator: bool, of_paths: bool) -> tuple[Any, Kind] | None:
     """Return in which dtypes operands of some kinds are computed, and the kind of the result."""
     weak = is_operator and all(k.weak for k in kinds)
-    if weak and ufunc in _DIVISIONS and not _divides(operands[1]) and not all(
-            k.weak for x in operands for k in kinds_of(x)):
+    if not of_paths and weak and ufunc in _DIVISIONS and not _divides(operands[1]) and not all(
+            k.weak for x in operands for k in all_kinds_of(x)):
         return None  # Python's numbers raise an error where NumPy's do not
-    if ufunc is np.power and not _is_safe_power(kinds, operands):
+    if ufunc is np.power and not _is_safe_power(kinds, operands, of_paths):
         return None
     python = _OF_OPERATORS if is_operator else _OF_FUNCTIONS
     keys = tuple(python.get(k.dtype.kind, k.dtype) if k.weak else k.dtype for k in kinds)
+    if ufunc is np.power and keys == (int, int) and _is_negative(operands[1]):
+        keys = (float, float)
     try:
         *dtypes, dtype = loop_dtypes(ufunc, keys)
     except TypeError:
         return None
     if any(t.kind not in "fc" for t in dtypes):
         bound = _bound(ufunc, kinds, operands)
-        if bound is None:
+        if bound is None and not (of_paths and all(t.kind in "bi" for t in dtypes)
+                                  and ufunc not in _OF_BITS):
             return None
         dtypes = [np.dtype(np.float64)] * len(dtypes)
-        return tuple(dtypes), Kind(dtype, weak, bound)
+        return tuple(dtypes), Kind(dtype, weak, UNBOUNDED if bound is None else bound)
     return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
 
 
@@ -229,9 +391,16 @@ def _divides(x: object) -> bool:
     return isinstance(x, (int, float)) and x != 0
 
 
-def _is_safe_power(kinds: tuple[Kind, ...], operands: tuple[object, ...]) -> bool:
+def _is_negative(x: Any) -> bool:
+    return type(x) in (int, float) and x < 0
+
+
+def _is_safe_power(kinds: tuple[Kind, ...], operands: tuple[Any, ...], of_paths: bool) -> bool:
     """Return whether no power of Python's numbers raises an error, or is another one's."""
     exponent = operands[1]
+    if of_paths and (type(exponent) in (int, float) or not (
+            kinds[0].weak and kinds[0].dtype.kind in "bi")):
+        return True
     return type(exponent) in (int, float) and exponent in (1, 2, 3) and (
         not kinds[0].weak or 0 <= kinds[0].bound <= _EXACT)
 

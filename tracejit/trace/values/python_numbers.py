@@ -43,6 +43,7 @@ LIMIT = 2.0 ** 63
 TOO_LARGE = "the int does not fit into 64 bits: make it a float, if it need not be exact"
 
 
+@above
 def require(holds: object, error: type[Exception], message: str) -> None:
     """Raise an error at the user's line where a condition does not hold, at run time if need be."""
     if isinstance(holds, (bool, np.bool_)):
