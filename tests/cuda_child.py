@@ -24,7 +24,7 @@ from cuda_laws import LAWS, TEAMS
 from cuda_races import watching
 from oracles import assert_same, random_like
 from programs.program import PROGRAMS, Program
-from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
+from samples import SIZES, applications, dtypes_of, sampled
 
 import tracejit
 from tracejit.autodiff.transforms import pullback_graph
@@ -68,23 +68,6 @@ def run_on_device(graph: Graph, operands: Sequence[Any]) -> list[Any]:
     compiled = DeviceLowered(Traced(Captured.of_graph(graph))).compile()
     assert compiled.invocation.fits(operands)
     return compiled.invocation.run(operands)
-
-
-def applications(op: Op, dtype: Any, sizes: Sequence[int]) -> tuple[Graph, list[Any], list[bool]]:
-    """Return a graph that applies an op to samples, their operands, and which are not varied."""
-    samples = [s for n in sizes for s in samples_of(op, n, dtype)]
-
-    def apply_all(*xs: Any) -> list[Any]:
-        rest, results = list(xs), []
-        for s in samples:
-            count = len(s.operands)
-            found = s.apply(*rest[:count])
-            results += found if isinstance(found, (list, tuple)) else [found]
-            rest = rest[count:]
-        return results
-
-    operands = [x for s in samples for x in s.operands]
-    return graph_of(apply_all, operands), operands, [f for s in samples for f in s.fixed]
 
 
 def has_complex(graph: Graph) -> bool:

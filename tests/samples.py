@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,3 +103,20 @@ def sampled() -> list[Op]:
 def dtypes_of(op: Op) -> list[Any]:
     """Return the dtypes of operands that an op is tested with."""
     return [t for kind in op.data.get("kinds", "f") for t in DTYPES[kind]]
+
+
+def applications(op: Op, dtype: Any, sizes: Sequence[int]) -> tuple[Graph, list[Any], list[bool]]:
+    """Return a graph that applies an op to samples, their operands, and which are not varied."""
+    samples = [s for n in sizes for s in samples_of(op, n, dtype)]
+
+    def apply_all(*xs: Any) -> list[Any]:
+        rest, results = list(xs), []
+        for s in samples:
+            count = len(s.operands)
+            found = s.apply(*rest[:count])
+            results += found if isinstance(found, (list, tuple)) else [found]
+            rest = rest[count:]
+        return results
+
+    operands = [x for s in samples for x in s.operands]
+    return graph_of(apply_all, operands), operands, [f for s in samples for f in s.fixed]

@@ -10,7 +10,7 @@ from kernels import run_kernel
 from numba.core import types
 from numba.core.errors import CompilerError
 from oracles import assert_same, random_like
-from samples import SIZES, dtypes_of, graph_of, sampled, samples_of
+from samples import SIZES, applications, dtypes_of, sampled
 
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.codegen.compile import compile_kernel
@@ -24,20 +24,7 @@ CASES = [pytest.param(op, dtype, id=f"{op.name}-{np.dtype(dtype).name}")
 @pytest.mark.parametrize(("op", "dtype"), CASES)
 def test_kernel_computes_what_the_interpreter_does(op: Op, dtype: Any) -> None:
     """One kernel applies the op to all samples at once; then its pullback on all of them."""
-    samples = [s for n in SIZES for s in samples_of(op, n, dtype)]
-    operands = [x for s in samples for x in s.operands]
-    fixed = [f for s in samples for f in s.fixed]
-
-    def apply_all(*xs: Any) -> list[Any]:
-        rest, results = list(xs), []
-        for s in samples:
-            count = len(s.operands)
-            found = s.apply(*rest[:count])
-            results += found if isinstance(found, (list, tuple)) else [found]
-            rest = rest[count:]
-        return results
-
-    graph = graph_of(apply_all, operands)
+    graph, operands, fixed = applications(op, dtype, SIZES)
     expected = interpret(graph, *operands)
     assert_same(run_kernel(graph, *operands), expected, op.name, factor=10)
     wrt = [k for k, x in enumerate(operands) if x.dtype.kind in "fc" and not fixed[k]]
