@@ -9,7 +9,10 @@ import bisect
 import heapq
 import importlib.util
 import operator
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -386,3 +389,34 @@ def test_an_empty_heap_raises() -> None:
 
     with pytest.raises(IndexError):
         tracejit.jit(f)(XS[0])
+
+
+SCRIPT = """
+import heapq, sys
+import numpy as np
+import tracejit
+
+@tracejit.grad
+def largest(x):
+    heap = []
+    for v in x:
+        heapq.heappush(heap, v * v)
+    t = 0.0
+    while heap:
+        t = heapq.heappop(heap) + 0.5 * t
+    return t
+
+print(largest(np.array([1.0, 3.0, -2.0])))
+"""
+
+
+def test_another_process_finds_the_program(tmp_path: Path) -> None:
+    """The functions that stand for `heapq` are found, though nothing was captured yet."""
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    environment = {**os.environ, "TRACEJIT_CACHE": "1", "TRACEJIT_LOG_COMPILES": "1",
+                   "TRACEJIT_CACHE_DIR": str(tmp_path / "cache")}
+    outputs = [subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment,
+                              capture_output=True, text=True, check=True) for _ in range(2)]
+    assert "compiled grad[largest]" in outputs[0].stderr
+    assert "compiled" not in outputs[1].stderr
+    assert outputs[0].stdout == outputs[1].stdout

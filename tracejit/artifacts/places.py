@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from types import CellType, FunctionType
 from typing import Any
 
@@ -23,6 +24,10 @@ from tracejit.exact import copied, same
 from tracejit.trace.state.paths import Holder, Path
 
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
+
+
+LIBRARY = "tracejit.trace.python.library"
+"""The module of functions that are captured in the place of Python's own."""
 
 
 class Missing(Exception):
@@ -178,6 +183,8 @@ def names_of(module: str, main: dict[str, object]) -> dict[str, Any]:
     """
     if module == MAIN:
         return main
+    if module == LIBRARY and module not in sys.modules:
+        import_module("tracejit.trace.capture")  # which imports all of the capture
     if module not in sys.modules:
         raise Missing(f"module {module} is not imported")
     return vars(sys.modules[module])
