@@ -189,12 +189,12 @@ def _extremum(op: str, combine: Callable[..., object]) -> Any:
     return function
 
 
-def _with_one_more(a: Tracer, axes: tuple[int, ...], element: object) -> Any:
+def _with_one_more(a: Tracer, axes: tuple[int, ...], element: object) -> Tracer:
     """Return an array with one more element along the axes of a fold, which may have none."""
     first, *others = axes
     require_some(a, others, "a fold over several axes, one of which has no elements")
     shape = tuple(1 if k == first else as_operand(d) for k, d in enumerate(a.dims))
-    return np.concatenate([a, broadcast_to(element, shape)], first)  # type: ignore[list-item]
+    return as_tracer(np.concatenate([a, broadcast_to(element, shape)], first))
 
 
 def _may_be_nothing(d: Dim) -> bool:
