@@ -136,3 +136,24 @@ def test_lists_are_sorted_as_data_decides(f: Any, interpreted: bool) -> None:
             value, slope = compute(a, x)
             assert abs(value - f(a, x)) < 1e-12
             assert abs(slope - (f(a + step, x) - f(a - step, x)) / (2 * step)) < 1e-6
+
+
+def test_a_nan_in_a_list_that_is_sorted_raises_and_has_no_order_of_its_own() -> None:
+    def of_array(x: np.ndarray) -> Any:
+        return sorted(x)[0]
+
+    def of_list(a: float, b: float, c: float) -> Any:
+        found = [a, b, c]
+        found.sort()
+        return found[0], sorted((a, b, c), reverse=True)[0]
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(of_array)(np.array([3.0, 1.0, 2.0])) == 1.0
+        assert tracejit.jit(of_list)(3.0, 1.0, np.inf) == (1.0, np.inf)
+        for place in range(3):
+            items = [3.0, 1.0, 2.0]
+            items[place] = np.nan
+            with pytest.raises(ValueError, match="NaN in a list"):
+                tracejit.jit(of_array)(np.array(items))
+            with pytest.raises(ValueError, match="NaN in a list"):
+                tracejit.jit(of_list)(*items)

@@ -15,6 +15,7 @@ __all__ = ["adjoints_section"]
 COLUMNS = ("line", "primal", "after passes", "adjoint, or why there is none")
 
 PASSED_ON = "(its cotangent goes on as it is)"
+DECIDES = "(decides how often the loop runs; no cotangent gets here)"
 FOLDED = "(folded into other lines by the passes)"
 
 
@@ -26,13 +27,16 @@ def adjoints_section(subject: Subject, limit: int) -> Section:
         v for e in all_eqns(subject.traced.program.graph.block) if e.of is not None
         for v in origins(e.of)}
     names = _names(subject, primal)
+    deciding = {e for eqn, _ in _walk(primal) if eqn.op.name == "while_"
+                for e, _ in _walk(eqn.regions[0])}
     rows: list[TableRow] = []
     for eqn, depth in _walk(primal):
         if eqn.of is not None and subject.graph.primal is None:
             continue
         adjoint = [e for v in eqn.outputs for e in backward.pop(v, ())]
-        rows.append(_row(subject, eqn, depth, adjoint, names, FOLDED if any(
-            v in before for v in eqn.outputs) else PASSED_ON))
+        otherwise = DECIDES if eqn in deciding else FOLDED if any(
+            v in before for v in eqn.outputs) else PASSED_ON
+        rows.append(_row(subject, eqn, depth, adjoint, names, otherwise))
     rest = [e for eqns in backward.values() for e in eqns]
     if rest:
         rows.append(TableRow(("", "", "(read back)", _adjoint_text(subject, rest)),

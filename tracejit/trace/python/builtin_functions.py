@@ -188,7 +188,7 @@ def _weak_pair(ufunc: np.ufunc, x: Any, y: Any) -> Any:
 def _of_either_kind(result: Any, x: Any, is_first: Callable[[], Any], y: Any) -> Any:
     """Return the larger or smaller of two numbers, of the kind that it has."""
     first, second = all_kinds_of(x), all_kinds_of(y)
-    flag = Flag(*keys_of(first), is_first) if (
+    flag = Flag(next(iter(keys_of(first))), is_first) if (
         len(keys_of(first)) == len(keys_of(second)) == 1) else None
     return merged(result, united(first, second), flag)
 
@@ -306,7 +306,7 @@ def _round(x: Any, ndigits: Any = None) -> Any:
     return result if ndigits is not None else _int(result)
 
 
-def _isinstance(x: object, kinds: Any) -> bool:
+def _isinstance(x: object, kinds: Any) -> Any:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
     if not isinstance(x, (Tracer, SymInt)):
         with watched():

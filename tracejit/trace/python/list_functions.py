@@ -23,7 +23,7 @@ from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.lists.grown import plain_items
 from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, the_run
 from tracejit.trace.lists.rows import Rows
-from tracejit.trace.python.list_items import get_item, sorted_run, where_equal
+from tracejit.trace.python.list_items import get_item, in_order, sorted_run, where_equal
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.values.equations import (
@@ -223,5 +223,5 @@ def sorted_floats(xs: object, reverse: object = False) -> list[Any] | None:
     run = joined(xs) if all(map(is_plain_number, xs)) else None
     if run is None or any(k.dtype.kind != "f" for k in run.kinds):
         return None
-    return [run.like(FUNCTIONS[np.sort](run.data)).item(k)
+    return [run.like(in_order(run.data)).item(k)
             for k in (reversed(range(len(xs))) if reverse else range(len(xs)))]

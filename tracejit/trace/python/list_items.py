@@ -50,6 +50,7 @@ from tracejit.trace.values.mixed import (
     storage,
     united,
 )
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import SymInt, Tracer, of_dim
 
 __all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "item_of_a_growing_list",
@@ -429,8 +430,18 @@ def sorted_run(xs: object, key: object, reverse: object) -> Run:
     if key is not None or not isinstance(reverse, (bool, int)):
         give_up(xs, "sorting by a key")
     one = the_run(xs, "sorting a list")
-    run = one.like(FUNCTIONS[np.sort](one.data))
+    run = one.like(in_order(one.data))
     return run.part(slice(None, None, -1)) if reverse else run
+
+
+def in_order(data: Tracer) -> Tracer:
+    """Return floats or ints in order; with a NaN among them Python's order is another one."""
+    if data.dtype.kind == "f":
+        known = np.logical_not(FUNCTIONS[np.any](np.isnan(data)))
+        require(known, ValueError, "a NaN in a list that is sorted: Python's order rests on which "
+                "items it compares. np.sort puts it last")
+    result: Tracer = FUNCTIONS[np.sort](data)
+    return result
 
 
 def _sort(xs: list[object], *, key: object = None, reverse: object = False) -> None:

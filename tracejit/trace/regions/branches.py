@@ -469,9 +469,11 @@ class _Merger:
             condition = self.condition
             return kinds, lambda: Flag(
                 key, lambda: np.logical_not(condition) if turned else condition)
-        place = self._yield([lambda v=v: atom_of(
-            v.is_of(key) if isinstance(v, Mixed) else key in keys_of(all_kinds_of(v)))
-            for v in (x, y)])
+        def is_of_key(v: Any) -> Callable[[], Atom]:
+            return lambda: atom_of(
+                v.is_of(key) if isinstance(v, Mixed) else key in keys_of(all_kinds_of(v)))
+
+        place = self._yield([is_of_key(x), is_of_key(y)])
         return kinds, lambda: Flag(key, lambda: tracer_of(self.results[place]))
 
     def _join(self, cell: Cell, sources: list[weakref.ref[Cell] | None]) -> None:

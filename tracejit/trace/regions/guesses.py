@@ -150,7 +150,7 @@ def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any])
         if not is_of_several_kinds(g) or not isinstance(content, Tracer):
             return content
         begins, ends = keys_of(g.starts), keys_of(g.ends)
-        flag = Flag(*begins, is_first) if len(begins) == len(ends) == 1 else None
+        flag = Flag(next(iter(begins)), is_first) if len(begins) == len(ends) == 1 else None
         return merged(content, united(g.starts, g.ends), flag)
 
     return map_content(leaf, guess)
