@@ -10,7 +10,7 @@ __all__ = ["inline_calls"]
 
 
 def inline_calls(graph: Graph) -> Graph:
-    """checkpointed{body}() = body; stop_gradient(x) = x."""
+    """call{body}(x) = body(x); stop_gradient(x) = x."""
     if not any(_has_call(e) for e in graph.eqns):
         return graph
     return replace_graph(graph, _inline_block(graph.block, {}))
@@ -41,7 +41,9 @@ def _inline_into(block: Block, env: Env, eqns: list[Eqn]) -> None:
                        for v, a in zip(eqn.outputs, eqn.inputs, strict=False))
         else:
             (body,) = eqn.regions
-            copied = copy_block(body, env)
+            inner: Env = {**env, **{v: read_atom(env, a)
+                                    for v, a in zip(body.inputs, eqn.inputs, strict=True)}}
+            copied = copy_block(Block((), body.eqns, body.outputs), inner)
             spliced: Env = dict(env)
             _inline_into(copied, spliced, eqns)
             env.update((v, read_atom(spliced, a))
