@@ -92,8 +92,8 @@ MOST_ANY = {
     "tracejit.ops": 45, "tracejit.passes": 5, "tracejit.program": 40, "tracejit.program.cuda": 20,
     "tracejit.runtime": 25, "tracejit.tape": 55, "tracejit.trace": 15,
     "tracejit.trace.containers": 15, "tracejit.trace.ground": 35, "tracejit.trace.hooks": 35,
-    "tracejit.trace.lists": 60, "tracejit.trace.python": 135, "tracejit.trace.regions": 40,
-    "tracejit.trace.state": 35, "tracejit.trace.syntax": 5, "tracejit.trace.values": 45,
+    "tracejit.trace.lists": 60, "tracejit.trace.python": 150, "tracejit.trace.regions": 50,
+    "tracejit.trace.state": 35, "tracejit.trace.syntax": 5, "tracejit.trace.values": 60,
     "tracejit.transforms": 60,
 }
 """How many parameters of functions may have `Any` in their type, by package, in round numbers.

@@ -643,7 +643,7 @@ def _tested(test: ast.expr) -> ast.expr:
         if isinstance(x, ast.BoolOp):
             values.append(_tested(x))
         elif isinstance(x, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-            values.append(place(_Truth(x), x))  # type: ignore[call-arg, arg-type]
+            values.append(place(_Truth(x), x))
         else:
             values.append(x)
     return ast.copy_location(ast.BoolOp(test.op, values), test)
