@@ -54,7 +54,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "tril_indices": (3,), "triu_indices": (3,), "diag_indices": (3,),
     "delete": (V, 1), "insert": (V, 1, 2.0), "extract": (np.array([True, False]), np.arange(2)),
     "intersect1d": ([1, 2], [2, 3]), "union1d": ([1, 2], [2, 3]), "setdiff1d": ([1, 2], [2, 3]),
-    "setxor1d": ([1, 2], [2, 3]), "unique": ([2, 1, 2],), "trim_zeros": ([0, 1, 0],),
+    "setxor1d": ([1, 2], [2, 3]), "isin": (V, [2.0, 0.5]), "unique": ([2, 1, 2],),
+    "trim_zeros": ([0, 1, 0],),
     "bincount": ([1, 2, 1],), "histogram": ([1.0, 2.0, 4.0],), "fftfreq": (4,), "rfftfreq": (4,),
     "histogram_bin_edges": ([1.0, 2.0, 4.0],), "compress": ([True, False, True], M),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
@@ -92,6 +93,7 @@ VALUES: dict[str, list[Any]] = {
     "return_sign": [True], "newshape": [(9,)],
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {
+    "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},
     "pad": {"constant_values": [3.0, (1.0, 2.0)], "mode": [
         "edge", "reflect", "wrap", "mean", "linear_ramp"]},
     "clip": {"where": [V > 0.0], "dtype": [FLOAT32], "casting": ["unsafe"]},

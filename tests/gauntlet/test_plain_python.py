@@ -301,6 +301,12 @@ def test_numbers_are_no_containers(name: str, x: Any) -> None:
     check(NO_CONTAINERS[name], x)
 
 
+@pytest.mark.parametrize("fold", [max, min])
+@pytest.mark.parametrize("shape", [(1, 3), (2, 3), (1, 1, 2)], ids=repr)
+def test_the_items_of_an_array_of_two_axes_are_rows(fold: Any, shape: tuple[int, ...]) -> None:
+    check(lambda x: fold(x) * 2.0, np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape))
+
+
 @pytest.mark.parametrize("v", [2.0, 7.0, 2, None, "a"], ids=repr)
 def test_membership_in_an_array(v: Any) -> None:
     check(lambda x: x * 2.0 if v in x else x, X)

@@ -123,7 +123,7 @@ def _fold(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
         if not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)
         if len(args) == 1:
-            if isinstance(args[0], Tracer):
+            if isinstance(args[0], Tracer) and args[0].ndim == 1:
                 return FUNCTIONS[np.max if ufunc is np.maximum else np.min](args[0])
             args = tuple(args[0])
         result = args[0]
