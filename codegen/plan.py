@@ -1,6 +1,7 @@
 """The plan of a call: sizes, the shapes of results and the workspace, from the arguments' shapes.
 
-A small LLVM function `i64 plan(dims, out)`: `dims` holds the shape of every array argument and the
+`SizePlan` says it for any machine; `codegen/cuda/plan.py` writes it for devices. For the CPU it is
+a small LLVM function `i64 plan(dims, out)`: `dims` holds the shape of every array argument and the
 number of every int argument, in order; `out` receives the graph's sizes, the shapes of its array
 results, and the bytes of the arena. Of a result whose size the kernel finds out, the caller makes
 room for the shape. It returns nonzero where the arguments do not fit this program.
@@ -8,7 +9,8 @@ room for the shape. It returns nonzero where the arguments do not fit this progr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,11 @@ from llvmlite import ir
 
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.slots import arena_size
-from tracejit.ir.core import Value
+from tracejit.ir.core import Graph, Value
 from tracejit.ir.dims import Dim, IntegerCall, bare_value
 from tracejit.ir.types import Aval
 
-__all__ = ["Condition", "plan_dims", "plan_text"]
+__all__ = ["Condition", "SizePlan", "plan_dims", "plan_text", "size_plan"]
 
 Condition = tuple[Dim, str, bool]
 """`dim relation 0` must be this truth value."""
@@ -28,61 +30,82 @@ Condition = tuple[Dim, str, bool]
 WORD = ir.IntType(64)
 
 
+@dataclass(frozen=True)
+class SizePlan:
+    """What follows from the shapes and ints of a call, before it is written for a machine.
+
+    given      -- the dims that a call gives, in order: those of its arrays, and its ints
+    sizes      -- by size, the number of the dim that it is read off
+    checks     -- numbers of the other dims, with what each has to be
+    conditions -- what else must hold
+    shapes     -- those of the results; of one whose size the kernel finds out, room for its shape
+    """
+
+    given: tuple[Dim, ...]
+    sizes: dict[Value, int]
+    checks: tuple[tuple[int, Dim], ...]
+    conditions: tuple[Condition, ...]
+    shapes: tuple[tuple[Dim, ...], ...]
+
+
+def size_plan(kernel: Kernel, conditions: Sequence[Condition]) -> SizePlan:
+    """Return the plan of a kernel: sizes are read off the shapes that have them bare."""
+    given = tuple(_given(kernel.graph))
+    sizes: dict[Value, int] = {}
+    checks = []
+    for k, d in enumerate(given):
+        size = bare_value(d)
+        if size is not None and size not in sizes:
+            sizes[size] = k
+        else:
+            checks.append((k, d))
+    return SizePlan(given, sizes, tuple(checks), tuple(conditions), tuple(_shapes(kernel)))
+
+
+def _given(graph: Graph) -> Iterator[Dim]:
+    for v in graph.inputs:
+        if v.aval.shape:
+            yield from v.aval.shape
+        elif v.aval.dtype == np.int64:
+            yield v.dim
+
+
+def _shapes(kernel: Kernel) -> Iterator[tuple[Dim, ...]]:
+    for k, a in enumerate(kernel.graph.outputs):
+        assert isinstance(a.aval, Aval)
+        yield (len(a.aval.shape),) if k in kernel.found else a.aval.shape
+
+
 def plan_dims(kernel: Kernel) -> list[Dim]:
     """Return what the plan writes: sizes, shapes of array results, bytes of the arena."""
-    graph = kernel.graph
-    dims: list[Dim] = [v.dim for v in graph.sizes]
-    for k, a in enumerate(graph.outputs):
-        assert isinstance(a.aval, Aval)
-        dims += (len(a.aval.shape),) if k in kernel.found else a.aval.shape
-    return [*dims, arena_size(kernel)]
+    shapes = [d for shape in _shapes(kernel) for d in shape]
+    return [*(v.dim for v in kernel.graph.sizes), *shapes, arena_size(kernel)]
 
 
 def plan_text(kernel: Kernel, conditions: Sequence[Condition], symbol: str, triple: str) -> str:
     """Return LLVM text of the plan."""
+    plan = size_plan(kernel, conditions)
     module = ir.Module()
     module.triple = triple
     table = WORD.as_pointer()
     function = ir.Function(module, ir.FunctionType(WORD, [table, table]), symbol)
     builder = ir.IRBuilder(function.append_basic_block())
     given, out = function.args
-    known, checks = _bind(kernel, builder, given)
+    words = [builder.load(builder.gep(given, [WORD(k)])) for k in range(len(plan.given))]
 
     def number(d: Dim) -> Any:
-        return dim_code(builder, d, known.__getitem__)
+        return dim_code(builder, d, lambda v: words[plan.sizes[v]])
 
     bad = ir.IntType(1)(0)
-    for d, word in checks:
-        bad = builder.or_(bad, builder.icmp_signed("!=", number(d), word))
-    for d, relation, truth in conditions:
+    for k, d in plan.checks:
+        bad = builder.or_(bad, builder.icmp_signed("!=", number(d), words[k]))
+    for d, relation, truth in plan.conditions:
         holds = builder.icmp_signed(relation, number(d), WORD(0))
         bad = builder.or_(bad, builder.not_(holds) if truth else holds)
     for k, d in enumerate(plan_dims(kernel)):
         builder.store(number(d), builder.gep(out, [WORD(k)]))
     builder.ret(builder.zext(bad, WORD))
     return str(module)
-
-
-def _bind(kernel: Kernel, builder: ir.IRBuilder,
-          given: object) -> tuple[dict[Value, Any], list[tuple[Dim, Any]]]:
-    """Read the sizes off the shapes that have them bare; all other dims become checks."""
-    known: dict[Value, Any] = {}
-    checks: list[tuple[Dim, Any]] = []
-    place = 0
-    for v in kernel.graph.inputs:
-        assert isinstance(v.aval, Aval)
-        dims: list[Dim] = list(v.aval.shape)
-        if not dims and v.aval.dtype == np.int64:
-            dims = [v.dim]
-        for d in dims:
-            word = builder.load(builder.gep(given, [WORD(place)]))
-            place += 1
-            size = bare_value(d)
-            if size is not None and size not in known:
-                known[size] = word
-            else:
-                checks.append((d, word))
-    return known, checks
 
 
 def dim_code(builder: ir.IRBuilder, d: Dim, known: Callable[[Value], object]) -> Any:

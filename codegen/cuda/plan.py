@@ -1,23 +1,18 @@
 """The plan of a call on a device, as Python source: sizes, shapes of results, places in the arena.
 
-It says what `codegen/plan.py` says as machine code, and besides where each array of the arena lies.
+It writes a `SizePlan` (`codegen/plan.py`), and besides where each array of the arena lies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterable, Sequence
 
 from tracejit.codegen.cuda.module import DeviceSource
 from tracejit.codegen.cuda.program import DeviceProgram
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_ir import Let
-from tracejit.codegen.plan import Condition
+from tracejit.codegen.plan import Condition, size_plan
 from tracejit.codegen.slots import dim_source, slot_sizes
-from tracejit.ir.core import Graph, Value
-from tracejit.ir.dims import Dim, bare_value
-from tracejit.ir.types import Aval
 
 __all__ = ["plan_source", "program_of"]
 
@@ -37,28 +32,20 @@ def program_of(kernel: Kernel, emitted: DeviceSource,
         tuple([(name, v.aval.dtype, len(v.aval.shape))
                for name, v in zip(names, kernel.graph.inputs, strict=True)]),
         tuple(kernel.size_names),
-        tuple([(buffer.name, buffer.dtype, len(shape))
-               for buffer, shape in zip(kernel.outputs, _shapes(kernel.graph), strict=True)]),
+        tuple([(buffer.name, buffer.dtype, len(shape)) for buffer, shape in zip(
+            kernel.outputs, size_plan(kernel, conditions).shapes, strict=True)]),
         tuple([(b.name, b.dtype) for b in kernel.arena]), dict(emitted.arrays),
         tuple(kernel.logs), dict(emitted.launched))
 
 
 def plan_source(kernel: Kernel, conditions: Sequence[Condition]) -> str:
     """Return the source of a kernel's plan: a function of what is given, d0, d1 and so on."""
-    names: dict[Value, str] = {}
-    tests = []
-    given = list(_given(kernel.graph))
-    for k, d in enumerate(given):
-        bare = bare_value(d)
-        if bare is not None and bare not in names:
-            names[bare] = f"d{k}"
-    for k, d in enumerate(given):
-        text = dim_source(d, names)
-        if text != f"d{k}":
-            tests.append(f"d{k} != {text}")
-    for d, relation, truth in conditions:
+    plan = size_plan(kernel, conditions)
+    names = {size: f"d{k}" for size, k in plan.sizes.items()}
+    tests = [f"d{k} != {dim_source(d, names)}" for k, d in plan.checks]
+    for d, relation, truth in plan.conditions:
         tests.append(f"{'not ' if truth else ''}{dim_source(d, names)} {relation} 0")
-    lines = [f"def plan({', '.join(f'd{k}' for k in range(len(given)))}):"]
+    lines = [f"def plan({', '.join(f'd{k}' for k in range(len(plan.given)))}):"]
     for test in tests:
         lines += [f"    if {test}:", "        return None"]
     numbers = sorted({b.number for b in kernel.arena})
@@ -67,25 +54,10 @@ def plan_source(kernel: Kernel, conditions: Sequence[Condition]) -> str:
         lines += [f"    at{number} = {end}", f"    end = at{number} + {dim_source(size, names)}"]
         end = "end"
     sizes = _tuple(names[v] for v in kernel.graph.sizes)
-    shapes = _tuple(_tuple(dim_source(d, names) for d in shape) for shape in _shapes(kernel.graph))
+    shapes = _tuple(_tuple(dim_source(d, names) for d in shape) for shape in plan.shapes)
     places = _tuple(f"(at{b.number}, {dim_source(b.size * b.dtype.itemsize, names)})"
                     for b in kernel.arena)
     return "\n".join([*lines, f"    return {sizes}, {shapes}, {places}, {end}", ""])
-
-
-def _given(graph: Graph) -> Iterator[Dim]:
-    """Yield the dims that a call gives: those of shapes, and ints."""
-    for v in graph.inputs:
-        if v.aval.shape:
-            yield from v.aval.shape
-        elif v.aval.dtype == np.int64:
-            yield v.dim
-
-
-def _shapes(graph: Graph) -> Iterator[tuple[Dim, ...]]:
-    for a in graph.outputs:
-        assert isinstance(a.aval, Aval)
-        yield a.aval.shape
 
 
 def _tuple(parts: Iterable[str]) -> str:
