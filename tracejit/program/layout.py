@@ -295,16 +295,16 @@ def class_version() -> int | None:
     class Base:
         a = 1
 
-    class Probe(Base):
+    class Derived(Base):
         pass
 
     def words() -> list[int]:
-        _ = Probe().a
-        return [word_at(id(Probe) + 8 * k) for k in range(40, 60)]
+        _ = Derived().a
+        return [word_at(id(Derived) + 8 * k) for k in range(40, 60)]
 
     seen = [words()]
     for k in range(4):
-        (Base if k % 2 else Probe).a = k
+        (Base if k % 2 else Derived).a = k
         seen.append(words())
     found = [8 * (40 + k) for k in range(20)
              if len({row[k] for row in seen}) == len(seen) and all(
