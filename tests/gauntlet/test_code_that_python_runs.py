@@ -6,8 +6,11 @@ after T is changed, or what the row says, have to give what Python gives.
 
 from __future__ import annotations
 
+import contextlib
+import cProfile
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -181,18 +184,32 @@ def test_changes_by_a_generator_that_is_not_captured_are_refused(tmp_path: Path)
         tracejit.jit(mine.f)(1.5)
 
 
-def test_a_profiler_of_the_users_stays(tmp_path: Path) -> None:
-    import cProfile
-
-    mine = loaded(tmp_path, PROGRAMS["generator of a with"][0], "code_by_python")
+@contextlib.contextmanager
+def profiling(kind: str) -> Iterator[Any]:
+    """Run with a profiler of the user's, by kind."""
+    before = sys.getprofile()
     profiler = cProfile.Profile()
-    profiler.enable()
+    if kind == "cProfile":
+        profiler.enable()
+    else:
+        sys.setprofile(lambda *_: None)
     try:
-        assert tracejit.jit(mine.f)(1.5) == 3.0
-        assert sys.getprofile() is not None
+        yield profiler
     finally:
-        profiler.disable()
-    assert profiler.getstats()
+        profiler.disable() if kind == "cProfile" else sys.setprofile(before)
+
+
+@pytest.mark.parametrize("kind", ["cProfile", "sys.setprofile"])
+def test_code_is_seen_under_a_profiler_of_the_user_which_stays(kind: str, tmp_path: Path) -> None:
+    mine = loaded(tmp_path, PROGRAMS["generator of a with"][0], "code_by_python")
+    with profiling(kind) as profiler:
+        used = sys.getprofile()
+        g = tracejit.jit(mine.f)
+        assert g(1.5) == mine.f(1.5)
+        exec("T = 3.0", vars(mine))
+        assert g(1.5) == mine.f(1.5)
+        assert sys.getprofile() is used
+    assert kind != "cProfile" or profiler.getstats()
 
 
 @pytest.mark.parametrize("function", [np.array_equal, np.array_equiv])

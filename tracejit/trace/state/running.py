@@ -33,6 +33,8 @@ class RunningCode:
         self.native = native
         self.depth = 0
         self.profiler = _lsprof.Profiler(subcalls=False, builtins=False)
+        self.users: Any = None
+        """The user's own profiler, which pauses meanwhile."""
         self.seen: set[int] = set()
         """The ids of code that was settled; the code is alive as long as its functions are."""
         self.kept: list[CodeType] = []
@@ -40,11 +42,12 @@ class RunningCode:
     def begin(self) -> bool:
         """Begin to note which code runs; return whether that is possible."""
         if self.depth == 0:
-            if sys.getprofile() is not None:  # the user's own profiler
-                return False
+            self.users = sys.getprofile()
+            _pause(self.users)
             try:
                 self.profiler.enable()
-            except ValueError:  # another one
+            except ValueError:  # another one, which does not show
+                _resume(self.users)
                 return False
         self.depth += 1
         return True
@@ -55,6 +58,7 @@ class RunningCode:
         if self.depth:
             return []
         self.profiler.disable()
+        _resume(self.users)
         ran = [e.code for e in self.profiler.getstats() if isinstance(e.code, CodeType)]
         self.profiler.clear()
         found = [c for c in ran if id(c) not in self.seen and _is_users(c)]
@@ -89,6 +93,20 @@ class RunningCode:
         return not any(found)
 
 
+def _pause(profiler: Any) -> None:
+    if isinstance(profiler, _lsprof.Profiler):
+        profiler.disable()
+    elif profiler is not None:
+        sys.setprofile(None)
+
+
+def _resume(profiler: Any) -> None:
+    if isinstance(profiler, _lsprof.Profiler):
+        profiler.enable()
+    elif profiler is not None:
+        sys.setprofile(profiler)
+
+
 def _is_users(code: CodeType) -> bool:
     """Return whether code is a user's that was not rewritten for a capture."""
     if code.co_filename == _GENERATED:
@@ -121,6 +139,9 @@ class watched:
         if error is not None:
             return
         trace = current()
+        if not self.begun:
+            trace.note_unseen("code that runs under another profiler")
+            note_unseen("code that runs under another profiler")
         for depth, refusal in trace.asked:
             if depth == len(trace.outside):  # the library caught it, and went on without the number
                 raise refusal
