@@ -162,8 +162,8 @@ def test_nothing_selected_has_no_maximum() -> None:
     lambda x, m: np.sum(x[m] * x[~m]),
 ], ids=["operator", "ufunc", "another mask"])
 def test_selections_of_other_sizes_do_not_meet(f: Callable[..., Any]) -> None:
-    rows = np.arange(12.0).reshape(4, 3)
+    rows = np.arange(15.0).reshape(5, 3)
     with pytest.raises(ValueError, match="could not be broadcast"):
-        f(rows, np.arange(4) > 0)
+        f(rows, np.arange(5) > 1)
     with pytest.raises(ValueError, match="operands have different sizes"):
-        tracejit.jit(f)(rows, np.arange(4) > 0)
+        tracejit.jit(f)(rows, np.arange(5) > 1)

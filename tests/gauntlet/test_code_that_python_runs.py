@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import cProfile
+import gc
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -182,6 +183,29 @@ def test_changes_by_a_generator_that_is_not_captured_are_refused(tmp_path: Path)
                   "def f(x):\n    with cm():\n        return x * O['k']", "code_by_python")
     with pytest.raises(tracejit.Refusal, match=r"code_by_python\.py:.*cm, changes"):
         tracejit.jit(mine.f)(1.5)
+
+
+def test_callbacks_of_the_collector_are_no_code_of_the_program(tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    def callback(phase: str, info: object) -> None:
+        ran[:] = [phase]
+
+    mine = loaded(tmp_path, "@contextlib.contextmanager\ndef cm():\n"
+                  "    many = [[k] for k in range(1000)]\n    yield len(many)\n"
+                  "def f(x):\n    with cm() as k:\n        return x * k", "code_by_python")
+    threshold = gc.get_threshold()
+    gc.callbacks.append(callback)
+    gc.set_threshold(1, 1, 1)
+    try:
+        g = tracejit.jit(mine.f)
+        assert [g(1.5), g(2.5)] == [1500.0, 2500.0]
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(callback)
+    assert ran
+    assert gc.isenabled()
+    assert sum(map(len, g._table.values())) == 1
 
 
 @contextlib.contextmanager

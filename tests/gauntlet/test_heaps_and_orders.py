@@ -155,7 +155,7 @@ def inserted_in_order(x):
 
 @program
 def looked_up_in_a_table(x):
-    grid, values, t = np.array([0.0, 0.7, 1.5, 2.2]), np.array([1.0, 3.0, 2.0, 5.0]), 0.0
+    grid, values, t = np.array([0.0, 0.72, 1.5, 2.2]), np.array([1.0, 3.0, 2.0, 5.0]), 0.0
     for v in x:
         k = min(max(bisect.bisect_right(grid, v) - 1, 0), 2)
         w = (v - grid[k]) / (grid[k + 1] - grid[k])

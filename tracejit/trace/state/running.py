@@ -12,6 +12,7 @@ import _lsprof
 import dis
 import gc
 import inspect
+import signal
 import sys
 from types import CodeType, FunctionType
 from typing import Any
@@ -35,6 +36,8 @@ class RunningCode:
         self.profiler = _lsprof.Profiler(subcalls=False, builtins=False)
         self.users: Any = None
         """The user's own profiler, which pauses meanwhile."""
+        self.collects = False
+        """Whether garbage is collected when Python thinks fit, which waits meanwhile."""
         self.seen: set[int] = set()
         """The ids of code that was settled; the code is alive as long as its functions are."""
         self.kept: list[CodeType] = []
@@ -42,12 +45,13 @@ class RunningCode:
     def begin(self) -> bool:
         """Begin to note which code runs; return whether that is possible."""
         if self.depth == 0:
-            self.users = sys.getprofile()
+            self.users, self.collects = sys.getprofile(), gc.isenabled()
             _pause(self.users)
+            gc.disable()  # its callbacks run whenever they do
             try:
                 self.profiler.enable()
             except ValueError:  # another one, which does not show
-                _resume(self.users)
+                self._resume()
                 return False
         self.depth += 1
         return True
@@ -58,13 +62,19 @@ class RunningCode:
         if self.depth:
             return []
         self.profiler.disable()
-        _resume(self.users)
+        self._resume()
         ran = [e.code for e in self.profiler.getstats() if isinstance(e.code, CodeType)]
         self.profiler.clear()
-        found = [c for c in ran if id(c) not in self.seen and _is_users(c)]
+        handlers = {getattr(signal.getsignal(k), "__code__", None) for k in signal.valid_signals()}
+        found = [c for c in ran if id(c) not in self.seen and _is_users(c) and c not in handlers]
         self.seen.update(map(id, found))
         self.kept += found
         return found
+
+    def _resume(self) -> None:
+        if self.collects:
+            gc.enable()
+        _resume(self.users)
 
     def settle(self, codes: list[CodeType]) -> None:
         """Guard what code that has run reads, or note that no guard sees it."""
