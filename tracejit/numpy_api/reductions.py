@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, is_nonneg, product
+from tracejit.ir.values import dim_values
 from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import Whole, unselected
@@ -201,7 +202,8 @@ def _may_be_nothing(d: Dim) -> bool:
     """Return whether data may decide that a size is 0."""
     trace = current()
     d = trace.canonical(d)
-    return not trace.is_known(d) and not is_nonneg(d - 1, trace.builder.known)
+    by_data = not isinstance(d, int) and not all(v.is_size for v in dim_values(d))
+    return by_data and not trace.is_known(d) and not is_nonneg(d - 1, trace.builder.known)
 
 
 def require_some(a: Tracer, axes: Iterable[int], message: str) -> None:

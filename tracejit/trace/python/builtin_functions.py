@@ -118,7 +118,7 @@ def _fold(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
                     return _extreme_by_key(ufunc, plain, items, **kwargs)
                 return list_functions.extreme(items, ufunc, lambda x, y: _weak_pair(ufunc, x, y))
             args = (tuple(items) if is_iterator(items) else items,)
-        if kwargs.get("key") is not None:
+        if kwargs.get("key") is not None or (len(args) > 1 and _holds_rows(args)):
             return _extreme_by_key(ufunc, plain, args, **kwargs)
         if not any(map(holds_traced, args)):
             return call_natively(plain, args, kwargs)

@@ -510,8 +510,8 @@ def get_item(container: Any, key: Any) -> Any:
         raise TypeError("'int' object is not subscriptable")
     current().captured.freeze(container)
     _look_up(container, key)
-    if isinstance(container, defaultdict) and container.default_factory is not None and (
-            key not in container):
+    makes = container.default_factory if isinstance(container, defaultdict) else None
+    if makes is not None and key not in container:
         before_change(container, key)
     if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
         if type(container) in _QUIET:
@@ -523,6 +523,9 @@ def get_item(container: Any, key: Any) -> Any:
             return note_made(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
+    if isinstance(content, MaybeUnset) and makes is not None:
+        before_change(container, key)
+        container[key] = content = _either(content, makes)
     return present(content, KeyError, repr(key))
 
 

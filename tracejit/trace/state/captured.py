@@ -378,7 +378,8 @@ class Captures:
             if is_fixed(owner.__name__) and (
                     name in _CONSTANTS or callable(content) or is_number(content)
                     or isinstance(content, ModuleType)) and not _is_users(owner, name, content):
-                if name in vars(owner):  # a program may put something else in its place
+                ours = owner.__name__.partition(".")[0] == "tracejit"  # imported at first use
+                if name in vars(owner) and not ours:  # a program may put something in its place
                     path = Path(vars(owner), name)
                     self.guard(path, content)
                     self.contents[path.key] = content

@@ -22,6 +22,9 @@ from tracejit.trace.ground.modules import home_of_class
 __all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
            "attributes_of", "class_entry", "functions_of", "is_users_type", "own_names"]
 
+_LAZY = ("numpy", "scipy")
+"""Modules that import parts of theirs at first use."""
+
 READING_FAILS = (LookupError, AttributeError, ValueError)
 """What reading a path raises where nothing is there; an empty cell is a `ValueError`."""
 
@@ -73,6 +76,8 @@ class Path:
             content = self.root.cell_contents
         elif isinstance(self.root, Holder):
             content = self.root.content
+        elif self.name not in self.root and self.root.get("__name__") in _LAZY:
+            content = self.root["__getattr__"](self.name)
         else:
             content = self.root[self.name]
         for kind, key in self.steps:
