@@ -101,12 +101,12 @@ gradients = tracejit.grad(network)(params, np.array([1.0, -0.5]))
 
 
 # %%
-def positives(x):
-    return np.sum(np.sort(x[x > 0.0])[::2])
+def rows(x):
+    return np.sum(np.unique(x.reshape(-1, 2), axis=0))
 
 
 try:
-    tracejit.grad(positives)(x)
+    tracejit.grad(rows)(x)
 except tracejit.Refusal as refusal:
     message = str(refusal)
 
@@ -122,4 +122,4 @@ assert np.allclose(w, np.polyfit(x, y, 1), atol=1e-4)
 assert np.isclose(by_rate(signal, 0.5),
                   (damped(signal, 0.5 + 1e-6) - damped(signal, 0.5 - 1e-6)) / 2e-6, rtol=1e-4)
 assert gradients[0]["w"].shape == params[0]["w"].shape
-assert "np.where" in message
+assert "Give each row a number" in message
