@@ -537,7 +537,8 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
         np.argwhere, np.trim_zeros, np.bincount, np.histogram, np.histogram_bin_edges)},
     **{f: [(lambda x, f=f: x * np.sum(f(IDX, [1, 2, 7])), V)] for f in (
         np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d)},
-    np.isin: [(lambda x: x * np.isin(x, [0.5, 3.0]), V), (lambda x: x * np.isin(IDX, [1, 7])[0], V)],
+    np.isin: [(lambda x: x * np.isin(x, [0.5, 3.0]), V),
+              (lambda x: x * np.isin(IDX, [1, 7])[0], V)],
     np.extract: [(lambda x: x * np.sum(np.extract(MASK, np.arange(5.0))), V)],
     np.lexsort: [(lambda x: x[np.lexsort((IDX,))], V)],
     np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A),
