@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import copy
 import dataclasses
+import linecache
 import os
 import re
 import subprocess
@@ -66,6 +67,42 @@ def check(fn: Callable[..., Any], *args: Any, may_refuse: bool = False) -> None:
                 assert __file__ in str(found), found
             else:
                 require_same(found, expected)
+
+
+# --- an item of a list is one, by whichever number ------------------------------------------------
+
+
+def _by_numbers(first: str, second: str) -> Callable[[Any, Any, int], Any]:
+    """Return a program that changes the last of two items by one number, and by another."""
+    names: dict[str, Any] = {}
+    text = (f"def f(x, y, n):\n    h = [x[0], x[2]]\n    for i in range(n):\n"
+            f"        h[0], h[{first}] = h[{second}], h[0]\n"
+            "        h[:] = [v * 0.5 for v in h]\n"
+            f"        h[{second}] += 0.25\n        h[{first}] *= 1.5\n"
+            "        if y[i] > 0.9:\n            return h[0] - h[1]\n"
+            f"    if y[0] > 0.5:\n        h[{second}] = h[{first}] + 1.0\n"
+            f"        h.append(x[1])\n        h[{first}], h[1] = h[1], h[{second}]\n"
+            "        return h[0] + 5.0 * h[1] + 7.0 * h[2]\n"
+            "    return h[0] + 5.0 * h[1]\n")
+    lines = text.splitlines(keepends=True)
+    file = f"<items {first} {second}>"
+    linecache.cache[file] = (len(text), None, lines, file)
+    exec(compile(text, file, "exec"), names)
+    program: Callable[[Any, Any, int], Any] = names["f"]
+    return program
+
+
+@pytest.mark.parametrize("second", ["1", "-1", "len(h) - 1", "-1 % len(h)"])
+@pytest.mark.parametrize("first", ["1", "-1"])
+def test_an_item_is_one_by_whichever_number(first: str, second: str) -> None:
+    f = _by_numbers(first, second)
+    with tracejit.config(disable_jit=True):
+        g = tracejit.jit(f)
+        for n in range(4):
+            for place in range(4):
+                y = np.where(np.arange(4) == place, 0.95, 0.6 * (place % 2))
+                args = np.array([1.0, 2.0, 3.0]), y, n
+                np.testing.assert_allclose(g(*args), f(*args), rtol=1e-12)
 
 
 # --- a defaultdict makes items when they are asked for --------------------------------------------

@@ -562,6 +562,8 @@ def set_item(container: object, key: Any, content: Any) -> None:
     if isinstance(container, (list, dict)) and not isinstance(key, slice):
         if isinstance(container, list) or isinstance(key, SymInt):
             key = operator.index(key)
+        if isinstance(container, list) and -len(container) <= key < 0:
+            key += len(container)  # one item, one place
         if not _holds(container, key, content):
             before_change(container, key)
             container[key] = content
