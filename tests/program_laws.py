@@ -391,9 +391,10 @@ class Program:
         def slopes(x: Any, y: Any, a: Any) -> Any:
             return tracejit.grad(self.function, argnums=(0, 1, 2))(x, y, a, n)
 
-        calls = [self.fresh(args)[:3]]
         if how == "vmap":
             self.layouts = "C", "C"  # what is stacked is
+        calls = [self.fresh(args)[:3]]
+        if how == "vmap":
             calls.append(self.fresh(arguments(n, 1, args[1].ndim))[:3])
         expected = []
         for call in calls:

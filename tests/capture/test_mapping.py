@@ -329,3 +329,29 @@ def test_one_compilation_for_all_sizes(caplog: pytest.LogCaptureFixture) -> None
     assert shapes == [(1, 4), (2, 4), (3, 4), (5, 4)]
     assert len(mapped._table) == 1
     assert len(next(iter(mapped._table.values()))) == 1
+
+
+def _subtracted(x: Any, a: Any) -> Any:
+    s = a
+    s -= np.cos(a)
+    return a + s * x[0]
+
+
+def _added_up(x: Any, a: Any) -> Any:
+    s = a
+    for _ in range(3):
+        s += a
+    return a * s * x[1]
+
+
+@pytest.mark.parametrize("f", [_subtracted, _added_up])
+@pytest.mark.parametrize("around", [lambda f: f, tracejit.jit], ids=["vmap", "jit"])
+def test_a_number_out_of_a_mapped_array_is_no_array(f: Any, around: Any) -> None:
+    """So that `s -= 1` gives the name another number, and the array keeps its own."""
+    xs, ys = np.arange(6.0).reshape(3, 2), np.array([0.3, 0.7, -0.2])
+    with tracejit.config(disable_jit=True):
+        found = around(lambda xs, ys: tracejit.vmap(f)(xs, ys))(xs, ys)
+        np.testing.assert_allclose(found, [f(x, y) for x, y in zip(xs, ys, strict=True)])
+        slopes = around(lambda xs, ys: tracejit.vmap(tracejit.grad(f, argnums=1))(xs, ys))(xs, ys)
+        wanted = [(f(x, y + 1e-6) - f(x, y - 1e-6)) / 2e-6 for x, y in zip(xs, ys, strict=True)]
+        np.testing.assert_allclose(slopes, wanted, rtol=1e-6)

@@ -71,6 +71,8 @@ class Handed:
         j = self.heads.get(k)
         if j is None:
             found = make()
+            if not _is_array(found):  # a number out of an array, which nothing writes to
+                return found
         elif self.leaves[j] is origin:
             found = self.copies[j]
         else:
