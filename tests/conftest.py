@@ -15,7 +15,7 @@ import pytest
 os.environ["TRACEJIT_CACHE"] = "0"  # no test finds what another run has compiled
 
 
-SAMPLE = 7
+SAMPLE = 5
 """How many cases of one parametrised test of the gauntlet `make test` runs."""
 
 
