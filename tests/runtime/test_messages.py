@@ -346,6 +346,42 @@ def test_a_written_argument_that_overlaps_another_is_refused(interpreted: bool) 
         assert x[0] == 5.0
 
 
+def writes_nowhere(x: Any, y: Any, n: int) -> Any:
+    for k in range(n):
+        if MODE == "writing":
+            x[k] = 5.0
+        elif y[k] > 1.0:
+            pass
+    return x[0] * y[1]
+
+
+def writes_nowhere_while(x: Any, y: Any, n: int) -> Any:
+    while n > 0 and y[0] < 100.0:
+        n -= 1
+        for k in range(n):
+            if MODE == "writing":
+                x[k] = 5.0
+    return x[0] * y[1]
+
+
+MODE = "reading"
+
+
+@pytest.mark.parametrize("function", [writes_nowhere, writes_nowhere_while])
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_an_array_that_no_iteration_writes_to_may_overlap_another(
+        function: Any, interpreted: bool) -> None:
+    """The name of a place in a loop's text is no write: nothing is to be refused, in no line."""
+    x = np.arange(6.0)
+    with tracejit.config(disable_jit=interpreted):
+        for a in (x[:4], np.broadcast_to(3.0, 4)):
+            assert tracejit.jit(function)(a, x[2:], 3) == function(a, x[2:], 3)
+        value, (dx, dy) = tracejit.value_and_grad(function, argnums=(0, 1))(x[:4], x[2:], 3)
+    assert value == 0.0
+    np.testing.assert_array_equal(dx, [3.0, 0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(dy, np.zeros(4))
+
+
 def test_hasattr_sees_the_methods_of_arrays_captured_or_not() -> None:
     f = tracejit.jit(lambda x: x.tobytes() if hasattr(x, "tobytes") else x + 1.0)
     with pytest.raises(tracejit.Refusal, match="'tobytes'"):

@@ -538,10 +538,15 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         count, *results = emit("while_", starts, params, done.regions)
         trips = of_dim(count.dim)
     values = iter(results)
+    body = done.regions[-1]
+    kept = {v for v, start, end in zip(results, body.inputs[1:], body.outputs, strict=True)
+            if end is start}
     for c in tracer.carried:
         if isinstance(c.place, CellPlace):
-            trace.record(c.place, c.place.depth)
-            c.place.set(next(values))
+            value = next(values)
+            if value not in kept:  # else no iteration writes to it
+                trace.record(c.place, c.place.depth)
+                c.place.set(value)
             continue
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
