@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +179,72 @@ def test_caches_that_were_cleared_fill_again() -> None:
     for _ in range(5):
         np.testing.assert_allclose(by_tape(), g(np.arange(3.0)), rtol=1e-14)
         tracejit.clear_caches()
+
+
+# --- what a call takes ---------------------------------------------------------------------------
+
+
+def kept_part(x: Any, k: int) -> Any:
+    return x[x > 0.0]
+
+
+def beyond(x: Any, k: int) -> Any:
+    return x[k + len(x)]
+
+
+def beyond_a_part(x: Any, k: int) -> Any:
+    y = x[x > 0.0]
+    return y[k + len(x)]
+
+
+def raised_in_the_middle(x: Any, k: int) -> Any:
+    y, items = x[x > 0.0], []
+    for v in x:
+        items.append(v)
+        if len(items) == len(x) - k:
+            raise ValueError("a full list")
+    return y, items
+
+
+def raised_on_the_way(x: Any, k: int) -> Any:
+    total, i = 0.0, 0
+    while total < 1e300:
+        total = total + x[i + k] * x[i + k]
+        i += 1
+    return total
+
+
+TAKERS: dict[str, tuple[Any, type[Exception] | None]] = {
+    "a part that is returned": (tracejit.jit(kept_part), None),
+    "an index": (tracejit.jit(beyond), IndexError),
+    "an index into a part": (tracejit.jit(beyond_a_part), IndexError),
+    "a part and half a list": (tracejit.jit(raised_in_the_middle), ValueError),
+    "a gradient that has stored half its way": (tracejit.grad(raised_on_the_way), IndexError),
+}
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_a_call_gives_back_what_it_took(name: str) -> None:
+    """Each exception left a tuple and two floats behind."""
+    f, error = TAKERS[name]
+
+    def calls(count: int, x: Any) -> None:
+        for _ in range(count):
+            with nullcontext() if error is None else pytest.raises(error):
+                f(x, 0)
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    few, many = np.ones(20), np.ones(200_000)
+    calls(50, few)
+    gc.collect()
+    blocks = sys.getallocatedblocks()
+    calls(1000, few)
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < 500
+    if sys.platform == "linux":
+        calls(3, many)
+        before = resident()
+        calls(60, many)
+        assert resident() - before < 32 << 20  # where one call takes 1.6 MB for each Log

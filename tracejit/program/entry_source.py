@@ -32,8 +32,8 @@ class _Writer:
         self.module = ir.Module("tracejit.entry")
         self.module.triple = llvm.get_process_triple()
 
-    def external(self, name: str, result: ir.Type, *args: ir.Type, variadic: bool = False) -> Any:
-        signature = ir.FunctionType(result, args, var_arg=variadic)
+    def external(self, name: str, result: ir.Type, *args: ir.Type) -> Any:
+        signature = ir.FunctionType(result, args)
         return self.module.globals.get(name) or ir.Function(self.module, signature, name)
 
     def constant(self, b: ir.IRBuilder, name: str) -> Any:
@@ -486,9 +486,12 @@ def _fail(s: _State, status: ir.Value, *numbers: ir.Value) -> None:
     b, w = s.b, s.w
     items = [w.call(b, "PyLong_FromLongLong", status),
              *(w.call(b, "PyFloat_FromDouble", x) for x in numbers)]
-    pack = w.external("PyTuple_Pack", WORD, WORD, variadic=True)
-    values = b.call(pack, [WORD(3), *items])
-    b.ret(w.call(b, "PyObject_CallObject", s.word(Words.FAIL), values))
+    values = w.call(b, "PyTuple_New", WORD(len(items)))
+    for k, item in enumerate(items):  # which the tuple takes over
+        w.call(b, "PyTuple_SetItem", values, WORD(k), item, result=INT)
+    raised = w.call(b, "PyObject_CallObject", s.word(Words.FAIL), values)
+    w.call(b, "Py_DecRef", values, result=ir.VoidType())
+    b.ret(raised)
 
 
 def _drop(s: _State, count: ir.Value) -> None:
