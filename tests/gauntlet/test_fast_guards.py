@@ -228,6 +228,30 @@ def test_a_call_needs_no_python(kind: str, tmp_path: Path, monkeypatch: pytest.M
     sys.modules.pop(module.__name__)
 
 
+HELD = {
+    "member of a set": ("if 1000.5 in S: x = x + 1.0", "S.clear(); S.add(float(str({}.5)))"),
+    "tuple in a set": ("if (1000, 2) in S: x = x + 1.0", "S.clear(); S.add((int('{}'), 2))"),
+    "keys": ("for a, b in I: x = x + a", "I.clear(); I[int('{}'), 2] = 1.0"),
+    "keys in order": ("for a, b in G: x = x + a", "G.clear(); G[int('{}'), 2] = 1.0"),
+    "deque": ("for v in U: x = x + v", "U.clear(); U.append(int('{}'))"),
+}
+"""Per kind of container: what a function makes of it, and what puts another thing in."""
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_what_is_gone_leaves_its_address_to_others(kind: str, tmp_path: Path) -> None:
+    """A thing that is equal to what was guarded is let go of; the next one gets its memory."""
+    statement, change = HELD[kind]
+    module = load(f"{HEAD}def f(x):\n    {statement}\n    return x\n", tmp_path,
+                  f"fast_{next(_NUMBERS)}")
+    g = tracejit.jit(module.f)
+    for number in [1000, 1000, 1000, 2000, 1000, 1000, 3000] * 4:
+        exec(change.format(number), vars(module))
+        for _ in range(3):
+            assert g(1.5) == module.f(1.5), number
+    sys.modules.pop(module.__name__)
+
+
 def test_an_entry_outlives_its_specialisation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds of calls that a function forgets leave entries that others may call."""
     monkeypatch.setattr("tracejit.runtime.function.MOST_KINDS", 3)

@@ -404,7 +404,7 @@ class Records:
 
     def _structure(self, x: Any) -> dict[int, int]:
         """Return the words that say what is in a container of another kind."""
-        self.hold(x)
+        self.hold([x, *x] if type(x) is set else x)  # what is gone leaves its address to others
         words = layout.structure_words(x)
         if words is None:
             raise Unreadable
