@@ -29,6 +29,10 @@ L = [1.0, 2.0]
 """
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
+    "__del__": (
+        "class D:\n    def __init__(self, out): self.out = out\n"
+        "    def __del__(self): self.out.append(T)\n"
+        "def f(x):\n    out = []\n    d = D(out)\n    del d\n    return x * out[0]",),
     "generator of a with": (
         "@contextlib.contextmanager\ndef cm():\n    yield T\n"
         "def f(x):\n    with cm() as k:\n        return x * k",),
@@ -182,6 +186,17 @@ def test_changes_by_a_generator_that_is_not_captured_are_refused(tmp_path: Path)
                   "    O['k'] = T\n    yield\n    O['k'] = 1.0\n"
                   "def f(x):\n    with cm():\n        return x * O['k']", "code_by_python")
     with pytest.raises(tracejit.Refusal, match=r"code_by_python\.py:.*cm, changes"):
+        tracejit.jit(mine.f)(1.5)
+
+
+@pytest.mark.parametrize("body", [
+    "t = threading.Thread(target=lambda: out.append(T))\n    t.start()\n    t.join()",
+    "t = threading.Timer(0.0, lambda: out.append(T))\n    t.start()\n    t.join()"],
+    ids=["Thread", "Timer"])
+def test_threads_that_captured_code_starts_are_refused(body: str, tmp_path: Path) -> None:
+    mine = loaded(tmp_path, f"import threading\ndef f(x):\n    out = []\n    {body}\n"
+                  "    return x * out[0]", "code_by_python")
+    with pytest.raises(tracejit.Refusal, match=r"code_by_python\.py:.*a thread that captured"):
         tracejit.jit(mine.f)(1.5)
 
 

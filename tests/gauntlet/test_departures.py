@@ -43,6 +43,13 @@ def test_an_int_on_one_path_and_a_float_on_another_is_a_float() -> None:
     assert type(tracejit.jit(f)(1.0)) is float
     assert tracejit.jit(f)(1.0) == f(1.0)
 
+    def counts(x: np.ndarray) -> Any:
+        return np.array([1, 2]) if x[0] > 0.0 else x
+
+    found = tracejit.jit(counts)(np.ones(2))
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, counts(np.ones(2)))
+
 
 def test_the_maximum_of_numpys_scalars_is_nan_where_one_of_them_is() -> None:
     def f(x: np.ndarray) -> Any:

@@ -105,6 +105,24 @@ def test_an_item_is_one_by_whichever_number(first: str, second: str) -> None:
                 np.testing.assert_allclose(g(*args), f(*args), rtol=1e-12)
 
 
+# --- an object that is an index -------------------------------------------------------------------
+
+
+class Place:
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def __index__(self) -> int:
+        return self.at
+
+
+@pytest.mark.parametrize("at", [0, -1, 2, 7])
+def test_an_object_may_be_an_index(at: int) -> None:
+    check(lambda x, k: [x[0], x[1] * 2.0, x[2]][Place(k)], X, at)
+    check(lambda x, k: (x[0], x[1] * 2.0, x[2])[Place(k)], X, at)
+    check(lambda x, k: [v * 2.0 for v in x][Place(k)], X, at)
+
+
 # --- a defaultdict makes items when they are asked for --------------------------------------------
 
 

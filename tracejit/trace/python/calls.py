@@ -7,6 +7,7 @@ import collections
 import copy
 import functools
 import os
+import threading
 import time
 import warnings
 from collections import deque
@@ -518,6 +519,10 @@ def _are_seeds(args: tuple[object, ...], kwargs: dict[str, object]) -> bool:
 def _make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
     """Make an object; its Python `__init__` is captured like any function."""
     init = cls.__init__
+    if issubclass(cls, threading.Thread):
+        raise refuse("a thread that captured code starts", "Start it around the compiled function")
+    if isinstance(getattr(cls, "__del__", None), FunctionType):  # runs whenever nothing holds it
+        unseen(f"{cls.__qualname__}.__del__")
     if is_followed(cls):
         for name in ("__new__", "__init__"):
             current().captured.entry_of(cls, name)

@@ -486,6 +486,8 @@ def get_item(container: Any, key: Any) -> Any:
             return INDEXED[container](parts)
     if isinstance(container, np.ndarray):
         container = lift(container)
+    if isinstance(container, (list, tuple, str)):
+        key = _as_index(key)
     if has_runs(container):
         return list_items.get_item(container, key)
     if type(container) is list and isinstance(key, SymInt):
@@ -531,6 +533,12 @@ def get_item(container: Any, key: Any) -> Any:
 
 _QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
 """The types of which reading an item runs no code of users but that of keys."""
+
+
+def _as_index(key: object) -> Any:
+    """Return the number that an object of a user's class is as an index; others as they are."""
+    method = None if _is_plain(key) else special_method(key, "__index__")
+    return key if method is None else method(key)
 
 
 def _look_up(container: Any, key: Any) -> None:
