@@ -6,6 +6,7 @@ import gc
 import itertools
 import random
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +251,31 @@ def test_what_is_gone_leaves_its_address_to_others(kind: str, tmp_path: Path) ->
         for _ in range(3):
             assert g(1.5) == module.f(1.5), number
     sys.modules.pop(module.__name__)
+
+
+def test_what_a_kernel_reads_outlives_its_run(tmp_path: Path) -> None:
+    """Another thread binds the name anew, while the kernel runs without the GIL."""
+    module: Any = load("import numpy as np\nW = np.ones(4000)\ndef f(x, m):\n    s = 0.0\n"
+                       "    for k in range(m):\n        s = s + W[k * 7 % 4000] * x\n"
+                       "    return s\n", tmp_path, f"fast_{next(_NUMBERS)}")
+    g, trips, done = tracejit.jit(module.f), 1_000_000, threading.Event()
+    assert g(1.0, trips) == trips
+
+    def bind() -> None:
+        for number in itertools.count(1):
+            module.W = np.full(4000, float(number))
+            if done.wait(0.0005):
+                return
+
+    thread = threading.Thread(target=bind)
+    thread.start()
+    try:
+        found = [g(1.0, trips) / trips for _ in range(20)]
+    finally:
+        done.set()
+        thread.join()
+        sys.modules.pop(module.__name__)
+    assert found == [*map(round, found)]  # of one array each
 
 
 def test_an_entry_outlives_its_specialisation(monkeypatch: pytest.MonkeyPatch) -> None:

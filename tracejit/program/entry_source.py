@@ -124,6 +124,7 @@ class _State:
         self.pointers = w.variable(b, WORD, size=2 * MAX_LEAVES + 1)
         self.ends = w.variable(b, WORD, size=MAX_LEAVES)
         self.objects = w.variable(b, WORD, size=MAX_LEAVES)
+        self.inputs = w.variable(b, WORD, size=MAX_LEAVES)
         self.scalars = w.variable(b, WORD, size=4 * MAX_LEAVES)
         self.ctx = w.variable(b, WORD, size=context.LOGS + 2 * MAX_LOGS)
         self.arena = w.variable(b, BYTE, size=STACK_ARENA + 64)
@@ -295,6 +296,7 @@ def _read_leaves(s: _State) -> None:
 
     def read(i: ir.Value) -> None:
         found = s.source(first, i)
+        s.put(s.inputs, i, found)
         kind = s.record(first, i, Words.KIND)
         type_ = w.load(b, found, layout.OBJECT_TYPE)
         with b.if_else(b.icmp_signed("==", kind, WORD(Words.IS_ARRAY))) as (array, number):
@@ -454,11 +456,13 @@ def _run(s: _State) -> None:
     thread = w.variable(b, WORD, WORD(0))
     release = b.icmp_unsigned("!=", s.word(Words.RELEASE), WORD(0))
     with b.if_then(release):
+        _for_inputs(s, "Py_IncRef")  # another thread may let go of captured state meanwhile
         b.store(w.call(b, "PyEval_SaveThread"), thread)
     status = w.call_address(b, s.word(Words.KERNEL), w.address(b, s.ctx), w.address(b, s.pointers),
                             w.address(b, s.plan))
     with b.if_then(release):
         w.call(b, "PyEval_RestoreThread", b.load(thread), result=void)
+        _for_inputs(s, "Py_DecRef")
     with b.if_then(b.not_(small)):
         w.call(b, "tracejit_give", b.load(arena), result=void)
     lacks = w.variable(b, WORD, WORD(0))
@@ -479,6 +483,12 @@ def _run(s: _State) -> None:
         _fail(s, status, *(b.load(b.bitcast(b.gep(s.ctx, [WORD(k)]), DOUBLE.as_pointer()))
                            for k in context.NUMBERS))
     _return(s, outputs)
+
+
+def _for_inputs(s: _State, function: str) -> None:
+    """Call a function of Python's on each object that the kernel reads."""
+    s.w.loop(s.b, s.word(Words.LEAVES), lambda k: s.w.call(
+        s.b, function, s.b.load(s.b.gep(s.inputs, [k])), result=ir.VoidType()))
 
 
 def _fail(s: _State, status: ir.Value, *numbers: ir.Value) -> None:
