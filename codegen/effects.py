@@ -24,6 +24,7 @@ from tracejit.codegen.loop_ir import Let, Loop
 from tracejit.codegen.prints import Prints
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.ir.core import Eqn, Literal
+from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Effect
 
 __all__ = ["Effects"]
@@ -54,7 +55,8 @@ class Effects:
         if p["first"] == p["last"]:
             is_number = isinstance(p["first"], int) and p["first"] >= 0
             inside = InRange(None if is_number else ZERO, first, size)
-            self.frame.fail(Unary("not", inside), "IndexError", message, [first, size], eqn)
+            shown = self._as_counted(p["first"], p["size"])
+            self.frame.fail(Unary("not", inside), "IndexError", message, [shown, size], eqn)
             return
         count = self.code.dim(p["count"])
         low, high = call("imin", first, last), call("imax", first, last)
@@ -62,6 +64,17 @@ class Effects:
         is_outside = Bin("or", is_below, Bin(">=", high, size))
         self.frame.fail(Bin("and", Bin(">", count, ZERO), is_outside), "IndexError", message,
                         [Select(is_below, low, size), size], eqn)
+
+    def _as_counted(self, place: Dim, size: Dim) -> Expression:
+        """Return the index of a place that is not there: that of one before the first was counted
+        from the end, and the size was added to it.
+        """
+        index, shown = place - size, self.code.dim(place)
+        if isinstance(index, int):
+            return self.code.dim(index) if index < 0 else shown
+        if index.const >= 0 or any(c > 0 for _, c in index.terms):
+            return shown
+        return Select(Bin("<", shown, ZERO), self.code.dim(index), shown)
 
     def wrap_index(self, eqn: Eqn) -> None:
         """Let an index count from the end where it is negative; of an array, one by one."""

@@ -528,6 +528,28 @@ def raises_either_way(x: Any) -> Any:
         raise IndexError("positive")
 
 
+def reads_the_tenth(x: Any) -> Any:
+    return x[9]  # <-- here
+
+
+def reads_the_tenth_to_last(x: Any) -> Any:
+    return x[-10]  # <-- here
+
+
+def reads_beyond_the_first(x: Any) -> Any:
+    total = 0.0
+    for i in range(5):
+        total = total + x[-1 - i]  # <-- here
+    return total
+
+
+def reads_beyond_the_first_of_two(x: Any) -> Any:
+    few, total = np.array([x[0], x[1]]), 0.0
+    for i in range(len(x)):
+        total = total + few[-1 - i]  # <-- here
+    return total
+
+
 def to_the_power(n: Any, m: Any) -> Any:
     return n ** m  # <-- here
 
@@ -544,6 +566,14 @@ RUN_ERRORS: dict[str, tuple[Any, tuple[Any, ...], type, str]] = {
                        "index -4 is out of bounds for axis 0 with size 3"),
     "index array": (reads_at, (X, np.array([0, 9])), IndexError,
                     "index 9 is out of bounds for axis 0 with size 3"),
+    "a number": (reads_the_tenth, (X,), IndexError,
+                 "index 9 is out of bounds for axis 0 with size 3"),
+    "a number from the end": (reads_the_tenth_to_last, (X,), IndexError,
+                              "index -10 is out of bounds for axis 0 with size 3"),
+    "a loop from the end": (reads_beyond_the_first, (X,), IndexError,
+                            "index -4 is out of bounds for axis 0 with size 3"),
+    "a loop from the end of few": (reads_beyond_the_first_of_two, (X,), IndexError,
+                                   "index -3 is out of bounds for axis 0 with size 2"),
     "write": (writes_at, (X, 5), IndexError, "index 5 is out of bounds for axis 0 with size 3"),
     "branch": (set_in_one_branch, (-1.0,), UnboundLocalError, UNSET),
     "loop": (set_in_loop, (0.5,), UnboundLocalError, UNSET),

@@ -116,7 +116,7 @@ def _check_bounds(first: int, last: int, count: int, size: int, axis: int) -> tu
     if count > 0:
         for i in (first, last):
             if not 0 <= i < size:
-                i = min(i, size) if i >= size else i
+                i = i - size if i < 0 else min(i, size) if i > first else i
                 raise IndexError(f"index {i} is out of bounds for axis {axis} with size {size}")
     return ()
 
