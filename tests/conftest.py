@@ -78,12 +78,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def expect_text(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """Return what asserts that a file holds a text, and with `--golden` makes it so."""
+    test = request.path.relative_to(request.config.rootpath)
+
     def expect(path: Path, text: str) -> None:
         if request.config.getoption("golden"):
             path.write_text(text, encoding="utf-8")
-        assert path.exists(), f"{path.name} is not there; see {request.path.name} --golden"
+        assert path.exists(), f"{path.name} is not there; see {test} --golden"
         assert path.read_text(encoding="utf-8") == text, (
             f"{path.name} is no longer what comes out. If the change is meant, run "
-            f"python -m pytest tests/{request.path.name} --golden, and read the diff")
+            f"python -m pytest {test} --golden, and read the diff")
 
     return expect
