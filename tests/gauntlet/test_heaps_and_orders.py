@@ -283,9 +283,11 @@ def _block(r: random.Random, depth: int) -> list[str]:
     if depth < 2 and kind < 0.3:
         head = r.choice(["for v in x:", "if t > 1.1:", "while t < {c}:", "for k in range(3):"])
         body = [line for _ in range(r.randint(1, 2)) for line in _block(r, depth + 1)]
-        if head.startswith("while"):
-            body.append("t = abs(t) + 0.4")
-        return [head.format(c=r.choice(["1.5", "2.5"])), *("    " + line for line in body)]
+        first = []
+        if head.startswith("while"):  # which ends: no body makes t less than what is added here
+            first = [f"u{depth} = 0.0"]
+            body += [f"u{depth} += 0.4", f"t = abs(t) + u{depth}"]
+        return [*first, head.format(c=r.choice(["1.5", "2.5"])), *("    " + line for line in body)]
     text = r.choice(PAIRS if kind > 0.75 else NUMBERS)
     number = r.choice(["x[0] * t", "x[-1] - t", "np.sin(3 * t + x[0])", "x[1] * 0.9", "0.75"])
     return text.format(s=number, k=r.choice(["1", "len(p)", "int(abs(t) * 3)"])).split("\n")

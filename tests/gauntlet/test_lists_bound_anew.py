@@ -250,9 +250,11 @@ def _block(r: random.Random, depth: int) -> list[str]:
         head = r.choice(["for v in x:", "if t > {c}:", "while t < {c}:", "while t < {c}:",
                          "for k in range(2):", "while len(a) < 3 and t < 9:"])
         body = [line for _ in range(r.randint(1, 3)) for line in _block(r, depth + 1)]
-        if head.startswith("while"):
-            body.append("t = abs(t) + 0.4")
-        return [head.format(c=r.choice(["1.5", "2.5"])), *("    " + line for line in body)]
+        first = []
+        if head.startswith("while"):  # which ends: no body makes t less than what is added here
+            first = [f"u{depth} = 0.0"]
+            body += [f"u{depth} += 0.4", f"t = abs(t) + u{depth}"]
+        return [*first, head.format(c=r.choice(["1.5", "2.5"])), *("    " + line for line in body)]
     a, b = r.choice("abc"), r.choice("abc")
     number = r.choice(["x[0] * t", "x[-1] - t", "x[1] * 0.9", "0.75", "2", "t"])
     text = r.choice(STATEMENTS)
