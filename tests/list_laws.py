@@ -1,16 +1,17 @@
-"""Laws of lists that loops fill: they are Python's, and the loops stay loops."""
+"""Laws of programs with lists: they are Python's, with their derivatives, and loops stay loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from oracles import outcome
+from oracles import numeric_gradient, outcome
 
 import tracejit
 
-__all__ = ["require_loop", "require_pythons", "slopes"]
+__all__ = ["require_compiled", "require_loop", "require_pythons", "require_values_and_derivatives",
+           "slopes"]
 
 
 def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
@@ -41,7 +42,7 @@ def _require_same(found: Any, wanted: Any, guessed: bool) -> None:
         for x, y in zip(found, wanted, strict=True):
             _require_same(x, y, guessed)
     elif wanted is None or isinstance(wanted, bool):
-        assert found is wanted or bool(found) is wanted
+        assert found is wanted or (isinstance(found, np.bool_) and bool(found) is wanted)
     else:
         assert isinstance(found, int) is isinstance(wanted, int) or wanted == 0 or guessed
         np.testing.assert_allclose(found, wanted, rtol=1e-10)
@@ -63,3 +64,50 @@ def require_loop(fn: Callable[..., Any], x: np.ndarray, n: int) -> None:
 def slopes(fn: Callable[..., Any], x: np.ndarray, n: int) -> list[Any]:
     """Return the gradient of a program by differences."""
     return [(fn(x + h, n) - fn(x - h, n)) / 2e-6 for h in 1e-6 * np.eye(len(x))]
+
+
+def require_values_and_derivatives(f: Callable[..., Any], xs: Sequence[np.ndarray],
+                                   raises: tuple[type[Exception], ...] = ()) -> None:
+    """Assert that an interpreted program is right at several points, forwards and backwards.
+
+    raises -- the kinds of errors that Python may raise at some points, and then it as well
+    """
+    with tracejit.config(disable_jit=True):
+        f_jit, g = tracejit.jit(f), tracejit.grad(f)
+        for x in xs:
+            try:
+                expected = f(x)
+            except raises as e:
+                require_error(f_jit, x, type(e))
+                continue
+            slope = numeric_gradient(f, [x], 0)
+            np.testing.assert_allclose(f_jit(x), expected, rtol=1e-12, err_msg=f.__name__)
+            np.testing.assert_allclose(g(x), slope, rtol=1e-6, atol=1e-5, err_msg=f.__name__)
+            v = np.linspace(1.0, 2.0, x.size)
+            _, dot = tracejit.jvp(f, (x,), (v,))
+            np.testing.assert_allclose(dot, slope @ v, rtol=1e-6, atol=1e-5, err_msg=f.__name__)
+
+
+def require_compiled(f: Callable[..., Any], xs: Sequence[np.ndarray],
+                     raises: tuple[type[Exception], ...] = ()) -> None:
+    """Assert that a compiled gradient within a compiled function is right at several points."""
+
+    def both(x: Any) -> Any:
+        return f(x), tracejit.grad(f)(x)
+
+    compiled = tracejit.jit(both)
+    for x in xs:
+        try:
+            expected = f(x)
+        except raises as e:
+            require_error(compiled, x, type(e))
+            continue
+        value, slope = compiled(x)
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+        np.testing.assert_allclose(slope, numeric_gradient(f, [x], 0), rtol=1e-6, atol=1e-5)
+
+
+def require_error(f: Callable[..., Any], x: np.ndarray, kind: type[Exception]) -> None:
+    """Assert that a call raises an error of a kind."""
+    found = outcome(f, x)
+    assert isinstance(found, kind), found

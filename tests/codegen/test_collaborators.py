@@ -13,6 +13,8 @@ from tracejit.codegen.target import CPU, Target
 
 CODEGEN = Path(lower.__file__).parent
 FILES = sorted(CODEGEN.rglob("*.py"))
+
+
 def _trees() -> list[tuple[str, ast.Module]]:
     return [(str(path.relative_to(CODEGEN)), ast.parse(path.read_text(encoding="utf-8")))
             for path in FILES]

@@ -138,7 +138,8 @@ def outcome(f: Callable[[Any], Any], x: np.ndarray) -> Any:
 
 def same(found: Any, expected: Any) -> bool:
     if isinstance(expected, tuple):
-        return type(found) is type(expected) and all(map(same, found, expected))
+        return type(found) is type(expected) and len(found) == len(expected) and all(
+            map(same, found, expected))
     if isinstance(expected, type):
         return bool(found is expected)
     return found.dtype == expected.dtype and found.shape == expected.shape and np.allclose(

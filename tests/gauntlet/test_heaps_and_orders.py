@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from oracles import numeric_gradient
+from list_laws import require_compiled, require_values_and_derivatives
+from oracles import numeric_gradient, outcome
 
 import tracejit
 from tracejit import Refusal
@@ -221,31 +222,14 @@ def tuples_compared(x):
 
 def test_values_and_derivatives() -> None:
     """All programs, interpreted, forwards and backwards."""
-    with tracejit.config(disable_jit=True):
-        for f in PROGRAMS:
-            f_jit, g = tracejit.jit(f), tracejit.grad(f)
-            for x in XS:
-                slope = numeric_gradient(f, [x], 0)
-                np.testing.assert_allclose(f_jit(x), f(x), rtol=1e-12, err_msg=f.__name__)
-                np.testing.assert_allclose(g(x), slope, rtol=1e-6, atol=1e-5, err_msg=f.__name__)
-                v = np.linspace(1.0, 2.0, x.size)
-                _, dot = tracejit.jvp(f, (x,), (v,))
-                np.testing.assert_allclose(dot, slope @ v, rtol=1e-6, atol=1e-5,
-                                           err_msg=f.__name__)
+    for f in PROGRAMS:
+        require_values_and_derivatives(f, XS)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_compiled(f: Callable[..., Any]) -> None:
     """A compiled gradient within a compiled function."""
-
-    def both(x):
-        return f(x), tracejit.grad(f)(x)
-
-    compiled = tracejit.jit(both)
-    for x in XS:
-        value, slope = compiled(x)
-        np.testing.assert_allclose(value, f(x), rtol=1e-12)
-        np.testing.assert_allclose(slope, numeric_gradient(f, [x], 0), rtol=1e-6, atol=1e-5)
+    require_compiled(f, XS)
 
 
 @pytest.mark.parametrize("name", ["sorted_by_a_heap", "dijkstra", "inserted_in_order"])
@@ -314,14 +298,6 @@ def loaded(text: str, path: Path) -> Callable[..., Any]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.f  # type: ignore[no-any-return]
-
-
-def outcome(f: Callable[..., Any], x: Any) -> Any:
-    """Return what a call gives or raises."""
-    try:
-        return f(x.copy())
-    except Exception as e:
-        return e
 
 
 def require_same_as_python(f: Callable[..., Any], xs: list[Any], where: str) -> None:

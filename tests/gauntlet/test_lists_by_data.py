@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from list_laws import require_compiled, require_values_and_derivatives
 from oracles import numeric_gradient
 
 import tracejit
@@ -600,43 +601,14 @@ def matrices(x):
 
 def test_values_and_derivatives() -> None:
     """All programs, interpreted, forwards and backwards."""
-    with tracejit.config(disable_jit=True):
-        for f in PROGRAMS:
-            f_jit, g = tracejit.jit(f), tracejit.grad(f)
-            for x in XS:
-                try:
-                    expected = f(x)
-                except (IndexError, ValueError) as e:
-                    with pytest.raises(type(e)):
-                        f_jit(x)
-                    continue
-                slope = numeric_gradient(f, [x], 0)
-                np.testing.assert_allclose(f_jit(x), expected, rtol=1e-12, err_msg=f.__name__)
-                np.testing.assert_allclose(g(x), slope, rtol=1e-6, atol=1e-5, err_msg=f.__name__)
-                v = np.linspace(1.0, 2.0, x.size)
-                _, dot = tracejit.jvp(f, (x,), (v,))
-                np.testing.assert_allclose(dot, slope @ v, rtol=1e-6, atol=1e-5,
-                                           err_msg=f.__name__)
+    for f in PROGRAMS:
+        require_values_and_derivatives(f, XS, (IndexError, ValueError))
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_compiled(f: Callable[..., Any]) -> None:
     """A compiled gradient within a compiled function, for all lengths without a second program."""
-
-    def both(x):
-        return f(x), tracejit.grad(f)(x)
-
-    compiled = tracejit.jit(both)
-    for x in XS:
-        try:
-            expected = f(x)
-        except (IndexError, ValueError) as e:
-            with pytest.raises(type(e)):
-                compiled(x)
-            continue
-        value, slope = compiled(x)
-        np.testing.assert_allclose(value, expected, rtol=1e-12)
-        np.testing.assert_allclose(slope, numeric_gradient(f, [x], 0), rtol=1e-6, atol=1e-5)
+    require_compiled(f, XS, (IndexError, ValueError))
 
 
 @pytest.mark.parametrize("name", ["kept_in_a_loop", "the_issues_own", "inner_list"])

@@ -57,7 +57,7 @@ def check(fn: Any, good: Any, bad: Any, kinds: tuple[type[Exception], ...]) -> N
             staged(bad)
         assert all(isinstance(caught.value, kind) for kind in kinds)
         assert str(caught.value).startswith(f"{__file__}:")
-    assert not isinstance(fn(bad), Exception)  # Python has a number
+    fn(bad)  # Python has a number
 
 
 @pytest.mark.parametrize("interpreted", [True, False])
