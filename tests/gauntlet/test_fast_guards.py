@@ -17,6 +17,7 @@ from state_sequences import load
 import tracejit
 from tracejit.program import layout
 from tracejit.program.specialisation import Specialisation
+from tracejit.trace.state import paths
 
 _NUMBERS = itertools.count()
 
@@ -276,6 +277,24 @@ def test_what_a_kernel_reads_outlives_its_run(tmp_path: Path) -> None:
         thread.join()
         sys.modules.pop(module.__name__)
     assert found == [*map(round, found)]  # of one array each
+
+
+def test_other_threads_may_run_while_python_reads(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the entry has looked at before is looked at once more: the array there may be gone."""
+    module: Any = load(f"{HEAD}W = np.ones(4000)\ndef f(x):\n    return (W * x).sum() * asked.f\n",
+                       tmp_path, f"fast_{next(_NUMBERS)}")
+    g, read, numbers = tracejit.jit(module.f), paths.Path.read, itertools.count(2)
+    assert g(1.0) == 10000.0
+
+    def read_slowly(path: Any) -> Any:
+        module.W = np.full(4000, float(next(numbers)))  # as another thread does
+        return read(path)
+
+    monkeypatch.setattr(paths.Path, "read", read_slowly)
+    for _ in range(20):
+        assert g(1.0) == module.W[0] * 10000.0
+    sys.modules.pop(module.__name__)
 
 
 def test_an_entry_outlives_its_specialisation(monkeypatch: pytest.MonkeyPatch) -> None:

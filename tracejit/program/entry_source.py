@@ -232,7 +232,7 @@ def _from_place(s: _State, a: ir.Value, key: ir.Value) -> Any:
 
 
 def _from_call(s: _State, a: Any, _: Any) -> Any:
-    """Return what a function of Python returns and holds on to; its exceptions end the call."""
+    """Return what a function of Python returns, True or False; its exceptions end the call."""
     b, w = s.b, s.w
     w.call(b, "Py_IncRef", a, result=ir.VoidType())
     found = w.call(b, "PyObject_CallNoArgs", a)

@@ -19,7 +19,7 @@ class Words:
     SOURCE, A, B, KIND, EXPECTED, NDIM, FLAGS, ITEM = range(8)
     # Where: argument a; the word behind address a; key b, a str, of dict a; item b of list a; a
     # itself; the b-th key of dict a, all of which follow one another; the
-    # word behind address a, if key b is before it; what the function a returns, which keeps it.
+    # word behind address a, if key b is before it; what the function a returns, of a guard alone.
     # A guard may be a dict's
     # version at a: where it is still b, as many guards hold as `expected` says, up to the record
     # that notes another version once they were looked at, a records behind.

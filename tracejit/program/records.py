@@ -5,12 +5,11 @@ still leads to the very same object. So whatever is read is one step from an obj
 and a step is a word in memory, an item of a list or dict, or nothing at all where the version of a
 class says that nothing was assigned to it. What is equal but another object is found by the slower
 way, which makes the records anew. What can be read in none of these ways a function of Python looks
-at, behind all other records.
+at, behind all other records, which hold once more behind it: other threads may have run meanwhile.
 """
 
 from __future__ import annotations
 
-import functools
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
@@ -71,6 +70,8 @@ class Records:
         """By a dict's address, the objects that are its keys."""
         self.others: list[Record] = []
         self.by_python: list[Guarded] = []
+        self.read_by_python: list[tuple[Path, list[Any]]] = []
+        """Where inputs are that Python reads, and the lists into which it puts them."""
 
     # --- what is asked for ----------------------------------------------------------------------
 
@@ -110,7 +111,8 @@ class Records:
         except Unreadable:
             if isinstance(leaf.content, np.ndarray):
                 raise
-            return Words.FROM_CALL, self.hold(functools.partial(self._read, leaf.path, [None])), 0
+            self.read_by_python.append((leaf.path, [None]))
+            return Words.FROM_LIST, self.hold(self.read_by_python[-1][1]), 0
         if found is NOTHING:
             raise Unreadable
         return (Words.FROM_CONSTANT, self.hold(found), 0) if source is None else source
@@ -127,30 +129,24 @@ class Records:
             if has_version:
                 found.append((Words.TO_VERSION, len(items) + 1, 0, 0, 0))
         found += self.others
-        if self.by_python:
-            found.append((Words.FROM_CALL, self.hold(self._hold_by_python), 0, Words.IS_OBJECT,
-                          id(True)))
+        if self.by_python or self.read_by_python:
+            asks = Words.FROM_CALL, self.hold(self._ask_python), 0, Words.IS_OBJECT, id(True)
+            found += [asks, *found]
         return found
 
     # --- Python, while the entry looks at its table -----------------------------------------------
 
-    def _hold_by_python(self) -> bool:
+    def _ask_python(self) -> bool:
+        """Read the inputs that only Python can; return whether the guards hold that it looks at."""
         self.asking.append(None)
         try:
+            for path, place in self.read_by_python:
+                place[0] = path.read()
             return all(guard.holds() for guard in self.by_python)
-        finally:
-            self.asking.pop()
-
-    def _read(self, path: Path, found: list[Any]) -> Any:
-        """Return what is at a path, and hold on to it; None if it fails."""
-        self.asking.append(None)
-        try:
-            found[0] = path.read()
         except Exception:  # the slower way will meet it again
-            found[0] = None
+            return False
         finally:
             self.asking.pop()
-        return found[0]
 
     # --- paths ----------------------------------------------------------------------------------
 
