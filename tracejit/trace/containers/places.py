@@ -22,7 +22,8 @@ from tracejit.trace.values.tracer import SymInt, Tracer
 
 __all__ = ["UNSET", "AttributePlace", "HiddenPlace", "ItemPlace", "MaybeUnset", "NamePlace",
            "Poison", "SharedName", "are_equal_constants", "children", "is_number", "map_content",
-           "name_places", "present", "rebuild", "same_node", "same_structure"]
+           "name_places", "present", "rebuild", "same_node", "same_structure",
+           "shows_of_class"]
 
 
 class _Unset:
@@ -196,11 +197,19 @@ class AttributePlace:
         return getattr(self.owner, self.name, UNSET)
 
     def set(self, content: object) -> None:
-        """Replace the content."""
+        """Replace the content, past what the class does where the program sets an attribute."""
+        plain: Any = type if isinstance(self.owner, type) else object
         if content is not UNSET:
-            setattr(self.owner, self.name, content)
+            plain.__setattr__(self.owner, self.name, content)
         elif self.get() is not UNSET:
-            delattr(self.owner, self.name)
+            plain.__delattr__(self.owner, self.name)
+
+
+def shows_of_class(owner: object, name: str) -> bool:
+    """Return whether an attribute of an object, or of a class, is what a class of it has."""
+    return name not in getattr(owner, "__dict__", ()) and (
+        AttributePlace(owner, name, 0).get() is not UNSET) and not hasattr(
+        type(inspect.getattr_static(type(owner), name, UNSET)), "__set__")
 
 
 class HiddenPlace:

@@ -249,6 +249,10 @@ class Trace:
         """What is known of the memory of the inputs."""
         self.joined: list[Any] = []
         """The lists and dicts that may be others, depending on data."""
+        self.own_names: dict[int, Any] = {}
+        """The objects of which captured code has the `__dict__`, by its id."""
+        self.shown_of_class: list[tuple[Any, str]] = []
+        """Objects with attributes that are their class's, unless a loop or branch has set them."""
         self.one_copies: set[tuple[Any, frozenset[str]]] = set()
         """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
         self.plain_lists: dict[Any, str] = {}

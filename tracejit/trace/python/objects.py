@@ -48,8 +48,11 @@ from tracejit.trace.state.changes import (
     is_iterator,
     note_made,
     note_new,
+    note_own_names,
+    note_shown_of_class,
     read_deeply,
     read_unseen,
+    refuse_shown_of_class,
 )
 from tracejit.trace.state.paths import class_entry, own_names
 from tracejit.trace.state.running import watched
@@ -357,7 +360,9 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     captured = current().captured
     cls = type(owner)
     if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
-        return captured.attribute(owner, name)
+        return _set_one(captured.attribute(owner, name), owner, name, default)
+    if name == "__dict__":
+        return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
     if isinstance(found, property):
         getter = captured_function(found.fget)
@@ -372,10 +377,16 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
         if method is not None:
             captured.shows_no_own(owner, name)
             return method(owner, name)
-    content = captured.attribute(owner, name)
+    return _set_one(captured.attribute(owner, name), owner, name, default)
+
+
+def _set_one(content: object, owner: object, name: str, default: tuple[object, ...]) -> Any:
+    """Return the content of an attribute that may be unset; the default where it is."""
     if default and isinstance(content, MaybeUnset):
         return _either(content, lambda: default[0])
-    return present(content, AttributeError, f"{cls.__name__!r} object has no attribute {name!r}")
+    whose = f"type object {owner.__name__!r}" if isinstance(owner, type) else (
+        f"{type(owner).__name__!r} object")
+    return present(content, AttributeError, f"{whose} has no attribute {name!r}")
 
 
 def attribute_of_traced(owner: object, name: str) -> Any:
@@ -434,15 +445,19 @@ def set_attribute(owner: object, name: str, content: object) -> None:
     if isinstance(owner, TracedOperand):
         _set_array_attribute(owner, name, content)
         return
+    method = _setter_of(owner)
+    if method is not None:
+        method(owner, name, content)
+        return
     found = current().captured.entry(owner, name)
     if isinstance(found, property):
         setter = captured_function(found.fset)
         if setter is not None:
             setter(owner, content)
             return
-    method = _setter_of(owner)
+    method = special_method(found, "__set__")
     if method is not None:
-        method(owner, name, content)
+        method(found, owner, content)
         return
     before_change(owner, name)
     setattr(owner, name, content)
@@ -470,8 +485,24 @@ def _set_array_attribute(owner: TracedOperand, name: str, content: object) -> No
 
 def delete_attribute(owner: object, name: str) -> None:
     """Carry out `del owner.name`."""
+    method = special_method(owner, "__delattr__")
+    if method is not None:
+        method(owner, name)
+        return
+    found = current().captured.entry(owner, name)
+    if isinstance(found, property):
+        deleter = captured_function(found.fdel)
+        if deleter is not None:
+            deleter(owner)
+            return
+    method = special_method(found, "__delete__")
+    if method is not None:
+        method(found, owner)
+        return
+    refuse_shown_of_class(owner, f"deleting the attribute {name!r}", name)
     before_change(owner, name)
     delattr(owner, name)
+    note_shown_of_class(owner, name)
 
 
 # --- items --------------------------------------------------------------------------------------

@@ -512,6 +512,8 @@ class Captures:
             elif path.key not in self.contents:
                 self.contents[path.key] = found
                 self.guards.append(Guarded(path, found))
+                if is_followed(type(found)) and hasattr(type(found), "__set__"):
+                    self.paths.setdefault(id(found), (found, path))  # a user's descriptor
         return found
 
     def is_kind(self, cls: type, kind: type) -> bool:

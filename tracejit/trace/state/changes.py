@@ -16,18 +16,23 @@ from typing import Any
 
 from tracejit.errors import TracejitError
 from tracejit.trace.containers.container_aliases import is_joined, refuse_joined_change
-from tracejit.trace.containers.places import AttributePlace, ItemPlace, MaybeUnset
+from tracejit.trace.containers.places import (
+    AttributePlace,
+    ItemPlace,
+    MaybeUnset,
+    shows_of_class,
+)
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Unroll
 from tracejit.trace.state.methods import items_of, may_be_called
-from tracejit.trace.state.paths import attributes_of
+from tracejit.trace.state.paths import attributes_of, own_names
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.tracer import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
-           "known_container", "note_all_new", "note_made", "note_new", "read_deeply",
-           "read_unseen", "unseen"]
+           "known_container", "note_all_new", "note_made", "note_new", "note_own_names",
+           "note_shown_of_class", "read_deeply", "read_unseen", "refuse_shown_of_class", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
@@ -203,6 +208,7 @@ def read_unseen(x: object) -> None:
         unseen(f"reading a {kind.__qualname__}")
     for method in captured.native.may_call(x):
         unseen(method.__qualname__)
+    refuse_shown_of_class(x, "something asks for all attributes of an object")
     parts = x if isinstance(x, dict) else _attributes(x) or {}
     for key, content in parts.items():
         if isinstance(content, MaybeUnset):
@@ -226,11 +232,60 @@ def unseen(what: str) -> None:
 def before_change(x: Any, key: Any) -> None:
     """Note that an item or attribute is about to change."""
     trace = current()
+    x = _owner_of(x)
     trace.captured.refuse_change(x)
     refuse_joined_change(x)
     depth = known_container(x)
-    place: Any = (ItemPlace if isinstance(x, CONTAINERS) else AttributePlace)(x, key, depth)
-    trace.record(place, depth)
+    if isinstance(x, CONTAINERS):
+        trace.record(ItemPlace(x, key, depth), depth)
+        return
+    _refuse_hidden_change(x, key)
+    if key == "__dict__" and depth < trace.depth:
+        raise refuse("setting the __dict__ of an object in a loop or branch",
+                     "Set its attributes one by one")
+    note_shown_of_class(x, key)
+    trace.record(AttributePlace(x, key, depth), depth)
+
+
+def note_shown_of_class(x: object, name: str) -> None:
+    """Note that a loop or branch decides whether an attribute of an object is its class's."""
+    if known_container(x) < current().depth and shows_of_class(x, name):
+        current().shown_of_class.append((x, name))
+
+
+def note_own_names(owner: object, names: object) -> object:
+    """Note that captured code got hold of an object's `__dict__`: its items are the attributes."""
+    if type(names) is dict and own_names(owner) is names:
+        refuse_shown_of_class(owner, "something asks for all attributes of an object")
+        current().own_names[id(names)] = owner
+    return names
+
+
+def _owner_of(x: object) -> Any:
+    """Return the object whose attributes a dict holds, if it is one's; anything else as it is."""
+    owner = current().own_names.get(id(x))
+    return x if owner is None or own_names(owner) is not x else owner
+
+
+def refuse_shown_of_class(x: object, what: str, name: str | None = None) -> None:
+    """Refuse what tells an attribute of an object from its class's, where data decides on that.
+
+    name -- which attribute; None: any
+    """
+    for owner, key in current().shown_of_class:
+        if owner is x and name in (None, key):
+            raise refuse(f"{what}, and whether the object has {key!r} of its own or its class's "
+                         "depends on data", f"Set it on the object before: x.{key} = x.{key}")
+
+
+def _refuse_hidden_change(x: object, name: str) -> None:
+    """Refuse to set an attribute of a class that an object may have, or not, of its own."""
+    if not isinstance(x, type):
+        return
+    for owner, key in current().shown_of_class:
+        if key == name and owner is not x and x in (
+                owner if isinstance(owner, type) else type(owner)).__mro__:
+            refuse_shown_of_class(owner, f"setting {name!r} of a class", name)
 
 
 def _is_same(x: object, y: object) -> bool:
