@@ -221,3 +221,17 @@ def test_code_of_a_class_runs_once(name: str, around: str) -> None:
     f = written(f"{begin}\n{within(around, change)}return {result}")
     with tracejit.config(disable_jit=True):
         assert check(f) == 8
+
+
+# --- 0.0 and -0.0 are two -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("change", ["h.reverse()", "h.sort(key=lambda v: 1.0 / v)",
+                                    "h[:] = h[::-1]", "h.insert(0, h.pop())"])
+def test_zeros_have_signs(change: str, around: str) -> None:
+    change = change.replace("1.0 / v", "np.copysign(1.0, v)")
+    f = written(f"h = [0.0, -0.0]\n{within(around, change)}"
+                "return a * np.copysign(1.0, h[0]) + 3.0 * a * np.copysign(1.0, h[1])")
+    with tracejit.config(disable_jit=True):
+        check(f)

@@ -289,7 +289,8 @@ def _refuse_hidden_change(x: object, name: str) -> None:
 
 
 def _is_same(x: object, y: object) -> bool:
-    return x is y or (type(x) is type(y) is float and x == y)  # an array's are made at each reading
+    # an array's floats are made at each reading; 0.0 equals -0.0
+    return x is y or (type(x) is type(y) is float and repr(x) == repr(y))
 
 
 def _is_from_around(x: object) -> bool:
@@ -336,7 +337,10 @@ def _attributes(x: object) -> dict[str, Any] | None:
 
 def _put(x: Any, old: Mapping[Any, object], new: dict[Any, Any]) -> None:
     """Replace what is at the places of something."""
-    if isinstance(x, _SEQUENCES):
+    if isinstance(x, _SEQUENCES) and len(x) == len(new):  # a view of it forbids another length
+        for k, content in enumerate(new.values()):
+            x[k] = content
+    elif isinstance(x, _SEQUENCES):
         while x:
             x.pop()
         x.extend(new.values())
