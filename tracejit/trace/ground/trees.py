@@ -22,7 +22,8 @@ from typing import Any
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 
-__all__ = ["SYNTAX_TREES", "Tree", "find_tree", "future_flags", "is_same_code", "line_text"]
+__all__ = ["SYNTAX_TREES", "Tree", "codes_in", "find_tree", "future_flags", "is_same_code",
+           "line_text"]
 
 Tree = ast.FunctionDef | ast.Lambda
 SYNTAX_TREES = threading.RLock()
@@ -228,16 +229,17 @@ def _compiled(text: str, flags: int, statement: int,
             module = copy.deepcopy(module)
             transform(module)
         flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        return list(_codes_in(compile(module, "<source>", "exec", flags, dont_inherit=True)))
+        return list(codes_in(compile(module, "<source>", "exec", flags, dont_inherit=True)))
     except (SyntaxError, ValueError, RecursionError):
         return []
 
 
-def _codes_in(code: CodeType) -> Iterator[CodeType]:
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield some code, and all code that stands in it: of inner functions, comprehensions."""
     yield code
     for x in code.co_consts:
         if isinstance(x, CodeType):
-            yield from _codes_in(x)
+            yield from codes_in(x)
 
 
 def _transforms(fn: FunctionType) -> Iterator[Transform | None]:

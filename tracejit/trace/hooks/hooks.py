@@ -340,8 +340,8 @@ class Hooks(LoopHooks):
         if isinstance(subject, TracedOperand):
             raise refuse("`match` on a traced value", "Use if and elif")
         native = current().captured.native
-        for method in native.attributes_read(subject, names) if names else native.asked(subject):
-            unseen(method.__qualname__)
+        for name in native.attributes_read(subject, names) if names else native.asked(subject):
+            unseen(name)
         return subject
 
 @contextmanager

@@ -52,6 +52,7 @@ from tracejit.trace.state.policy import (
     differs_elsewhere,
     gives_another_value,
     is_cached,
+    looks_at_frames,
     module_of,
     reads_nothing,
 )
@@ -245,8 +246,8 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
         if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
             return new(*args, **kwargs)
         settle([*args, kwargs])
-        for method in current().captured.native.called_with(fn, (*args, *kwargs.values())):
-            unseen(method.__qualname__)
+        for name in current().captured.native.called_with(fn, (*args, *kwargs.values())):
+            unseen(name)
         result = call_watched(new, args, kwargs, f"{fn.__name__}()")
     if fn is copy.copy:
         note_new(result, args)
@@ -304,6 +305,8 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
     module, file = home_of(fn).partition(".")[0], fn.__code__.co_filename
     if gives_another_value(fn):
         raise _impure(fn)
+    if looks_at_frames(fn):
+        raise _of_frames(fn)
     if module in ("pdb", "bdb"):
         _refuse_debugger(fn.__qualname__ if "." in fn.__qualname__ else f"pdb.{fn.__name__}")
     if file not in LIKE_USERS and (
@@ -361,6 +364,11 @@ def _impure(fn: Callable[..., object], seeded: bool = False) -> Exception:
                   "the first", "Call it outside and pass the value as an argument")
 
 
+def _of_frames(fn: Callable[..., object]) -> Exception:
+    return refuse(f"{public_name(fn)} would see the frames of tracejit, not the program's",
+                  "Call it outside and pass what it gives as an argument")
+
+
 def _refuse_debugger(name: str) -> NoReturn:
     raise refuse(f"{name}() would stop within tracejit, once, where names hold traced values",
                  "Debug the function as it is, without the decorator or as f.__wrapped__")
@@ -406,6 +414,8 @@ def _call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
         return clock()
     if gives_another_value(fn):
         raise _impure(fn, name == "default_rng" and _are_seeds(args, kwargs))
+    if looks_at_frames(fn):
+        raise _of_frames(fn)
     if differs_elsewhere(fn):
         note_impure(name)
     if not reads_nothing(fn):

@@ -206,8 +206,8 @@ def read_unseen(x: object) -> None:
     captured = current().captured
     for kind in captured.freeze(x):
         unseen(f"reading a {kind.__qualname__}")
-    for method in captured.native.may_call(x):
-        unseen(method.__qualname__)
+    for name in captured.native.may_call(x):
+        unseen(name)
     refuse_shown_of_class(x, "something asks for all attributes of an object")
     parts = x if isinstance(x, dict) else _attributes(x) or {}
     for key, content in parts.items():

@@ -22,7 +22,7 @@ import numpy as np
 from tracejit.trace.ground.modules import home_of, home_of_class, is_standard
 
 __all__ = ["asks_again", "differs_elsewhere", "gives_another_value", "is_cached", "is_opaque",
-           "module_of", "reads_nothing"]
+           "looks_at_frames", "module_of", "reads_nothing"]
 
 PURE = {"numpy", "scipy", "numba", "llvmlite", "tracejit", "functools", "operator", "itertools",
         "collections", "math", "cmath", "dataclasses", "typing", "enum", "abc", "copy", "copyreg",
@@ -58,6 +58,11 @@ ANOTHER_VALUE = {"random", "time", "secrets", "numpy.random"}
 CLOCKS = {("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"), ("uuid", "uuid1"),
           ("uuid", "uuid4"), ("posix", "urandom"), ("posix", "getrandom"), ("posix", "times")}
 """The same in other modules, by module and name."""
+
+FRAMES = {("sys", "_getframe"), ("sys", "_getframemodulename"), ("sys", "_current_frames"),
+          ("inspect", "currentframe"), ("inspect", "stack"), ("traceback", "extract_stack"),
+          ("traceback", "format_stack"), ("traceback", "print_stack"), ("traceback", "walk_stack")}
+"""The functions that look at the frames around their call, by module and name."""
 
 SAFE = {"logging", "threading", "_thread", "numba", "llvmlite", "tracejit"}
 """Modules whose objects hold nothing that comes into a result."""
@@ -121,6 +126,11 @@ def differs_elsewhere(fn: Callable[..., object]) -> bool:
 def is_opaque(kind: type) -> bool:
     """Return whether objects of a type may change what they do, and nothing sees it."""
     return not _is_in(home_of_class(kind), SAFE)
+
+
+def looks_at_frames(fn: Callable[..., object]) -> bool:
+    """Return whether a function looks at the frames around its call, which are tracejit's."""
+    return (module_of(fn), getattr(fn, "__name__", "")) in FRAMES
 
 
 def asks_again(fn: Callable[..., object]) -> tuple[Any, str] | None:

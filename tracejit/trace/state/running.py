@@ -20,12 +20,10 @@ from typing import Any
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.source import is_user_code, rewritten_source
+from tracejit.trace.ground.trees import codes_in
+from tracejit.trace.state.outer_reads import is_generated
 
 __all__ = ["RunningCode", "watched"]
-
-_GENERATED = "<string>"
-"""The file of the methods that a data class or named tuple makes, which read attributes alone."""
-
 
 class RunningCode:
     """What ran in one capture that is not captured."""
@@ -41,6 +39,8 @@ class RunningCode:
         self.seen: set[int] = set()
         """The ids of code that was settled; the code is alive as long as its functions are."""
         self.kept: list[CodeType] = []
+        self.inner: set[int] = set()
+        """The ids of code within functions all of whose code is guarded."""
 
     def begin(self) -> bool:
         """Begin to note which code runs; return whether that is possible."""
@@ -84,7 +84,7 @@ class RunningCode:
         for fn in gc.get_referrers(*codes):
             if isinstance(fn, FunctionType) and id(fn.__code__) in functions:
                 functions[id(fn.__code__)].append(fn)
-        for code in codes:
+        for code in sorted(codes, key=lambda c: not functions[id(c)]):  # inner code at last
             _refuse_changes(code)
             if not self._is_guarded(code, functions[id(code)]):
                 current().note_unseen(code.co_qualname)
@@ -98,9 +98,12 @@ class RunningCode:
             if isinstance(cls, type):
                 self.native.captured.entry_of(cls, name)
         if not functions:  # of a body of a class, or of a function that is no more
+            return id(code) in self.inner
+        found = [self.native.outer.reads_more(fn) for fn in functions]
+        if any(found):
             return False
-        found = [self.native.reads_outer(fn) for fn in functions]
-        return not any(found)
+        self.inner.update(map(id, codes_in(code)))
+        return True
 
 
 def _pause(profiler: Any) -> None:
@@ -119,9 +122,8 @@ def _resume(profiler: Any) -> None:
 
 def _is_users(code: CodeType) -> bool:
     """Return whether code is a user's that was not rewritten for a capture."""
-    if code.co_filename == _GENERATED:
-        makes_tuple = code.co_names == ("_tuple_new",) and code.co_varnames[:1] == ("_cls",)
-        return not (makes_tuple or code.co_name.startswith("__"))
+    if code.co_filename == "<string>":
+        return not is_generated(code)
     return is_user_code(code) and rewritten_source(code) is None
 
 

@@ -11,7 +11,7 @@ import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_fixed
+from tracejit.trace.ground.trees import codes_in
 from tracejit.trace.values.tracer import TracedOperand
 
 __all__ = ["with_stand_ins"]
@@ -50,10 +51,7 @@ def with_stand_ins(fn: FunctionType, call: Callable[..., object]) -> FunctionTyp
 
 def _globals_of(fn: FunctionType) -> Iterator[str]:
     """Yield the names of globals that a function reads, those of inner functions included."""
-    pending: list[CodeType] = [fn.__code__]
-    while pending:
-        code = pending.pop()
-        pending += [c for c in code.co_consts if isinstance(c, CodeType)]
+    for code in codes_in(fn.__code__):
         for instruction in dis.get_instructions(code):
             if instruction.opname in _WRITES:
                 raise _unseen(fn, f"it assigns to the global {instruction.argval}")
