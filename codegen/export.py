@@ -128,6 +128,9 @@ def _explain(symbol: str) -> str:
         op = symbol.removeprefix("tracejit_native_").rpartition("_")[0]
         return (f"the program calls the compiled function of op {op!r}, which lives in this "
                 "process alone. Make the op of a plain Python function, which is captured")
+    if symbol.startswith("tracejit_random_"):
+        return ("the program draws random numbers from a Generator of NumPy's, which C programs "
+                "have not. Pass the numbers as an argument")
     if symbol == "numba_cpow":
         return ("the program raises complex numbers to a power, for which Numba calls Python. "
                 "Write z**p as np.exp(p * np.log(z)), or an integer power as products")

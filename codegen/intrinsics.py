@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracejit.codegen import checked, library_calls, native, printing, scalar_functions, ticks
+from tracejit.codegen import (
+    checked,
+    draws,
+    library_calls,
+    native,
+    printing,
+    scalar_functions,
+    ticks,
+)
 from tracejit.codegen.context_words import Reallocate, context_names, realloc
 from tracejit.codegen.pointers import pointer
 from tracejit.codegen.scalar_intrinsics import scalar_names
@@ -30,6 +38,7 @@ def namespace(widths: tuple[int, ...], *, reassociate: bool = True,
     names.update((f"{name}_at", pointer(dtype)) for name, dtype in DTYPES.items())
     names["within"], names["show"] = checked.within, printing.show
     names.update(library_calls.names())
+    names.update(draws.draw_names())
     names.update(native.native_names())
     names.update(ticks.tick_names())
     names.update(scalar_functions.functions(names))

@@ -1,4 +1,4 @@
-"""What compiled code calls and does not bring along: glibc's vector math, BLAS and LAPACK.
+"""What compiled code calls and does not bring along: vector math, BLAS, LAPACK, random numbers.
 
 Symbols are bound to addresses here, before object code that names them is loaded. BLAS is NumPy's
 own OpenBLAS, or what SciPy exports.
@@ -11,16 +11,29 @@ import functools
 import glob
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from tracejit.errors import ExportError, Refusal
+from tracejit.ir.draws import address_of_function
 
-__all__ = ["ROUTINES", "find_blas", "link_words", "linkable_name", "linkable_names", "load_libmvec"]
+__all__ = ["DRAWS_PREFIX", "ROUTINES", "bind_draws", "find_blas", "link_words",
+           "linkable_name", "linkable_names", "load_libmvec"]
 
 LIBRARY = "libmvec.so.1"
+
+DRAWS_PREFIX = "tracejit_random_"
+"""What the symbols of NumPy's functions that draw random numbers begin with."""
+
+
+def bind_draws(symbols: Iterable[str]) -> None:
+    """Bind those of some symbols that stand for NumPy's functions to their addresses."""
+    for name in symbols:
+        if name.startswith(DRAWS_PREFIX):
+            llvm.add_symbol(name, address_of_function(name.removeprefix("tracejit_")))
 
 
 @functools.cache

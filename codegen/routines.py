@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from tracejit.codegen.draw_calls import lower_draw
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import (
     ONE,
@@ -134,6 +135,10 @@ class Routines:
         found, (count,) = self.code.array(eqn.output)
         self.frame.add(Do(call("positions", mask, found, n, count), self.frame.origin(eqn)))
 
+    def draw(self, eqn: Eqn) -> None:
+        """Draw random numbers."""
+        lower_draw(self.frame, self.code, eqn)
+
 
 def _element(array: Array, place: Expression) -> Load:
     return Load(array.name, place, array.dtype)
@@ -148,4 +153,4 @@ def _trsm(triangle: str, is_transposed: bool, diagonal: str, *operands: Expressi
 _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "cholesky": Routines.cholesky, "triangular_solve": Routines.triangular_solve,
     "lu": Routines.lu, "solve": Routines.solve, "slogdet": Routines.slogdet,
-    "argsort": Routines.argsort, "positions": Routines.positions}
+    "argsort": Routines.argsort, "positions": Routines.positions, "draw": Routines.draw}

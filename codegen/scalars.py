@@ -97,6 +97,8 @@ _ROWS = (
     # Routines on buffers.
     Scalar("gemm", "", ""), Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""),
     Scalar("trsm", "", ""),
+    Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),
+    Scalar("draw_each", "", "", effect=True), Scalar("draw_below", "", "", effect=True),
     Scalar("argsort", "", ""), Scalar("positions", "", ""),
     Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
 )

@@ -14,7 +14,7 @@ from tracejit.codegen.schedule import Style
 from tracejit.codegen.target import Target
 from tracejit.errors import Refusal
 from tracejit.ir.core import Eqn, Graph
-from tracejit.ir.lowering import Effect, LogOp, Native
+from tracejit.ir.lowering import Effect, Library, LogOp, Native
 
 __all__ = ["lower_for_device"]
 
@@ -38,6 +38,9 @@ def _refuse_what_only_the_cpu_has(eqn: Eqn) -> None:
         raise Refusal(f"{eqn.op.name} ({eqn.site}) calls a function that is compiled for the "
                       "CPU, which cannot run on the device. Call the Python function behind "
                       'it, so that it is captured, or leave out target="cuda"')
+    if isinstance(how, Library) and how.routine == "draw":
+        raise Refusal(f"random numbers ({eqn.site}) are drawn from a Generator of NumPy's, which "
+                      "is on the CPU. Draw them outside and pass them as an argument")
     if isinstance(how, Effect) and how.shows:
         raise Refusal(f"{eqn.op.name} ({eqn.site}) shows values where they are computed, which "
                       "the device cannot. Return them, or leave out target=\"cuda\"")

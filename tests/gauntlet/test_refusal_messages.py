@@ -94,7 +94,7 @@ NEIGHBOURS: dict[str, Case] = {
     "math.lgamma": (lambda x: math.lgamma(x), (2.0,), "math.lgamma"),
     "math.isclose": (lambda x: math.isclose(x, 1.0), (2.0,), "math.isclose"),
     "np.random.normal": (lambda x: x * np.random.normal(), (B,), "numpy.random.normal"),
-    "a global generator": (lambda x: x * RNG.normal(), (B,), "numpy.random.Generator.normal"),
+    "a global generator": (lambda x: x * RNG.beta(1.0, 2.0), (B,), "numpy.random.Generator.beta"),
     "RandomState": (lambda x: x * np.random.RandomState(3).rand(), (B,),
                     "RandomState of a seed gives the same numbers"),
     "random.Random": (lambda x: x * random.Random(3).random(), (B,),

@@ -28,6 +28,7 @@ from tracejit.artifacts.places import Missing, PlaceReader, find_named
 from tracejit.artifacts.request import KINDS, describe_request, kinds_in, slot_of
 from tracejit.artifacts.sharing import alike, chains
 from tracejit.configuration import settings
+from tracejit.errors import Refusal
 from tracejit.program.interface import Interface
 from tracejit.program.invocation import Invocation
 from tracejit.store.environment import (
@@ -305,7 +306,7 @@ def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> 
     if symbol not in _LOADED:
         import llvmlite.binding as llvm
 
-        from tracejit.codegen.libraries import find_blas, load_libmvec
+        from tracejit.codegen.libraries import bind_draws, find_blas, load_libmvec
         from tracejit.codegen.machine import load_object
 
         if needs["blas"] is not None and list(find_blas()) != needs["blas"]:
@@ -313,6 +314,10 @@ def load_object_code(symbol: str, object_code: bytes, needs: dict[str, Any]) -> 
         names = undefined_symbols(object_code)
         if any(name.startswith("_ZGV") for name in names):
             load_libmvec()
+        try:
+            bind_draws(names)
+        except Refusal as e:
+            raise Missing(str(e)) from None
         process = ctypes.CDLL(None)
         for name in names:
             if not (llvm.address_of_symbol(name) or hasattr(process, name)):

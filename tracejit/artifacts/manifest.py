@@ -68,7 +68,7 @@ def needs_of(object_code: bytes) -> dict[str, Any]:
         if name.startswith("tracejit_native_"):
             raise Unstorable("it calls an @njit function, which has an address in this process "
                              "alone")
-        if name.startswith("tracejit_"):
+        if name.startswith("tracejit_") and not name.startswith("tracejit_random_"):
             from tracejit.codegen.libraries import find_blas
 
             blas = list(find_blas())

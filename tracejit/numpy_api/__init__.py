@@ -11,6 +11,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     editing,
     elementwise,
     frequencies,
+    generators,
     linalg,
     mathematics,
     ordering,

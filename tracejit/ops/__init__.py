@@ -10,6 +10,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     checkpointing,
     control,
     creation,
+    draws,
     gather,
     linalg,
     list_items,

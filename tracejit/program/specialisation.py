@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tracejit.exact import is_compared_by_content
+from tracejit.ir.draws import address_of_generator, is_generator, locked
 from tracejit.program import layout
 from tracejit.program.entry import make_entry
 from tracejit.program.entry_words import MAX_LEAVES, MAX_LOGS, MAX_WORDS, Words
@@ -57,6 +58,10 @@ class Specialisation:
         self._keep: list[Any] = [slow]
         self._calls_since = self._renewals = 0
         self._asking: list[None] = []
+        self._generators = tuple([
+            k for k, s in enumerate(interface.sources)
+            if (specs[s].kind == "generator" if isinstance(s, int) else is_generator(s.content))])
+        """The inputs that are generators of random numbers."""
         if not isinstance(runner, Invocation) or runner.checked is not None or interface.prints or (
                 interface.is_for_one_call):
             return
@@ -110,7 +115,7 @@ class Specialisation:
         """Return whether this program is the right one for a call's leaves."""
         values = self._values_if_same(leaves)
         return values is not None and holds_all(self.interface.facts, values) and (
-            self.runner.fits(values))
+            self.runner.fits(self._addressed(values)))
 
     def _values_if_same(self, leaves: Sequence[object]) -> list[Any] | None:
         """Return the graph's inputs if guards hold; sizes and ints are not looked at."""
@@ -123,6 +128,20 @@ class Specialisation:
         values = self._values_if_same(leaves)
         if values is None:
             return NotImplemented
+        if not self._generators:
+            return self._carry_out(leaves, values)
+        with locked([values[k] for k in self._generators]):
+            return self._carry_out(leaves, self._addressed(values))
+
+    def _addressed(self, values: list[Any]) -> list[Any]:
+        """Return the graph's inputs with the addresses of generators in the places of these."""
+        if not self._generators:
+            return values
+        return [address_of_generator(x) if k in self._generators else x
+                for k, x in enumerate(values)]
+
+    def _carry_out(self, leaves: Sequence[object], values: list[Any]) -> Any:
+        """Run the program on its inputs; `NotImplemented` if it is not the right one."""
         if self.interface.facts and not holds_all(self.interface.facts, values):
             return NotImplemented
         if self.interface.written and not self.runner.fits(values):
@@ -162,8 +181,9 @@ class Specialisation:
     def _direct_words(self, runner: Invocation, slow: Callable[..., Any]) -> np.ndarray | None:
         """Return the table for an entry that takes the call as it is; None where it cannot."""
         args, kwargs = self.structure.parts
-        flat = all(p is LEAF or p == LEAF for p in args.parts) and not kwargs.parts and not any(
-            is_compared_by_content(s.content) for s in self.specs if not s.is_traced)
+        flat = all(p is LEAF or p == LEAF for p in args.parts) and not (
+            kwargs.parts or self._generators) and not any(
+                is_compared_by_content(s.content) for s in self.specs if not s.is_traced)
         grouping = _grouping(self.interface)
         needs_more = self.interface.returned or self.interface.written or self.interface.assigned
         if not flat or grouping is None or needs_more or (
@@ -246,6 +266,7 @@ class Specialisation:
         if spec.kind == "array":
             return (*source, Words.IS_ARRAY, self._hold(spec.dtype), spec.ndim, Words.CONTIGUOUS, 0)
         kinds = {"float": (Words.IS_FLOAT, float), "int": (Words.IS_INT, int),
+                 "generator": (Words.IS_INT, int),  # which is given by its address
                  "complex": (Words.IS_COMPLEX, complex)}
         if spec.kind == "scalar" and spec.dtype in (np.float64, np.complex128):
             kind = Words.IS_FLOAT if spec.dtype == np.float64 else Words.IS_COMPLEX

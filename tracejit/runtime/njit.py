@@ -24,7 +24,7 @@ from tracejit.configuration import config
 from tracejit.errors import RAISABLE, CompileError, Refusal
 from tracejit.exact import same
 from tracejit.ir.dims import Dim
-from tracejit.ir.walk import prints
+from tracejit.ir.walk import all_eqns, prints
 from tracejit.program.signals import keeping_signals
 from tracejit.runtime.making import log_compilation
 from tracejit.runtime.program import Program
@@ -166,6 +166,9 @@ def _require_pure(program: Program, dependencies: Dependencies) -> None:
     if prints(program.graph.block):
         raise Refusal(f"{program.name} prints, which it can from Python alone. Take debug_print out"
                       " of it, or call it from Python")
+    if any(e.op.name == "draw" for e in all_eqns(program.graph.block)):
+        raise Refusal(f"{program.name} draws random numbers from a Generator, which it can from "
+                      "Python alone. Pass the numbers as an argument, or call it from Python")
     require_known_sizes(program.graph, "@njit code")
     if program.written:
         raise Refusal(f"{program.name} writes to its arguments, which cannot be done from @njit "

@@ -53,6 +53,10 @@ def require_finite(graph: Graph, values: Sequence[object], outputs: Sequence[obj
     what = "the result" if len(outputs) == 1 else f"result {k}"
     value = np.asarray(outputs[k])[index]
     head = f"{what} of {graph.name} is {_number(value)}{_at(index)}"
+    if any(e.op.name == "draw" for e in all_eqns(graph.block)):
+        raise_at("FloatingPointError", _escaped(
+            f"{head}. Where it began is not looked for: that would draw random numbers again"), (),
+            None)
     origin = find_origin(graph, values, k, index)
     if origin is None:
         raise_at("FloatingPointError", _escaped(

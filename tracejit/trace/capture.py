@@ -34,6 +34,7 @@ from tracejit.trace.ground.layouts import Input
 from tracejit.trace.ground.memory import Memory, NeedOneArray
 from tracejit.trace.ground.restarts import NeedLeast, NeedNames, NeedOneCopy, NeedStatic, Relist
 from tracejit.trace.ground.source import describe_line, find_site, line_of_error
+from tracejit.trace.ground.upward import ABOVE
 
 # (importing these fills `upward.ABOVE`)
 from tracejit.trace.hooks import hooks  # noqa: F401
@@ -42,6 +43,7 @@ from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_making, objects, ufunc_calls  # noqa: F401
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.regions.draws import refuse_draws_drawn_again
 from tracejit.trace.state.captured import Captures
 from tracejit.trace.state.guards import Guarded
 from tracejit.trace.state.paths import Holder, Leaf, Path
@@ -193,6 +195,7 @@ class _Attempt:
         self.origin: dict[Value, tuple[Any, Any]] = {}
         self.named: dict[str, Value] = {}
         self.inputs: list[Value] = []
+        self.has_generators = False
         self.captured_inputs: list[Value] = []
 
     def run(self) -> Capture:
@@ -308,6 +311,9 @@ class _Attempt:
         if spec.kind != "array":
             v = Value(scalar(spec.dtype), name)
             inputs.append(v)
+            if spec.kind == "generator":
+                self.has_generators = True
+                return ABOVE.TracedGenerator(v)
             if spec.kind == "int":
                 self.origin[v] = (key, None)
                 if content is not None:
@@ -406,6 +412,11 @@ class _Attempt:
 
     def _constant(self, x: object) -> tuple[Any, ...]:
         """Return an object that is a part of the result, and how a call comes by it."""
+        if self.has_generators and any(
+                hasattr(type(y), "stands_for") for y in (x, *reached_from([x]))):
+            raise Refusal(f"{line_of_error(Refusal(), self.fn)}: a numpy.random.Generator "
+                          "cannot be returned. The caller has it, and it is left as the function "
+                          "leaves it")
         found: tuple[Any, ...] = self.trace.captured.as_result(x)
         if not isinstance(found[1], Path) and any(
                 isinstance(y, (TracedOperand, Run)) for y in reached_from([x])):
@@ -483,6 +494,8 @@ class _Attempt:
                        "and structure of a container, each number in it. Pass arrays instead")
         graph = Graph(self.name, sizes, block, (*trace.notes, *notes))
         self._refuse_leaks(graph)
+        if self.has_generators:
+            refuse_draws_drawn_again(block)
         guards = [replace(g, dim=trace.canonical(g.dim)) for g in trace.guards]
         checks = [(trace.canonical(a), trace.canonical(b)) for a, b, _ in trace.checks]
         traced = tuple(k for k, s in enumerate(self.specs) if s.is_traced)

@@ -95,7 +95,7 @@ class Gradient:
     def make_program(self, specs: Sequence[ArgSpec], structure: Structure,
                      leaves: Sequence[object] | None) -> Program:
         """Capture the function and append its gradient."""
-        self._require_float([s.dtype for s in specs], structure)
+        self._require_float([s.dtype if s.kind != "generator" else None for s in specs], structure)
         c = capture_function(self.fn, specs, structure, leaves, assigns=True)
         value, aux = self._split(c.structure)
         if value != LEAF or c.constants[0] is not None:

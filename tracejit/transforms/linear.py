@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.transforms import pullback_block, pullback_graph, tangent_graph
 from tracejit.ir.core import Block, Graph
+from tracejit.ir.draws import is_generator
 from tracejit.ir.walk import without_prints
 from tracejit.ops.calls import inline_region
 from tracejit.program.cuda.arrays import DeviceArray, adopt
@@ -19,6 +21,7 @@ from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
 from tracejit.trace.ground.context import refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
+from tracejit.trace.regions.draws import refuse_draws
 from tracejit.trace.state.paths import Leaf
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require
@@ -40,6 +43,14 @@ __all__ = ["Pullback", "Tangent", "pair_of"]
 _TWO_TUPLES = ("{name} takes the arguments and their tangents as two tuples: "
                "{name}(f, (x, y), (x_dot, y_dot))")
 _NUMBERS = (int, float, complex, np.ndarray, np.generic, DeviceArray)
+
+
+def as_before_draws(leaves: Sequence[Any]) -> list[Any]:
+    """Return arguments with copies of generators, for their numbers to be drawn again."""
+    if not any(map(is_generator, leaves)):
+        return list(leaves)
+    memo: dict[int, Any] = {}  # two that share a bit generator share a copy of it
+    return [copy.deepcopy(x, memo) if is_generator(x) else x for x in leaves]
 
 
 def _differentiable(kinds: Sequence[Any]) -> list[int]:
@@ -112,8 +123,9 @@ class Pullback:
         leaves, structure = flatten_call(args, kwargs)
         if any(isinstance(x, (Tracer, SymInt)) for x in leaves):
             return self.inline(args, kwargs)
+        before = as_before_draws(leaves)
         result = self.forward(*args, **kwargs)
-        leaves = copies_of(leaves)
+        leaves = copies_of(before)
         value, aux = result if self.has_aux else (result, None)
         out_leaves, out_structure = flatten(value)
         names = leaf_names(out_structure, "the result")
@@ -130,7 +142,7 @@ class Pullback:
             ct_leaves = [_like(x, t) if isinstance(x, _NUMBERS) else x
                          for x, t in zip(out_leaves, ct_leaves, strict=True)]
             back = self.backward.setdefault(structure, make_function(_Backward(self, structure)))
-            return back(tuple(leaves), tuple(ct_leaves))
+            return back(tuple(as_before_draws(leaves)), tuple(ct_leaves))
 
         return (value, pullback, aux) if self.has_aux else (value, pullback)
 
@@ -178,6 +190,8 @@ class Pullback:
             if ct_structure != value_structure:
                 raise TypeError("the cotangent has another structure than the result")
             cts = [t for t, c in zip(cts, constants, strict=False) if c is None]
+            refuse_draws(block, "a pullback within a captured function, which computes the "
+                         "function again")
             main = without_prints(Block(block.inputs, block.eqns,
                                         block.outputs[:len(cts)]))  # without aux
             whole = pullback_block(main, list(range(len(wrt))))
@@ -209,6 +223,10 @@ class _Backward:
         numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
         c = capture_function(self.fn, specs[:count], self.structure,
                              None if leaves is None else leaves[:count])
+        outer = next((x.path for x in c.leaves if is_generator(x.content)), None)
+        if outer is not None:
+            raise refuse_outside(f"vjp of a function that draws from {outer}, which is outside of "
+                                 "it", "Pass it as an argument, or use grad or jvp")
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [c.united.get(inputs[k], inputs[k]) for k in numbers if k in floats]

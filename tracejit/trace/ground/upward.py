@@ -35,6 +35,7 @@ class Above:
     Hooks: Callable[..., Any]
     StateTracer: Callable[..., Any]
     Memory: Callable[..., Any]
+    TracedGenerator: Callable[..., Any]
     count_names: Callable[..., int]
     cast: Callable[..., Any]
     require: Callable[..., None]

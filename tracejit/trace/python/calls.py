@@ -222,6 +222,9 @@ def type_of(x: object) -> type:
     """Return `type(x)`; for what is traced, the type of what it stands for."""
     if isinstance(x, SymInt):
         return int
+    if hasattr(type(x), "stands_for"):
+        passes_for: type = x.stands_for  # type: ignore[attr-defined]
+        return passes_for
     if not isinstance(x, Tracer):
         cls: type = current().captured.class_of(x)
         return cls

@@ -200,6 +200,8 @@ def are_one_object(a: object, b: object) -> bool:
     if a is b:
         return True
     trace = current()
+    if hasattr(type(a), "stands_for"):
+        return bool(a == b)
     if not (isinstance(a, Tracer) and isinstance(b, Tracer)):
         return bool(trace.captured.are_one_object(a, b))
     found = trace.memory.are_one_object(a, b)

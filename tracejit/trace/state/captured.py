@@ -21,6 +21,7 @@ import numpy as np
 
 from tracejit.exact import is_unchanging
 from tracejit.ir.core import Value
+from tracejit.ir.draws import is_generator
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.modules import home_of, is_fixed, is_followed
@@ -119,6 +120,8 @@ class Captures:
         self.copies: dict[int, Path] = {}
         """Where the containers are that captured code has copies of, by the ids of these."""
         self.arrays: dict[int, tuple[Any, Tracer]] = {}
+        self.generators: dict[int, tuple[Any, Any]] = {}
+        """Generators of random numbers by their ids, with what stands for them."""
         self.recorded: dict[int, tuple[Any, Any, Path, Value | None]] = {}
         """Variables and tape values with what stands for them, their paths and their inputs."""
         self.frozen: set[int] = set()
@@ -191,6 +194,8 @@ class Captures:
             value, tracer = self.make_input(content, path, path.name)
             self.leaves.append(Leaf(path, content, value))
             return tracer
+        if is_generator(content):
+            return self._generator(path, content)
         if type(content) in _CONTAINERS or (
                 isinstance(content, tuple) and hasattr(content, "_fields")):
             return self._container(path, content)
@@ -273,6 +278,17 @@ class Captures:
             first = next(leaf.path for leaf in self.leaves if leaf.content is content)
             self.guards.append(Guarded(path, Same(first)))
         return self.arrays[id(content)][1]
+
+    def _generator(self, path: Path, content: object) -> Any:
+        """Return what stands for a generator of random numbers, which is read at every call."""
+        if id(content) not in self.generators:
+            value, generator = self.make_input(content, path, path.name)
+            self.leaves.append(Leaf(path, content, value))
+            self.generators[id(content)] = content, generator
+        else:
+            first = next(leaf.path for leaf in self.leaves if leaf.content is content)
+            self.guards.append(Guarded(path, Same(first)))
+        return self.generators[id(content)][1]
 
     def recorded_value(self, x: Any, path: Path | None = None) -> Any:
         """Return what stands for a variable or tape value: an input that is read at every call."""

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.ir.draws import is_generator
 from tracejit.ir.dtypes import DTYPES
 from tracejit.trace.ground.strangers import remedy_for
 
@@ -22,7 +23,8 @@ __all__ = ["ArgSpec", "is_spec", "parameter_names", "spec", "spec_of_leaf"]
 class ArgSpec:
     """What a capture knows of one leaf of the arguments.
 
-    kind  -- "array", "scalar" (a NumPy scalar), "float", "int", "complex", or "static"
+    kind  -- "array", "scalar" (a NumPy scalar), "float", "int", "complex", "generator" (of
+             random numbers: the address of its state), or "static"
     sizes -- for an array, a name or number per axis where a spec gives one, else None
     """
 
@@ -43,7 +45,7 @@ class ArgSpec:
 
 _BY_TYPE = {float: "float", int: "int", complex: "complex"}
 _DTYPE_OF = {"float": np.dtype(np.float64), "int": np.dtype(np.int64),
-             "complex": np.dtype(np.complex128)}
+             "complex": np.dtype(np.complex128), "generator": np.dtype(np.int64)}
 
 
 ON_DEVICE = "__cuda_array_interface__"
@@ -83,6 +85,8 @@ def spec_of_leaf(x: Any, what: str = "an argument") -> ArgSpec:
         return ArgSpec("array", dtype, x.ndim)
     if isinstance(x, np.generic) and x.dtype in DTYPES.values():
         return ArgSpec("scalar", x.dtype)
+    if is_generator(x):
+        return ArgSpec("generator", _DTYPE_OF["generator"])
     if hasattr(type(x), ON_DEVICE) and hasattr(x, ON_DEVICE):
         raise Refusal(f"{what} is an array on a CUDA device, and this runs on the CPU. Give "
                       'the transform target="cuda", or pass a copy: x.get() in CuPy, '

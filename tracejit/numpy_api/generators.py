@@ -1,0 +1,271 @@
+"""Random numbers in a capture: the methods of a `numpy.random.Generator`.
+
+What stands for a generator has its methods. Each draws by the C functions that NumPy's draws by
+(`ir/draws.py`), and computes with the numbers as NumPy does, in the same order, so that results and
+the state that is left have NumPy's bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from tracejit.ir.core import Value
+from tracejit.ir.dims import Dim
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import FUNCTIONS
+from tracejit.trace.ground.upward import above
+from tracejit.trace.values.equations import (
+    as_operand,
+    atom_of,
+    broadcast_dims,
+    cast,
+    dims_of,
+    dtype_of,
+    emit_value,
+    lift,
+    same_dim,
+    to_dims,
+)
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["TracedGenerator"]
+
+Number = Tracer | np.float64
+"""A parameter: computed, or known."""
+
+
+@above
+class TracedGenerator:
+    """What stands for a generator of random numbers in a capture.
+
+    value -- the input that is the address of its state
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    @property
+    def stands_for(self) -> type:
+        """Return the class that it passes for."""
+        return np.random.Generator
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TracedGenerator) and other is not self:
+            raise refuse("whether two generators of random numbers are one is not known before "
+                         "the call", "Leave the comparison out: one generator may have two names")
+        return other is self
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> NoReturn:
+        raise refuse("a copy of a numpy.random.Generator cannot be captured",
+                     "Copy it outside, and pass the copy as another argument")
+
+    __copy__ = __reduce__
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        self.__reduce__()
+
+    def _draw(self, kind: str, shape: Sequence[Dim], *parameters: object) -> Tracer:
+        """Return numbers that NumPy's C function of this kind draws, in C order."""
+        given = [self.value, *map(atom_of, parameters)]
+        return tracer_of(emit_value("draw", given, {"kind": kind, "shape": tuple(shape)}))
+
+    def _standard(self, kind: str, size: object, dtype: npt.DTypeLike, out: object) -> Any:
+        """Return numbers of a distribution without parameters."""
+        _refuse_out(out, kind)
+        given = np.dtype(dtype)
+        if given not in (np.float64, np.float32):
+            raise TypeError(f"Unsupported dtype {given!r} for {_METHOD_OF.get(kind, kind)}")
+        kind = kind if given == np.float64 else f"{kind}_f"
+        if size is None:
+            return tracer_of(self._draw(kind, ()).value, weak=True)
+        return _array(self._draw(kind, to_dims(size)))
+
+    # --- without parameters ---------------------------------------------------------------------
+
+    def random(self, size: object = None, dtype: npt.DTypeLike = np.float64,
+               out: object = None) -> Any:
+        """Draw floats of [0, 1)."""
+        return self._standard("random", size, dtype, out)
+
+    def standard_normal(self, size: object = None, dtype: npt.DTypeLike = np.float64,
+                        out: object = None) -> Any:
+        """Draw from the normal distribution with mean 0 and standard deviation 1."""
+        return self._standard("normal", size, dtype, out)
+
+    def standard_exponential(self, size: object = None, dtype: npt.DTypeLike = np.float64,
+                             method: str = "zig", out: object = None) -> Any:
+        """Draw from the exponential distribution with mean 1."""
+        return self._standard("exponential" if method == "zig" else "exponential_inv", size, dtype,
+                              out)
+
+    # --- with a place and a scale ----------------------------------------------------------------
+
+    def normal(self, loc: object = 0.0, scale: object = 1.0, size: object = None) -> Any:
+        """Draw from a normal distribution."""
+        (place, width), shape = _parameters([loc, scale], size)
+        _require_not_negative(width, "scale")
+        return _result(place + width * self._draw("normal", shape or ()), shape)
+
+    def uniform(self, low: object = 0.0, high: object = 1.0, size: object = None) -> Any:
+        """Draw floats of [low, high)."""
+        (least, most), shape = _parameters([low, high], size)
+        width = most - least
+        require(_every(np.isfinite(width)), OverflowError,
+                "Range exceeds valid bounds" if dims_of(width) else
+                "high - low range exceeds valid bounds")
+        _require_not_negative(width, "high - low")
+        return _result(least + width * self._draw("random", shape or ()), shape)
+
+    def exponential(self, scale: object = 1.0, size: object = None) -> Any:
+        """Draw from an exponential distribution."""
+        (width,), shape = _parameters([scale], size)
+        _require_not_negative(width, "scale")
+        return _result(width * self._draw("exponential", shape or ()), shape)
+
+    # --- with a shape ---------------------------------------------------------------------------
+
+    def standard_gamma(self, shape: object, size: object = None, dtype: npt.DTypeLike = np.float64,
+                       out: object = None) -> Any:
+        """Draw from a gamma distribution with scale 1."""
+        _refuse_out(out, "standard_gamma")
+        if np.dtype(dtype) != np.float64:
+            raise refuse("numpy.random.Generator.standard_gamma with a dtype cannot be captured",
+                         "Draw float64, or draw outside and pass the numbers as an argument")
+        (alpha,), dims = _parameters([shape], size)
+        _require_not_negative(alpha, "shape")
+        return _result(self._of_each("gamma", alpha, dims or ()), dims)
+
+    def gamma(self, shape: object, scale: object = 1.0, size: object = None) -> Any:
+        """Draw from a gamma distribution."""
+        (alpha, width), dims = _parameters([shape, scale], size)
+        _require_not_negative(alpha, "shape")
+        _require_not_negative(width, "scale")
+        return _result(width * self._of_each("gamma", alpha, dims or ()), dims)
+
+    def _of_each(self, kind: str, parameter: Number, dims: Sequence[Dim]) -> Tracer:
+        """Return numbers that each have a parameter of their own, if that is an array."""
+        if dims_of(parameter):
+            parameter = FUNCTIONS[np.broadcast_to](parameter, tuple(map(_operand, dims)))
+        return self._draw(kind, dims, parameter)
+
+    # --- integers -------------------------------------------------------------------------------
+
+    def integers(self, low: object, high: object = None, size: object = None,
+                 dtype: npt.DTypeLike = np.int64, endpoint: bool = False) -> Any:
+        """Draw integers of [low, high), or of [low, high]."""
+        if high is None:
+            low, high = 0, low
+        kind = np.dtype(dtype)
+        if kind.kind not in "iu":
+            raise refuse(f"numpy.random.Generator.integers of dtype {kind} cannot be captured",
+                         "Draw int64 and convert")
+        first, last = map(_as_int, (low, high))
+        last = last if endpoint else last - 1
+        _require_bounds(first, last, kind, endpoint)
+        shape = () if size is None else to_dims(size)
+        drawn = self._draw(f"bounded_{kind.name}", shape, first, last - first)
+        if size is not None:
+            return _array(drawn)
+        return tracer_of(drawn.value, weak=True) if dtype is int else drawn
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") or not hasattr(np.random.Generator, name):
+            raise AttributeError(f"{np.random.Generator.__name__!r} object has no attribute "
+                                 f"{name!r}")
+        raise refuse(f"numpy.random.Generator.{name} cannot be captured", _REMEDY)
+
+
+_METHOD_OF = {"normal": "standard_normal", "exponential": "standard_exponential",
+              "exponential_inv": "standard_exponential"}
+
+
+# --- parameters and results ---------------------------------------------------------------------
+
+
+def _parameters(given: Sequence[object], size: object) -> tuple[list[Any], Any]:
+    """Return parameters as float64, and the shape of the result; None for one number."""
+    found = [_as_double(x) for x in given]
+    shapes = [dims_of(x) for x in found]
+    if size is None:
+        scalar = not any(shapes) and not any(isinstance(x, np.ndarray) for x in given)
+        return found, None if scalar else broadcast_dims(shapes)
+    shape = to_dims(size)
+    for own in shapes:
+        if len(own) > len(shape) or not all(
+                d == 1 or same_dim(d, s) for d, s in zip(own[::-1], shape[::-1], strict=False)):
+            raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of "
+                             "inputs")
+    return found, shape
+
+
+def _as_double(x: object) -> Number:
+    number = lift(x)
+    return cast(number, np.float64) if isinstance(number, TracedOperand) else np.float64(number)
+
+
+def _as_int(x: object) -> Any:
+    x = lift(x)
+    if dims_of(x):
+        raise refuse("numpy.random.Generator.integers with arrays as bounds cannot be captured",
+                     "Draw rng.random(size) and scale it, or draw in a loop over the bounds")
+    if dtype_of(x).kind not in "iub":
+        raise refuse("numpy.random.Generator.integers with floats as bounds cannot be captured",
+                     "Convert them with int()")
+    return cast(x, np.int64) if isinstance(x, Tracer) else x
+
+
+def _operand(d: Dim) -> Any:
+    return as_operand(d)
+
+
+def _every(test: object) -> object:
+    return np.all(test) if isinstance(test, Tracer) and test.dims else test
+
+
+def _require_not_negative(x: Number, name: str) -> None:
+    """Raise NumPy's error for a parameter below 0."""
+    require(_every(np.logical_not(x < 0)), ValueError, f"{name} < 0")
+
+
+def _require_bounds(low: Any, last: Any, kind: np.dtype, endpoint: bool) -> None:
+    """Raise NumPy's errors for bounds of integers."""
+    limits = np.iinfo(kind)
+    if limits.bits < 64 or limits.min == 0:
+        require(low >= limits.min, ValueError, f"low is out of bounds for {kind.name}")
+    if limits.bits < 64:
+        require(last <= limits.max, ValueError, f"high is out of bounds for {kind.name}")
+    require(low <= last, ValueError, "low > high" if endpoint else "low >= high")
+
+
+def _result(drawn: Tracer, shape: Sequence[Dim] | None) -> Tracer:
+    """Return what was drawn as NumPy does: one number as a Python float."""
+    return tracer_of(drawn.value, weak=True) if shape is None else _array(drawn)
+
+
+def _array(drawn: Tracer) -> Tracer:
+    drawn.cell.is_array = True
+    return drawn
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
+_REMEDY = ("Draw the numbers outside and pass them as an argument, or make them of those of "
+           "random, normal, uniform, exponential, gamma or integers")
+
+
+def _refuse_out(out: object, kind: str) -> None:
+    if out is not None:
+        raise refuse(f"numpy.random.Generator.{_METHOD_OF.get(kind, kind)} with out= cannot be "
+                     "captured", "Assign what it returns: out[:] = rng.random(out.shape)")

@@ -1,0 +1,46 @@
+"""Where random numbers may be drawn: in regions that run once, in the order of the program."""
+
+from __future__ import annotations
+
+from tracejit.ir.control import region_kind
+from tracejit.ir.core import Block, Eqn
+from tracejit.ir.walk import all_eqns
+from tracejit.trace.ground.context import refuse_at
+
+__all__ = ["refuse_draws", "refuse_draws_drawn_again"]
+
+_SPAWN = ("Draw the numbers before, for all elements at once, and map over them; or loop over the "
+          "elements, with one generator for each: for x, r in zip(xs, rng.spawn(n))")
+_BEFORE = "Draw the numbers before, and pass them as an argument"
+
+
+def refuse_draws_drawn_again(block: Block) -> None:
+    """Refuse draws that no one order has, or that the way back would carry out again."""
+    for eqn in block.eqns:
+        why = _why_not(eqn)
+        for region in eqn.regions:
+            if why:
+                refuse_draws(region, *why)
+            refuse_draws_drawn_again(region)
+
+
+def refuse_draws(block: Block, where: str, remedy: str = _BEFORE) -> None:
+    """Refuse all draws of a block, which is somewhere where nothing may be drawn."""
+    draw = next((e for e in all_eqns(block) if e.op.name == "draw"), None)
+    if draw is not None:
+        raise refuse_at(draw.site, f"random numbers are drawn in {where}", remedy)
+
+
+def _why_not(eqn: Eqn) -> tuple[str, ...]:
+    """Return why nothing may be drawn in the regions of an equation, and a remedy."""
+    kind = region_kind(eqn)
+    if kind == "map":
+        return ("a function that is mapped (vmap, a Jacobian), whose "
+                "elements are computed in no order", _SPAWN)
+    if eqn.op.name == "checkpointed" or "snapshots" in eqn.params:
+        return ("a part of the program under checkpoint, which the "
+                "way back computes again", _BEFORE)
+    if kind not in ("if", "for", "while"):
+        return (f"a function with a derivative of its own "
+                f"({eqn.op.name})", _BEFORE)
+    return ()
