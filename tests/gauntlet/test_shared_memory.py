@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import linecache
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -334,3 +336,41 @@ def test_every_pair_in_every_way(name: str, way: Any) -> None:
             if f in PURE or name in RIGHT or (name in UNITED and way in RIGHT_OF_ONE):
                 if not (way is by_captured_array and f not in PURE):
                     assert found in ("right", "none"), (f.__name__, found)
+
+
+# --- the line of the write ------------------------------------------------------------------------
+
+REBOUND = {
+    "swapped": "z = y * 1.0\nfor _ in range(n):\n    z, x = x, z\n    z[0] += 1.0",
+    "swapped, then left": "z = y * 1.0\nfor _ in range(n):\n    z, x = x, z\n    z[0] += 1.0\n"
+                          "    if z[0] > a:\n        break",
+    "swapped by data": "for _ in range(n):\n    if x[0] > a:\n        x, y = y, x\n"
+                       "    x[0] += 1.0",
+    "in a while": "while x[0] < a:\n    x[0] += 1.0\n    x, y = y, x",
+    "bound anew": "while x[0] < a:\n    x[0] += 1.0\n    x = x + 1.0",
+    "bound to another": "z = y * 1.0\nfor _ in range(n):\n    z[0] += 1.0\n    z = x",
+    "in two loops": "for _ in range(n):\n    for _ in range(n):\n        x[0] += a\n"
+                    "        x = x * 1.0",
+    "chosen": "z = x if a > 0.2 else y.copy()\nz[0] = 2.0",
+    "of an object": "class O:\n    pass\no = O()\no.v = y\nfor _ in range(n):\n    o.v[0] += 1.0\n"
+                    "    o.v = x",
+}
+
+
+@pytest.mark.parametrize("a", [0.5, 5.0])
+@pytest.mark.parametrize("transform", [tracejit.jit, tracejit.grad])
+@pytest.mark.parametrize("around", ["", "if a > 0.0:\n", "for _ in range(n):\n"])
+@pytest.mark.parametrize("name", REBOUND)
+def test_an_overlap_names_the_line_of_the_write(name: str, around: str, transform: Any,
+                                                a: float) -> None:
+    body = textwrap.indent(REBOUND[name], "    " if around else "")
+    text = "def f(x, y, a, n):\n" + textwrap.indent(
+        f"{around}{body}\nreturn (x * y).sum()\n", "    ")
+    file = f"<{name} in {around!r}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    names: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), names)
+    memory = np.array([0.5, 1.5, -0.3, 0.2])
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal) as caught:
+        transform(names["f"])(memory[:3], memory[1:], a, 2)
+    assert str(caught.value).startswith(f"{file}:")

@@ -107,9 +107,14 @@ class Cell:
             self.origins |= cell.origins
         self.origins.discard(self)
 
+    def behind(self) -> Iterator[Cell]:
+        """Yield what this cell may be: what loops around began with, and what data decides."""
+        yield from self.origins
+        yield from (c for ref in self.sources if (c := ref()) is not None)
+
     def touch(self) -> None:
         """Note a write for the loops around, which began with what this cell may be."""
-        for origin in (*self.origins, *(c for ref in self.sources if (c := ref()) is not None)):
+        for origin in self.behind():
             origin.touched = True
 
     def may_be_one_with(self, other: Cell) -> bool:

@@ -125,7 +125,7 @@ class Memory:
 
     def note_write(self, cell: Cell) -> None:
         """Note a write; raise NumPy's error where the array cannot be written to."""
-        self.writes.setdefault(cell, find_site())
+        self._note_site(cell, find_site())
         number = self.cells.get(cell)
         if number is not None and self.inputs[number].is_argument and (
                 not self._ask("writeable", number)):
@@ -134,6 +134,15 @@ class Memory:
                 raise ValueError(_READ_ONLY)
             current().builder.emit(find_op("check"), [Literal(False, np.dtype(np.bool_))], {
                 "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
+
+    def hand_on_write(self, cell: Cell, to: Cell) -> None:
+        """Note that another cell gets what was written to one, at the line where that was."""
+        if cell in self.writes:
+            self._note_site(to, self.writes[cell])
+
+    def _note_site(self, cell: Cell, site: Site | None) -> None:
+        for x in (cell, *cell.behind()):
+            self.writes.setdefault(x, site)
 
     def note_seen(self, written: Cell, others: Iterable[Cell], read: Iterable[Cell]) -> None:
         """Note that a function wrote to a copy, and has others and reads cells from around."""

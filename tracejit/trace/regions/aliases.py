@@ -52,7 +52,7 @@ name for the array is in use".
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +127,7 @@ class _Bindings:
         self.start = {k: b.start for k, b in enumerate(bound) if b.start is not None}
         self.ended = {k: b.ended for k, b in enumerate(bound) if b.ended is not None}
         self.now = {k: b.now for k, b in enumerate(bound) if b.now is not None}
-        begun = {k: b.begun for k, b in enumerate(bound) if b.begun is not None}
+        self.begun = begun = {k: b.begun for k, b in enumerate(bound) if b.begun is not None}
         self.written = {k for k, x in begun.items()
                         if x.cell.value is not x.value or x.cell.touched}
         holder = {begun[k].cell: k for k in begun}
@@ -190,8 +190,7 @@ class _Bindings:
         for turn, j in reversed(list(enumerate(held))):
             content = self.now[j] if content is None else np.where(
                 trips % len(cycle) == turn, self.now[j], content)
-        current().record(CellPlace(cell), cell.depth)
-        cell.value = content.value
+        self._write(cell, content.value, cycle)
 
     def refuse_missed_writes(self, k: int) -> None:
         """Refuse where a write by a name would be missed by another that may hold its array."""
@@ -228,8 +227,15 @@ class _Bindings:
                 not self.start[k].steps):
             cell = self.start[k].cell
             cell.touch()  # a loop around this one has to know
-            current().record(CellPlace(cell), cell.depth)
-            cell.value = self.now[k].cell.value
+            self._write(cell, self.now[k].cell.value, [k])
+
+    def _write(self, cell: Cell, content: Value, names: Iterable[int]) -> None:
+        """Replace what is in an array that held it before the loop, which wrote by some names."""
+        memory = current().memory
+        for k in names:
+            memory.hand_on_write(self.begun[k].cell, cell)
+        current().record(CellPlace(cell), cell.depth)
+        cell.value = content
 
     # --- what names hold now --------------------------------------------------------------------
 
