@@ -48,5 +48,6 @@ class Interpreted:
             site, kind = getattr(e, "tracejit_site", None), type(e).__name__
             if site is None or RAISABLE.get(kind, np.linalg.LinAlgError) is not type(e):
                 raise
-            error, message = kind, str(e).replace("{", "{{").replace("}", "}}")
+            text = e.args[0] if type(e) is KeyError and e.args else e  # it shows its text as `repr`
+            error, message = kind, str(text).replace("{", "{{").replace("}", "}}")
         raise_at(error, message, (), site)

@@ -28,6 +28,7 @@ from tracejit.trace.containers.container_aliases import containers
 from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
 from tracejit.trace.containers.runs import Run, Stored
+from tracejit.trace.containers.stand_ins import StandInRefused
 from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
 from tracejit.trace.ground.layouts import Input
@@ -141,13 +142,15 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     plain_lists: dict[Any, str] = {}
     list_kinds: dict[Any, Any] = {}
     one_copies: set[Any] = set()
+    keyed_by_data: set[Any] = set()
+    refused: Refusal | None = None
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
                            names, united)
         attempt.trace.decides_layouts, attempt.trace.names = decides_layouts, has_names
         attempt.trace.restarts = True
         attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
-        attempt.trace.one_copies = one_copies
+        attempt.trace.one_copies, attempt.trace.keyed_by_data = one_copies, keyed_by_data
         try:
             return attempt.run()
         except NeedStatic as need:
@@ -169,10 +172,16 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
             one_copies.add(need.pair)
         except NeedOneArray as need:
             united[need.other] = united.get(need.first, need.first)
-        except Refusal:
-            if decides_layouts or not attempt.trace.undecided:
-                raise
-            decides_layouts = True
+        except Refusal as e:
+            used = attempt.trace.used_keyed
+            if used - keyed_by_data and not isinstance(e, StandInRefused):
+                keyed_by_data |= used
+                pins, leasts, plain_lists, list_kinds = {}, {}, {}, {}
+                refused = refused or e
+            elif decides_layouts or not attempt.trace.undecided:
+                raise (refused if refused and isinstance(e, StandInRefused) else e) from None
+            else:
+                decides_layouts = True
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
 
 

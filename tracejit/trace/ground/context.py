@@ -274,6 +274,12 @@ class Trace:
         """How many axes arrays with names have that are in lists whose length data decides."""
         self.walked: list[Any] = []
         """The lists over which loops are running."""
+        self.keyed: dict[int, tuple[Any, Any]] = {}
+        """The deques, sets and dicts that captured code made, by their ids, and where."""
+        self.used_keyed: set[Any] = set()
+        """Where those of them are made that are looked at or changed."""
+        self.keyed_by_data: set[Any] = set()
+        """Where those are made of which data decides what they hold (`stand_ins.py`)."""
         self.carried: set[Value] = set()
         """Indices and carried ints of the loops being traced."""
         self.guards: list[SizeGuard] = []

@@ -18,7 +18,7 @@ from tracejit.trace.ground.operators import BINARY
 from tracejit.trace.ground.upward import above
 from tracejit.trace.hooks.loop_hooks import Generated, LoopHooks
 from tracejit.trace.lists.list_runs import give_up
-from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.calls import by_data, call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.objects import (
@@ -168,14 +168,14 @@ class Hooks(LoopHooks):
 
     def made(self, container: object) -> Any:
         """Note that a container was made here, so that the regions around may change it."""
-        return note_made(container)
+        return by_data(note_made(container))
 
     def keyed(self, container: Any, count: int) -> Any:
         """Note the same of a dict or set of so many keys: methods of these may have run."""
         read_deeply([*container])
         if len(container) < count and any(map(may_be_called, container)):
             unseen("a comparison of keys")  # of one that is not there any more
-        return note_made(container)
+        return by_data(note_made(container))
 
     def unpack(self, value: Any, count: int | None) -> Any:
         """Return what an assignment to several names unpacks."""
@@ -298,7 +298,7 @@ class Hooks(LoopHooks):
             raise error
         with _message() as shown:
             error = make()
-            text = "" if isinstance(error, type) else str(error)
+            text = "" if isinstance(error, type) else _text_of(error)
         kind = error if isinstance(error, type) else type(error)
         if RAISABLE.get(kind.__name__) is not kind:
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
@@ -343,6 +343,13 @@ class Hooks(LoopHooks):
         for name in native.attributes_read(subject, names) if names else native.asked(subject):
             unseen(name)
         return subject
+
+
+def _text_of(error: BaseException) -> str:
+    """Return the text of an error; a `KeyError` gives that of its key as `repr` does."""
+    key = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
+    return key if isinstance(key, str) else str(error)
+
 
 @contextmanager
 def _message() -> Iterator[list[Any]]:

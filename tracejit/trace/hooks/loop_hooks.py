@@ -10,12 +10,13 @@ from typing import Any
 from tracejit.errors import Refusal
 from tracejit.trace.containers.places import HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.runs import Run, copies, has_runs
+from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.hooks.decisions import DecisionHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import TracedIterable, as_now, constant_range, counted
-from tracejit.trace.python.calls import call_function, captured_function
+from tracejit.trace.python.calls import call_function, captured_function, items_in
 from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.objects import iterate, truth
 from tracejit.trace.regions import loops
@@ -178,6 +179,11 @@ class LoopHooks(DecisionHooks):
     def for_(self, iterable: Any, body: FunctionType, changes: Any,
              stop: FunctionType | None) -> None:
         """Run a `for`, or trace it where it runs over numbers or an array."""
+        if isinstance(iterable, StandIn):
+            items = items_in(iterable)
+            with iterable.being_walked():
+                self.for_(items, body, changes, stop)
+            return
         if has_runs(iterable) and len(iterable) > 1:
             with _walking(iterable):
                 self._for_parts(list(iterable), body, changes, stop)
@@ -307,6 +313,8 @@ class LoopHooks(DecisionHooks):
     def list_of(self, iterable: Any, element: Callable[[Any], object],
                 test: Callable[[object], object] | None = None) -> Any:
         """Evaluate `[element(a) for a in iterable if test(a)]`."""
+        if isinstance(iterable, StandIn):
+            iterable = items_in(iterable)
         if test is not None:
             return self._filtered(iterable, element, test)
         if has_runs(iterable) and len(iterable) > 1:
@@ -345,6 +353,7 @@ class LoopHooks(DecisionHooks):
 
     def spread(self, iterable: Any) -> Any:
         """Return what `[*iterable]` has: many items stay one run."""
+        iterable = items_in(iterable) if isinstance(iterable, StandIn) else iterable
         return copies(iterable) if has_runs(iterable) else self.iterate(iterable)
 
     def iterate(self, iterable: Any) -> Any:

@@ -10,7 +10,7 @@ from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
-from tracejit.trace.lists.grown import plain_items
+from tracejit.trace.lists.grown import ByData, plain_items
 from tracejit.trace.lists.list_runs import joined
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.state.changes import known_container, note_made
@@ -18,7 +18,7 @@ from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import storage, united
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["indexable", "readable", "sort_columns"]
+__all__ = ["changing", "indexable", "is_empty", "readable", "sort_columns"]
 
 
 def indexable(xs: object) -> None:
@@ -31,6 +31,19 @@ def indexable(xs: object) -> None:
     known_container(xs, "a list's order, which data decides,", by_data=True)
     if xs:
         xs[:] = [_one_run(xs)]
+
+
+def changing(owner: Any, *lists: list[Any]) -> None:
+    """Have the items of lists in Logs: what stands for a deque, set or dict gets more or fewer."""
+    owner.refuse_walked()
+    for xs in lists:
+        if not (xs and isinstance(xs[0], ByData)):
+            known_container(xs, f"a change of a {owner.kind.__name__}", by_data=True)
+
+
+def is_empty(xs: object) -> bool:
+    """Return whether a list is known to have no items."""
+    return not xs and isinstance(xs, list)
 
 
 def readable(xs: object) -> Any:

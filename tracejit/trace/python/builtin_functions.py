@@ -15,6 +15,7 @@ import numpy as np
 from tracejit.ir.dims import maximum, minimum
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.runs import Run, has_runs, size_of
+from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS
 from tracejit.trace.lists import list_runs
@@ -98,7 +99,8 @@ def _length(x: Any) -> Any:
         return of_dim(x.count)
     if has_runs(x):
         return size_of(x)
-    if hasattr(type(x), "as_result") and not isinstance(x, str):
+    note_use(x)
+    if hasattr(type(x), "as_result") and not isinstance(x, StandIn) and not isinstance(x, str):
         return x.shape[0]
     method = special_method(x, "__len__")
     if method is not None:
@@ -308,6 +310,8 @@ def _round(x: Any, ndigits: Any = None) -> Any:
 
 def _isinstance(x: object, kinds: Any) -> Any:
     """A traced array passes for an ndarray, a traced number for the number that it stands for."""
+    if isinstance(x, StandIn):
+        return _isinstance(x.empty(), kinds)
     if not isinstance(x, (Tracer, SymInt)):
         if hasattr(type(x), "stands_for"):
             return _issubclass(type_of(x), kinds)

@@ -18,7 +18,21 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tracejit.trace.containers.runs import Run, as_array_operand, has_runs, holds_runs
+from tracejit.errors import Refusal
+from tracejit.trace.containers.runs import (
+    Run,
+    as_array_operand,
+    has_runs,
+    holds_runs,
+    place_in_code,
+)
+from tracejit.trace.containers.stand_ins import (
+    StandIn,
+    as_key,
+    is_made_by_data,
+    note_use,
+    refused_kind,
+)
 from tracejit.trace.ground.context import bare_size, current, refuse
 from tracejit.trace.ground.dependencies import note_function, note_impure
 from tracejit.trace.ground.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
@@ -29,10 +43,11 @@ from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import TracedIterable
-from tracejit.trace.lists.orders import indexable, readable, sort_columns
+from tracejit.trace.lists.orders import changing, indexable, is_empty, readable, sort_columns
 from tracejit.trace.python import list_items
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.each_kind import require_one_type
+from tracejit.trace.python.keyed import KEYED, DataDict, DataSet
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.state.changes import (
     CONTAINERS,
@@ -65,8 +80,8 @@ from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.text import settle, write, written
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 
-__all__ = ["BUILTINS", "call_function", "call_natively", "captured_function", "convert",
-           "holds_traced", "type_of"]
+__all__ = ["BUILTINS", "by_data", "call_function", "call_natively", "captured_function", "convert",
+           "holds_traced", "items_in", "made_keyed", "type_of"]
 
 BUILTINS: dict[Any, Callable[..., Any]] = {}
 """The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
@@ -86,7 +101,12 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if (fn is eval or fn is exec) and len(args) < 2:
         raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
                      "Write the expression out, or give it a dict of the names that it needs")
+    if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
+        args = _with_items(fn, args, kwargs)
     known = _is_known_by_identity(fn)
+    if known and fn in KEYED:
+        return made_keyed(_make_keyed(fn, args, kwargs))
+    note_use(getattr(fn, "__self__", None))
     own: Any = LIBRARY.get(fn) if known else None
     if own is not None and any(map(holds_traced, (*args, *kwargs.values()))):
         return _call_python(own, args, kwargs)
@@ -143,6 +163,76 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     return _call_object(fn, args, kwargs)
 
 
+def _make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Return `deque(...)` and the like; where data decides what it holds, an object of our own."""
+    if is_made_by_data():
+        if kwargs and (kind is not deque or kwargs.keys() - {"iterable", "maxlen"}):
+            raise refused_kind(kind)
+        return _make_instance(KEYED[kind], args, kwargs)
+    if any(map(holds_traced, args)):
+        current().used_keyed.add(place_in_code())
+        if any(map(has_runs, args)) and kind not in BUILTINS:
+            raise Refusal(str(refused_kind(kind)))
+    replacement = BUILTINS.get(kind)
+    if replacement is not None:
+        return _call_replacement(kind, replacement, args, kwargs)
+    return _make_instance(kind, args, kwargs)
+
+
+def made_keyed(x: object) -> Any:
+    """Note where a deque, set or dict is made, in case data decides what it holds."""
+    if type(x) in KEYED:
+        current().keyed[id(x)] = x, place_in_code()
+    return x
+
+
+def by_data(x: object) -> Any:
+    """Return a new deque, set or dict, as an object of our own where data decides what it holds."""
+    if type(x) in KEYED and is_made_by_data():
+        items: Any = x.items() if isinstance(x, dict) else x
+        return _make_instance(KEYED[type(x)], (note_made([*items]),), {})
+    return made_keyed(x)
+
+
+def items_in(x: Any) -> Any:
+    """Return the items of what stands for a deque, set or dict, in the order of a loop over it."""
+    if isinstance(x, DataSet):
+        raise x.refused("the order of the items")
+    return call_function(x.on_items, (), {})
+
+
+_UNORDERED: tuple[Any, ...] = (sorted, min, max, any, all, set, frozenset)
+"""The builtins that do not tell in which order a set has its items, which are ints."""
+_ORDERED: tuple[Any, ...] = (
+    list, tuple, sum, zip, enumerate, map, filter, reversed, deque, dict, np.array, np.asarray,
+    np.fromiter, iter, collections.Counter)
+"""The functions that go through the items of what they get."""
+_ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing)
+"""The functions that know what stands for a deque, set or dict."""
+
+
+def _with_items(fn: Callable[..., object], args: tuple[object, ...],
+                kwargs: dict[str, object]) -> tuple[object, ...]:
+    """Return arguments with lists in place of the deques, sets and dicts that data fills."""
+    if any(fn is f for f in _ASKED) or isinstance(fn, (FunctionType, MethodType)) or (
+            fn is functools.partial):
+        return args
+    found = [x for x in (*args, *kwargs.values()) if isinstance(x, StandIn)]
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, list) and fn.__name__ == "append":
+        return args
+    goes_through = any(fn is f for f in (*_UNORDERED, *_ORDERED)) or (
+        isinstance(owner, list) and fn.__name__ == "extend")
+    if isinstance(fn, type) and _is_users(fn):
+        return args
+    for x in found:
+        if not goes_through or any(x is y for y in kwargs.values()) or (
+                isinstance(x, DataSet) and not any(fn is f for f in (*_UNORDERED, sum))) or ((
+                    fn is dict or fn is collections.Counter) and isinstance(x, DataDict)):
+            raise x.refused(f"{getattr(fn, '__name__', 'a function')}()")
+    return tuple(call_function(x.on_items, (), {}) if isinstance(x, StandIn) else x for x in args)
+
+
 _SETTINGS = frozenset((np.seterr, warnings.simplefilter, warnings.filterwarnings))
 
 
@@ -169,7 +259,7 @@ _OF_RUNS: tuple[Any, ...] = (
 """The builtins that know lists of which a size says how long they are."""
 
 
-_SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns)
+_SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty)
 """The functions that do not look at how long a list is, or know."""
 
 
@@ -225,6 +315,8 @@ def type_of(x: object) -> type:
     if hasattr(type(x), "stands_for"):
         passes_for: type = x.stands_for  # type: ignore[attr-defined]
         return passes_for
+    if isinstance(x, StandIn):
+        return x.kind
     if not isinstance(x, Tracer):
         cls: type = current().captured.class_of(x)
         return cls

@@ -27,6 +27,7 @@ from tracejit.trace.containers.places import (
     present,
 )
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
+from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.dispatch import INDEXED, SETTERS
@@ -37,7 +38,13 @@ from tracejit.trace.ground.upward import above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.python import list_functions, list_items, list_making
-from tracejit.trace.python.calls import call_natively, captured_function, holds_traced, type_of
+from tracejit.trace.python.calls import (
+    call_natively,
+    captured_function,
+    holds_traced,
+    items_in,
+    type_of,
+)
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.regions.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.state.changes import (
@@ -73,6 +80,8 @@ def special_method(x: object, name: str) -> Callable[..., Any] | None:
     """Return a method that Python calls by itself, captured, where a user's class has it."""
     if _is_plain(x):
         return None
+    if isinstance(x, StandIn):
+        return captured_function(getattr(type(x), f"on{name}", None))
     method = current().captured.entry(x, name)
     if not isinstance(method, FunctionType):
         return None
@@ -283,6 +292,7 @@ def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
     if has_runs(container):
         return list_functions.contains(container, item)
+    note_use(container)
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             any(isinstance(x, TracedOperand) for x in (item, *container))):
         return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
@@ -335,6 +345,7 @@ def truth(x: object) -> Any:
     """Return the truth of something as a Python bool, or as a traced bool."""
     if isinstance(x, (MaybeUnset, Poison)):
         return truth(present(x))
+    note_use(x)
     if isinstance(x, dict):
         read_unseen(x)
     if has_runs(x):
@@ -527,6 +538,7 @@ def get_item(container: Any, key: Any) -> Any:
         found = list_items.item_of_a_growing_list(container, key)
         if found is not None:
             return found
+    note_use(container)
     if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
                      "Make it an array: np.array(...)[i]")
@@ -600,6 +612,7 @@ def set_item(container: object, key: Any, content: Any) -> None:
     if method is not None:
         method(container, key, content)
         return
+    note_use(container)
     if isinstance(container, (list, dict)) and not isinstance(key, slice):
         if isinstance(container, list) or isinstance(key, SymInt):
             key = operator.index(key)
@@ -633,6 +646,7 @@ def delete_item(container: Any, key: object) -> None:
     if method is not None:
         method(container, key)
         return
+    note_use(container)
     call_watched(operator.delitem, (container, key), {}, "deleting an item")
 
 
@@ -642,8 +656,11 @@ def delete_item(container: Any, key: object) -> None:
 @above
 def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
+    if isinstance(x, StandIn):
+        return iterate(items_in(x))
     if has_runs(x):
         return list_functions.items_of(x)
+    note_use(x)
     method = special_method(x, "__iter__")
     if method is None:
         read_unseen(x)

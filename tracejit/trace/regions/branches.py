@@ -196,7 +196,9 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
                 b.note_kept(p)
         left = [b if not b.raised else leave[0] for b in traced]
         if isinstance(p, CellPlace):
-            merged.append((p, merger.value(*(b.contents[key] for b in left))))
+            values = [b.contents.get(key, before) if before.is_log else own.contents[key]
+                      for b, own in zip(traced, left, strict=True)]  # a Log is a branch's own
+            merged.append((p, merger.value(*values)))
         else:
             merged.append((p, merger.content(getattr(p, "name", ""),
                                              *(b.copies[key] for b in left))))

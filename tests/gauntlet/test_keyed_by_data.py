@@ -1,0 +1,415 @@
+"""Deques, sets and dicts that loops on data fill: their keys are ints, or tuples of ints.
+
+Values are compared with Python's own run of the program, gradients with central differences; one
+program serves all lengths.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from list_laws import require_compiled, require_values_and_derivatives
+from oracles import outcome
+
+import tracejit
+from tracejit import Refusal
+
+PROGRAMS: list[Callable[..., Any]] = []
+XS = [np.array([0.1257, 0.1321, 0.6404, 0.1049, 0.5357, 0.3616]), np.array([0.71, 1.32]),
+      np.array([0.31]), np.linspace(0.1, 2.9, 17) ** 1.1 + 0.01234]
+"""Points at which no program has a tie."""
+
+
+def program(f: Callable[..., Any]) -> Callable[..., Any]:
+    PROGRAMS.append(f)
+    return f
+
+
+# --- deques, sets and dicts -----------------------------------------------------------------------
+
+
+@program
+def bfs(x):
+    n = len(x)
+    queue, visited, t = deque([(0, 1)]), {0}, 0.0
+    while queue:
+        k, depth = queue.popleft()
+        t += x[k] * depth
+        for step in (1, 3):
+            j = (k * 2 + step) % n
+            if j not in visited:
+                visited.add(j)
+                queue.append((j, depth + 1))
+    return t * len(visited)
+
+
+@program
+def bfs_on_an_array(x):
+    n = len(x)
+    edges = np.zeros((n, n))
+    for i in range(n):
+        edges[i, (2*i+1) % n] = x[i]
+        edges[i, (3*i+2) % n] = x[i] ** 2
+    visited = set()
+    queue = deque([0])
+    total = 0.0
+    visited.add(0)
+    while queue:
+        u = queue.popleft()
+        total += x[u]
+        for v in range(n):
+            if edges[u, v] > 0.0 and v not in visited:
+                visited.add(v)
+                queue.append(v)
+                total += edges[u, v]
+    return total
+
+
+@program
+def dijkstra(x):
+    n = len(x)
+    dist = {0: 0.0}
+    heap = [(0.0, 0)]
+    while heap:
+        d, u = heapq.heappop(heap)
+        if d > dist[u]:
+            continue
+        for v in ((2*u+1) % n, (u+3) % n):
+            w = 0.1 + x[v] * (1 + u % 2)
+            nd = d + w
+            if nd < dist.get(v, np.inf):
+                dist[v] = nd
+                heapq.heappush(heap, (nd, v))
+    return sum(dist.values()) + dist.get(n - 1, 0.5)
+
+
+@program
+def moving_average(x):
+    window = deque(maxlen=3)
+    out = []
+    for v in x:
+        window.append(v)
+        out.append(sum(window) / len(window))
+    return sum(o * o for o in out)
+
+
+@program
+def moving_if(x):
+    window = deque(maxlen=2)
+    t = 0.0
+    for v in x:
+        if v > 0.2:
+            window.append(v)
+            t += sum(window) / len(window)
+    return t
+
+
+@program
+def two_sum(x):
+    seen = {}
+    t = 0.0
+    for i in range(len(x)):
+        k = int(x[i] * 10)
+        if 12 - k in seen:
+            t += x[i] * x[seen[12 - k]]
+        seen[k] = i
+    return t
+
+
+@program
+def collatz_memo(x):
+    memo = {1: 0}
+    t = 0.0
+    for start in range(2, 12):
+        n, steps = start + int(x[0]), 0
+        while n not in memo:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        memo[start] = steps + memo[n]
+        t += memo[start]
+    return t * x[0]
+
+
+@program
+def memo_floats(x):
+    memo = {0: x[0], 1: x[-1]}
+    i = 2
+    while memo[i - 1] < 20 and i < 40:
+        memo[i] = memo[i - 1] + memo[i - 2] * 0.5
+        i += 1
+    return memo[i - 1]
+
+
+@program
+def cells(x):
+    found = {}
+    for v in x:
+        c = (int(v * 2), int(v * 3) % 2)
+        found[c] = found.get(c, 0.0) + v * v
+    t = 0.0
+    for (i, j), s in found.items():
+        t += s * (i + 2 * j + 1)
+    return t
+
+
+@program
+def histogram(x):
+    h = defaultdict(float)
+    for v in x:
+        h[int(v * 3)] += v
+    return sum(k * v for k, v in h.items()) + len(h)
+
+
+@program
+def counted(x):
+    c = Counter(int(v * 2) for v in x)
+    return sum(n * n for n in c.values()) * x[0] + c[1]
+
+
+@program
+def counter_loop(x):
+    c = Counter()
+    for v in x:
+        c[int(v)] += 1
+    return c[0] * x[0] + c[2] + len(c)
+
+
+@program
+def sets(x):
+    s = set()
+    for v in x:
+        s.add(int(v * 4))
+    for v in x:
+        if v > 1.0:
+            s.discard(int(v * 4))
+    t = x[0] * len(s) + sum(s) + (max(s) if s else 0)
+    return t + sum(k * j for j, k in enumerate(sorted(s)))
+
+
+@program
+def popped(x):
+    d = {}
+    t = 0.0
+    for v in x:
+        k = int(v * 4) % 3
+        if k in d:
+            t += d.pop(k) * v
+        else:
+            d[k] = v
+    for k in d:
+        t += (k + 1) * d[k]
+    return t
+
+
+@program
+def first_of_each(x):
+    d = {}
+    t = 0.0
+    for v in x:
+        t += d.setdefault(int(v), v) * v
+    return t + sum(d.values())
+
+
+@program
+def both_ends(x):
+    q = deque()
+    for v in x:
+        if v > 0.5:
+            q.append(v)
+        else:
+            q.appendleft(v * 2)
+    t, k = 0.0, 1.0
+    while len(q) > 1:
+        a, b = q.popleft(), q.pop()
+        t += a * k + b
+        k += 1
+    for v in q:
+        t += v * k
+    return t
+
+
+@program
+def sliding_max(x):
+    q, t = deque(), 0.0
+    for i in range(len(x)):
+        while q and x[q[-1]] <= x[i]:
+            q.pop()
+        q.append(i)
+        if q[0] <= i - 3:
+            q.popleft()
+        t += x[q[0]]
+    return t
+
+
+@program
+def inner(x):
+    t = 0.0
+    for i in range(len(x)):
+        seen, k = set(), i
+        while k not in seen:
+            seen.add(k)
+            t += x[k]
+            k = int(x[k] * 7) % len(x)
+    return t
+
+
+@program
+def grid_path(x):
+    seen = {(0, 0): 1.0}
+    i = j = 0
+    t = 1.0
+    for v in x:
+        i, j = (i + 1, j) if v > 0.5 else (i, j + 1)
+        i, j = i % 3, j % 3
+        t = t * (1 + v) * 0.5
+        seen[i, j] = seen.get((i, j), 0.5) + t
+    return sum(seen.values()) * len(seen)
+
+
+# --- the laws -------------------------------------------------------------------------------------
+
+
+def test_values_and_derivatives() -> None:
+    """All programs, interpreted, forwards and backwards."""
+    for f in PROGRAMS:
+        require_values_and_derivatives(f, XS)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_compiled(f: Callable[..., Any]) -> None:
+    """A compiled gradient within a compiled function."""
+    require_compiled(f, XS)
+
+
+def test_one_program_for_all_lengths() -> None:
+    with tracejit.config(disable_jit=True):
+        for f in (bfs_on_an_array, dijkstra, two_sum, sliding_max, inner, cells, histogram):
+            g = tracejit.grad(f)
+            for x in XS:
+                g(x)
+            assert sum(map(len, g._table.values())) == 1, f.__name__
+
+
+# --- errors and refusals --------------------------------------------------------------------------
+
+
+def no_such_key(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+    return d[int(x[0]) + 7]
+
+
+def no_such_key_to_pop(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+    return d.pop(int(x[0]) + 7)
+
+
+def no_such_item(x):
+    s = set()
+    for v in x:
+        s.add(int(v))
+    s.remove(int(x[0]) + 7)
+    return x[0]
+
+
+def no_item_in_a_deque(x):
+    q = deque()
+    for v in x:
+        if v > 100.0:
+            q.append(v)
+    return q.popleft() + q.pop()
+
+
+def no_index_in_a_deque(x):
+    q = deque()
+    for v in x:
+        if v > 0.2:
+            q.append(v)
+    return q[len(x) + int(x[0])]
+
+
+@pytest.mark.parametrize("f", [no_such_key, no_such_key_to_pop, no_such_item, no_item_in_a_deque,
+                               no_index_in_a_deque], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("interpreted", [True, False])
+def test_errors_are_pythons(f: Callable[..., Any], interpreted: bool) -> None:
+    with tracejit.config(disable_jit=interpreted):
+        found = outcome(tracejit.jit(f), XS[0])
+    wanted = outcome(f, XS[0])
+    assert type(found) is type(wanted)
+    assert str(found).strip("'") == str(wanted)
+
+
+def order_of_a_set(x):
+    s, t = set(), 0.0
+    for v in x:
+        s.add(int(v * 4))
+    for k in s:
+        t = t * 2 + k
+    return t
+
+
+def keys_of_floats(x):
+    d = {}
+    for v in x:
+        d[v] = v
+    return sum(d.values())
+
+
+def keys_of_text(x):
+    d = {"a": 0.0}
+    for v in x:
+        d[int(v)] = v
+    return sum(d.values())
+
+
+def changed_while_walked(x):
+    d = {0: x[0]}
+    for v in x:
+        d[int(v)] = v
+    for k in d:
+        d[k + 1] = x[0]
+    return sum(d.values())
+
+
+def returned(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+    return d
+
+
+def default_of_another_kind(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+    found = d.get(int(x[0]) + 3)
+    return x[0] if found is None else found
+
+
+@pytest.mark.parametrize("f", [order_of_a_set, keys_of_floats, keys_of_text, changed_while_walked,
+                               returned, default_of_another_kind], ids=lambda f: f.__name__)
+def test_refused_at_the_users_line(f: Callable[..., Any]) -> None:
+    with pytest.raises(Refusal, match=r"test_keyed_by_data\.py"):
+        tracejit.jit(f)(XS[0])
+
+
+def test_a_dict_that_python_knows_stays_pythons() -> None:
+    def f(x):
+        d = {"a": x[0], "b": x[1]}
+        order = {1: 2, 0: 5}
+        window = deque([1, 2, 3], maxlen=2)
+        t = 0.0
+        for name in d:
+            t += d[name] * order[len(name) - 1] + window[-1]
+        return t + len({1, 2})
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(f)(XS[0]) == f(XS[0])

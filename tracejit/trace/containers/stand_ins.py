@@ -1,0 +1,120 @@
+"""Objects that stand for deques, sets and dicts of which data decides what they hold.
+
+Their classes (`trace/python/keyed.py`) keep the items in lists and are written in Python, which is
+captured like users' code: `on__len__` is what captured code calls for `len(x)`. What Python itself
+would call is refused, as it would see the lists of the capture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NoReturn
+
+from tracejit.errors import Refusal
+from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.ground.context import current, refuse
+
+__all__ = ["StandIn", "StandInRefused", "as_key", "is_made_by_data", "note_use", "refused_kind"]
+
+class StandInRefused(Refusal):
+    """A refusal of what such an object cannot do: the capture may do without it."""
+
+    __module__, __qualname__ = Refusal.__module__, Refusal.__qualname__  # as users see it
+
+
+class StandIn:
+    """What captured code has in place of a deque, a set or a dict."""
+
+    kind: ClassVar[type]
+    walked = 0
+    """How many loops run over it just now."""
+
+    def refused(self, what: str) -> StandInRefused:
+        """Return the refusal of what a container cannot do that data fills."""
+        return StandInRefused(str(refuse(
+            f"{what} of a {self.kind.__name__} of which data decides what it holds",
+            "Use its items by `for`, `in`, len() and its methods that add and remove items")))
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and hasattr(self.kind, name):
+            raise self.refused(f"{name}()")
+        raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
+
+    def refuse_walked(self) -> None:
+        """Refuse that it gets or loses items while a loop runs over it."""
+        if self.walked:
+            raise self.refused("a change, while a loop runs over it,")
+
+    @contextmanager
+    def being_walked(self) -> Iterator[None]:
+        """Note that a loop runs over it, or over what it is a view of."""
+        owner = self.owner
+        owner.walked += 1
+        try:
+            yield
+        finally:
+            owner.walked -= 1
+
+    @property
+    def owner(self) -> StandIn:
+        """Return the container that it is a view of, or is itself."""
+        return self
+
+    def empty(self) -> Any:
+        """Return an empty one of what it stands for."""
+        return self.kind()
+
+    def as_result(self) -> NoReturn:
+        """Refuse to be returned."""
+        raise self.refused("returning the items")
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        raise self.refused("a comparison")
+
+    __hash__ = object.__hash__
+
+    def _by_python(self, *_: object) -> NoReturn:
+        raise self.refused("code that is not captured asks for what is in it, which is the items")
+
+    __len__ = __iter__ = __contains__ = __bool__ = __getitem__ = __setitem__ = _by_python
+    __delitem__ = __repr__ = __or__ = __and__ = __sub__ = __xor__ = __add__ = _by_python
+    __lt__ = __le__ = __gt__ = __ge__ = _by_python
+
+
+def note_use(container: object) -> None:
+    """Note that captured code uses a deque, set or dict that it made: data may decide how."""
+    trace = current()
+    found = trace.keyed.get(id(container))
+    if found is not None:
+        trace.used_keyed.add(found[1])
+
+
+def is_made_by_data() -> bool:
+    """Return whether data decides what the deque, set or dict holds that is made here."""
+    places = current().keyed_by_data
+    return bool(places) and place_in_code() in places
+
+
+def refused_kind(kind: type) -> StandInRefused:
+    """Return the refusal of a container that is made in a way for which there is no code."""
+    return StandInRefused(str(refuse(
+        f"a {kind.__name__} made so, of which data decides what it holds",
+        "Make it empty, and add its items one by one")))
+
+
+def as_key(x: Any) -> Any:
+    """Return a key of numbers: an int, or a tuple of ints."""
+    if isinstance(x, tuple) and x:
+        return tuple(map(as_key, x))
+    kind = getattr(getattr(x, "dtype", None), "kind", None) or type(x).__name__
+    if isinstance(x, list) or getattr(x, "is_array", False):
+        raise TypeError(f"unhashable type: "
+                        f"{'list' if isinstance(x, list) else 'numpy.ndarray'!r}")
+    if kind not in ("i", "u", "b", "int", "bool", "SymInt"):
+        raise StandInRefused(str(refuse(
+            f"a set or dict of which data decides what it holds has a key of type {kind}",
+            "Let the keys be ints, or tuples of ints")))
+    return x
