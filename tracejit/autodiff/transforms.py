@@ -10,18 +10,18 @@ import numpy as np
 
 from tracejit.autodiff.forward import forward_block
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
-from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
+from tracejit.ir.core import Atom, Block, Eqn, Graph, Value, type_dims
 from tracejit.ir.dead_code import prune_block
-from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.dims import Dim, bare_value, dim_values
 from tracejit.ir.types import scalar
-from tracejit.ir.walk import block_uses, without_prints
+from tracejit.ir.walk import all_eqns, block_uses, without_prints
 from tracejit.trace.ground.context import Trace, active, current
 from tracejit.trace.state.captured import FixedCaptures
 from tracejit.trace.state.guards import Guarded
 from tracejit.trace.values.equations import apply, same_dim
 from tracejit.trace.values.tracer import tracer_of
 
-__all__ = ["adjoint_graph", "after_capture", "cut_block", "gradient_block", "gradient_graph",
+__all__ = ["adjoint_graph", "after_capture", "assume_sizes", "cut_block", "gradient_block", "gradient_graph",
            "pullback_block", "pullback_graph", "tangent_graph"]
 
 
@@ -63,7 +63,7 @@ def gradient_graph(graph: Graph, wrt: Sequence[int], outputs: Sequence[int], nam
     """Return the graph of outputs and gradient; see `gradient_block`."""
     reasons: dict[Eqn, str] = {}
     with after_capture(guards) as trace:
-        _assume_sizes(graph)
+        assume_sizes(graph)
         block = gradient_block(graph.block, wrt, outputs, reasons)
     return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes), tuple(reasons.items()),
                  graph.block)
@@ -125,7 +125,7 @@ def pullback_graph(graph: Graph, wrt: Sequence[int], name: str,
     """Return the graph of cotangents of inputs, given cotangents of the outputs."""
     reasons: dict[Eqn, str] = {}
     with after_capture(guards) as trace:
-        _assume_sizes(graph)
+        assume_sizes(graph)
         silent = without_prints(graph.block)  # the call has shown what it prints
         cts, sizes = _with_sizes(silent)
         block = pullback_block(silent, wrt, reasons, cts)
@@ -160,7 +160,7 @@ def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: 
         return [sweep.dense_of(graph.inputs[k]) for k in reached]
 
     with after_capture(guards) as trace:
-        _assume_sizes(graph)
+        assume_sizes(graph)
         forward = without_prints(graph.block)
         block = reverse_block(forward, xs, start, finish, extra_inputs=cts)
     known = dict.fromkeys([*graph.inputs, *(a for a in graph.outputs if isinstance(a, Value))])
@@ -188,12 +188,17 @@ def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
                   guards: list[Guarded] | None = None) -> Graph:
     """Return the graph of outputs and their tangents, given tangents of some inputs."""
     with after_capture(guards) as trace:
-        _assume_sizes(graph)
+        assume_sizes(graph)
         xs = [graph.inputs[k] for k in wrt]
         block = forward_block(graph.block, xs, range(len(graph.outputs)))
     return Graph(name, graph.sizes, block, (*graph.notes, *trace.notes))
 
 
-def _assume_sizes(graph: Graph) -> None:
-    for v in graph.sizes:
-        current().builder.assume(v, 0, None)
+def assume_sizes(graph: Graph) -> None:
+    """Note that what is a size of an array is not negative, also one that data decides."""
+    builder = current().builder
+    found = (bare_value(d) for eqn in all_eqns(graph.block) for v in eqn.outputs
+             for d in type_dims(v.aval))
+    for size in (*graph.sizes, *found):
+        if size is not None and size not in builder.known:
+            builder.assume(size, 0, None)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.autodiff.reverse import ReverseSweep, reverse_block
-from tracejit.autodiff.transforms import after_capture, cut_block
+from tracejit.autodiff.transforms import after_capture, assume_sizes, cut_block
 from tracejit.configuration import settings
 from tracejit.errors import CompileError, TracejitError
 from tracejit.ir.core import Atom, Block, Graph, Site, Value, type_dims
@@ -135,8 +135,7 @@ def with_gradient(request: BackwardRequest, c: Capture, stand: dict[int, Atom]
                 if r and x is not None]
 
     with after_capture(c.guards) as trace:
-        for v in c.graph.sizes:
-            trace.builder.assume(v, 0, None)
+        assume_sizes(c.graph)
         forward = without_prints(c.graph.block)
         block = reverse_block(forward, [x for x in xs if isinstance(x, Value)], start, finish,
                               extra_inputs=list(cts.values()))
