@@ -55,7 +55,7 @@ class PID:
         return output
 
 
-@program(lambda n, rng: (np.array([2.0, 0.7, 0.3]), 1.0, 20 * n), argnums=(0, 1),
+@program(lambda n, rng: (np.array([2.0, 0.7, 0.3]), 1.07, 20 * n), argnums=(0, 1),
          wrong="IndentationError: the kernel has too many levels")
 def saturated_pid(gains, setpoint, steps):
     controller = PID(*gains, limit=1.5)

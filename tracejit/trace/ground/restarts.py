@@ -105,7 +105,7 @@ class Grows(Unroll):
 
 
 class Widens(Refusal):
-    """What a loop carries gets more elements in an iteration, as broadcasting gives them.
+    """What a loop carries gets more elements in an iteration, or it was None: the first is special.
 
     A refusal, unless the first iteration can be carried out before the loop.
     """

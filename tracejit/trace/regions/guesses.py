@@ -303,7 +303,11 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             return _joined(_number_guess(g.content), x, name)
         if are_equal_constants(x, g.content):
             return g
-        raise Unroll(f"{name!r} is {_text(g.content)} before an iteration and {_text(x)} after it")
+        what = f"{name!r} is {_text(g.content)} before an iteration and {_text(x)} after it"
+        if g.content is None:
+            refusal = refuse(what, "Give it what it will be before the loop")
+            raise Widens(str(refusal), f"{name!r} is None before it")
+        raise Unroll(what)
     return _joined(g, x, name)
 
 
