@@ -8,8 +8,10 @@ ints, floats, bools and NumPy's numbers apart. It is Python's to the type, or re
 from __future__ import annotations
 
 import math
+import runpy
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -370,3 +372,32 @@ def test_mixtures_that_nothing_tells_apart_stay_loops(fn: Any) -> None:
             np.testing.assert_allclose(
                 slope(X, n), [(fn(X + h, n) - fn(X - h, n)) / 2e-6 for h in steps],
                 rtol=1e-5, atol=1e-6)
+
+
+_USES = {
+    "an index": "s += x[p]", "a slice's end": "s += x[:p].sum()", "a float": "s += p / 3",
+    "compared": "s += 1.5 if p > 3 else 0.5", "a divisor": "s += x[k] / (p + 1)",
+    "with an array": "s += (x * p).sum()", "an int": "s += int(p)", "a power": "s += 2.0 ** p",
+    "with float32": "s += float((x.astype(np.float32) * p).sum())",
+}
+
+
+@pytest.mark.parametrize("use", _USES.values(), ids=_USES)
+def test_ints_of_python_and_numpy_are_in_one_list(use: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"""import numpy as np
+
+def f(x, n):
+    places = [0, 5]
+    for k in range(n):
+        places.append((x > x[k]).sum())
+    s = 0.0
+    for k in range(n + 2):
+        p = places[k]
+        {use}
+    return s
+""")
+    names = runpy.run_path(str(file))
+    x = np.random.default_rng(0).uniform(1.0, 2.0, 15)
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(names["f"])(x, 13), names["f"](x, 13), rtol=1e-12)

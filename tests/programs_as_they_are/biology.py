@@ -6,8 +6,7 @@ from programs_as_they_are.table import program
 
 
 @program(lambda n, rng: (np.array([1.0, -0.7, -0.45]), rng.integers(0, 4, n),
-                         rng.integers(0, 4, n + 1)), sizes=(5, 9),
-         refused="a list that gets longer as data decides holds numbers of")
+                         rng.integers(0, 4, n + 1)), sizes=(5, 9))
 def needleman_wunsch_identity(scoring, s, t):
     """The score of the alignment, and which share of its columns matches by weight."""
     match, mismatch, gap = scoring
@@ -40,8 +39,7 @@ def needleman_wunsch_identity(scoring, s, t):
 
 
 @program(lambda n, rng: (rng.standard_normal((3, 3)), rng.standard_normal((3, 4)),
-                         rng.integers(0, 4, n)), argnums=(0, 1), sizes=(5, 10),
-         wrong="it is compiled twice")
+                         rng.integers(0, 4, n)), argnums=(0, 1), sizes=(5, 10))
 def viterbi_path_score(transition, emission, observed):
     A = transition - np.log(np.exp(transition).sum(1, keepdims=True))
     B = emission - np.log(np.exp(emission).sum(1, keepdims=True))

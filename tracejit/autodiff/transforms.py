@@ -21,7 +21,8 @@ from tracejit.trace.state.guards import Guarded
 from tracejit.trace.values.equations import apply, same_dim
 from tracejit.trace.values.tracer import tracer_of
 
-__all__ = ["adjoint_graph", "after_capture", "assume_sizes", "cut_block", "gradient_block", "gradient_graph",
+__all__ = ["adjoint_graph", "after_capture", "assume_sizes", "cut_block", "gradient_block",
+           "gradient_graph",
            "pullback_block", "pullback_graph", "tangent_graph"]
 
 

@@ -52,7 +52,7 @@ def _joined(kinds: Sequence[Kind]) -> Kind:
         if shape and numbers != its:
             raise Unroll("a list gets arrays of different dtypes")
         numbers = united(numbers, its)
-    if storage(numbers) is None:
+    if storage(numbers, ints=True) is None:
         raise Unroll("a list gets numbers of different kinds")
     return shape, numbers
 
@@ -108,7 +108,7 @@ class Growing:
         if self.kind is None or self.storage is not None:
             return
         shape, kinds = self.kind
-        dtype = storage(kinds)
+        dtype = storage(kinds, ints=True)
         count = len(self.first) + (self.front + self.back) * trips
         self.storage = tracer_of(emit_value(
             "empty", [], {"shape": (count, *shape), "dtype": dtype}))

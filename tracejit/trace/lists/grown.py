@@ -162,7 +162,7 @@ class Grown(Run):
     @property
     def dtype(self) -> np.dtype:
         """Return the dtype of the Log."""
-        dtype = storage(self.kinds)
+        dtype = storage(self.kinds, ints=True)
         if dtype is None:
             raise Unroll("a list that gets longer as data decides holds numbers of different kinds")
         return dtype

@@ -45,7 +45,7 @@ def joined(xs: Any) -> Stored | None:
     if not xs or not all(p.is_numbers if isinstance(p, Run) else is_plain_number(p) for p in xs):
         return None
     kinds = united(*(p.kinds if isinstance(p, Stored) else kinds_of(lift(p)) for p in xs))
-    dtype = storage(kinds)
+    dtype = storage(kinds, ints=True)
     where = next((p.where for p in xs if isinstance(p, Run)), ())
     return None if dtype is None else Stored(cast(array_of(
         [number_of(p) for p in xs]), dtype), 0, kinds,

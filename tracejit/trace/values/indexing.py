@@ -31,7 +31,7 @@ from tracejit.trace.values.equations import (
     to_dim,
 )
 from tracejit.trace.values.identities import named
-from tracejit.trace.values.mixed import Merged, Mixed
+from tracejit.trace.values.mixed import Merged, Mixed, as_index
 from tracejit.trace.values.python_numbers import is_scalar, require_int_of
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.tree import flatten
@@ -246,13 +246,15 @@ def _text(shape: tuple[Dim, ...]) -> str:
 def normalize(key: object) -> tuple[Any, ...]:
     """Return a key as a tuple, sequences in it lifted to arrays."""
     parts = key if isinstance(key, tuple) else (key,)
-    return tuple(_lifted(p) for p in parts)
+    return tuple(_lifted(as_index(p)) for p in parts)
 
 
 def _lifted(part: Any) -> Any:
     """Return a part of a key with an array in place of a list, a tuple or a range."""
     if hasattr(type(part), "as_result"):
         return part.as_result()
+    if isinstance(part, slice):
+        return slice(*map(as_index, (part.start, part.stop, part.step)))
     if isinstance(part, (list, tuple)) and not flatten(part)[0]:
         return lift(np.zeros(np.shape(part), np.int64))  # np.array([]) would be one of floats
     if isinstance(part, (bool, np.bool_)) or part is None or part is Ellipsis:

@@ -21,9 +21,9 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.tracer import SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["UNBOUNDED", "Flag", "Kind", "Kinds", "Merged", "Mixed", "all_kinds_of", "combined",
-           "is_mixed", "keys_of", "kinds_of", "merged", "number_of", "of_one_kind",
-           "one_of_kind", "returned", "settled", "storage", "unbounded", "united"]
+__all__ = ["UNBOUNDED", "Flag", "Kind", "Kinds", "Merged", "Mixed", "all_kinds_of", "are_ints",
+           "as_index", "combined", "is_mixed", "keys_of", "kinds_of", "merged", "number_of",
+           "of_one_kind", "one_of_kind", "returned", "settled", "storage", "unbounded", "united"]
 
 UNBOUNDED = -1
 
@@ -65,15 +65,28 @@ _EXACT = 2 ** 53
 """Every int up to it is a float64."""
 
 
-def storage(kinds: Kinds) -> np.dtype | None:
-    """Return the dtype in which numbers of these kinds keep their values; None if there is none."""
-    if len(kinds) == 1:
+def storage(kinds: Kinds, ints: bool = False) -> np.dtype | None:
+    """Return the dtype in which numbers of these kinds keep their values; None if there is none.
+
+    ints -- whether Python's ints and NumPy's may be together, to be compared and used as indices
+    """
+    if len(kinds) == 1 or (ints and are_ints(kinds)):
         return next(iter(kinds)).dtype
     if any(k.dtype.kind not in "fc" and not (k.weak and 0 <= k.bound <= _EXACT) for k in kinds):
         return None
     dtype = np.result_type(*(k.dtype for k in kinds))
     return dtype if dtype in (np.float64, np.complex128) and all(
         k.dtype in (np.float64, np.complex128) or k.weak for k in kinds) else None
+
+
+def are_ints(kinds: Iterable[Kind]) -> bool:
+    """Return whether all numbers of some kinds are Python's ints or int64."""
+    return all(k.dtype == np.int64 for k in kinds)
+
+
+def as_index(x: object) -> object:
+    """Return an int that may be Python's or NumPy's as one: as an index they are alike."""
+    return x.number if isinstance(x, Mixed) and x.number.dtype == np.int64 else x
 
 
 def kinds_of(x: object) -> Kinds:
@@ -244,8 +257,8 @@ def returned(x: object, of_any_kind: bool) -> Any:
 
     of_any_kind -- whether only the values count, as for a gradient
     """
-    if isinstance(x, Mixed) and not isinstance(x, Merged) and not of_any_kind and len(
-            {k.dtype for k in x.kinds}) > 1:
+    if isinstance(x, Mixed) and not isinstance(x, Merged) and not of_any_kind and (
+            len({k.dtype for k in x.kinds}) > 1 or x.number.dtype.kind == "i"):
         x.tell_apart()
     return settled(x)
 
@@ -377,6 +390,8 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
         *dtypes, dtype = loop_dtypes(ufunc, keys)
     except TypeError:
         return None
+    if ufunc in _COMPARISONS and are_ints(kinds):
+        return tuple(dtypes), Kind(dtype, weak, 1)
     if any(t.kind not in "fc" for t in dtypes):
         bound = _bound(ufunc, kinds, operands)
         if bound is None and not (of_paths and all(t.kind in "bi" for t in dtypes)
