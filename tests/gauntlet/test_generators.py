@@ -47,6 +47,10 @@ KINDS: dict[str, Callable[[Any, Any], Any]] = {
     "int32": lambda rng, n: rng.integers(-7, 1000, n, dtype=np.int32),
     "uint8": lambda rng, n: rng.integers(0, 200, n, dtype=np.uint8),
     "int16": lambda rng, n: rng.integers(-300, 200, n, dtype=np.int16),
+    "poisson": lambda rng, n: rng.poisson(3.0, n),
+    "poisson of many": lambda rng, n: rng.poisson(300.0, n),
+    "choice": lambda rng, n: rng.choice(17, n),
+    "choice with weights": lambda rng, n: rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4]),
     "uint64": lambda rng, n: rng.integers(3, 2 ** 40, n, dtype=np.uint64),
 }
 
@@ -103,6 +107,170 @@ def test_one_number_and_shapes(kind: str) -> None:
             rng = np.random.default_rng(8)
             for _ in range(2):
                 require_one_stream(made, captured, rng)
+
+
+ITEMS: dict[str, Callable[[Any], Any]] = {
+    "permutation": lambda r: r.permutation(10), "of nothing": lambda r: r.permutation(0),
+    "of one": lambda r: r.permutation(1), "of numbers": lambda r: r.permutation(SHAPES),
+    "of a list": lambda r: r.permutation([3, 1, 4, 1, 5]),
+    "of rows": lambda r: r.permutation(np.arange(12.0).reshape(4, 3)),
+    "of columns": lambda r: r.permutation(np.arange(12.0).reshape(4, 3), axis=1),
+    "of empty rows": lambda r: r.permutation(np.zeros((4, 0))),
+    "choice of one": lambda r: r.choice(10), "choice of an item": lambda r: r.choice(SHAPES),
+    "choice of items": lambda r: r.choice(SHAPES, (2, 3)),
+    "choice of a list": lambda r: r.choice([1.5, 2.5, 3.5], 4),
+    "choice of columns": lambda r: r.choice(np.arange(12.0).reshape(4, 3), 2, axis=1),
+    "choice by weights": lambda r: r.choice(4, p=SHAPES / np.sum(SHAPES)),
+    "choice of items by weights": lambda r: r.choice(SHAPES, 9, p=SHAPES / np.sum(SHAPES)),
+    "without replacement": lambda r: r.choice(10, 5, replace=False),
+    "one without replacement": lambda r: r.choice(10, replace=False),
+    "all without replacement": lambda r: r.choice(SHAPES, 4, replace=False),
+    "no shuffle": lambda r: r.choice(30, 12, replace=False, shuffle=False),
+    "a matrix without replacement": lambda r: r.choice(30, (3, 4), replace=False),
+    "many without replacement": lambda r: r.choice(20000, 5000, replace=False),
+    "few of many": lambda r: r.choice(20000, 50, replace=False),
+    "none": lambda r: r.choice(7, 0), "none of none": lambda r: r.choice(0, 0),
+    "no integers of no range": lambda r: r.integers(5, 3, size=0),
+}
+
+
+def shuffled(rng: Any, x: Any, axis: Any = 0) -> Any:
+    x = x.copy()
+    rng.shuffle(x, axis)
+    return x
+
+
+@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("disable_jit", [True, False])
+def test_permutations_and_choices(name: str, disable_jit: bool) -> None:
+    fn = ITEMS[name]
+    with tracejit.config(disable_jit=disable_jit):
+        captured = tracejit.jit(fn)
+        for bits in BIT_GENERATORS[:3]:
+            require_one_stream(fn, captured, np.random.Generator(bits(12)))
+
+
+@pytest.mark.parametrize("shape", [(8,), (1,), (0,), (4, 3), (3, 0), (2, 3, 2)])
+def test_shuffles_are_in_place(shape: tuple[int, ...]) -> None:
+    with tracejit.config(disable_jit=True):
+        captured, rng = tracejit.jit(shuffled), np.random.default_rng(12)
+        x = np.arange(float(np.prod(shape))).reshape(shape)
+        for axis in range(len(shape)):
+            require_one_stream(shuffled, captured, rng, x, axis)
+
+
+def stochastic_descent(rng: Any, w: Any, x: Any, y: Any, epochs: Any, size: Any) -> Any:
+    n = x.shape[0]
+    for _ in range(epochs):
+        order = rng.permutation(n)
+        for start in range(0, n - size + 1, size):
+            rows = order[start:start + size]
+            w = w - 0.1 * (x[rows].T @ (x[rows] @ w - y[rows])) / size
+    return np.sum(w * w)
+
+
+POINTS = np.random.default_rng(0).normal(size=(12, 3))
+
+
+SIZES: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
+    "without replacement": (lambda r, n, k: r.choice(n, k, replace=False),
+                            [(7, 3), (9, 9), (20000, 5000), (20000, 30)]),
+    "items without replacement": (lambda r, x, k: r.choice(x, k, replace=False),
+                                  [(np.arange(7.0), 3), (np.arange(20000.0), 5000)]),
+    "permutation": (lambda r, n: r.permutation(n), [(7,), (0,), (100,), (1,)]),
+    "weights": (lambda r, x, k: r.choice(x, k, p=x / np.sum(x)),
+                [(np.arange(7.0), 3), (np.arange(50.0), 0), (np.arange(9.0), 100)]),
+    "data": (lambda r, x: np.sum(r.permutation(x[x > 2.0])[:2]) + r.choice(np.sum(x > 1.0)),
+             [(np.arange(7.0),), (np.arange(9.0),)]),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("disable_jit", [True, False])
+def test_programs_draw_for_all_sizes(name: str, disable_jit: bool) -> None:
+    fn, calls = SIZES[name]
+    with tracejit.config(disable_jit=disable_jit):
+        captured, rng = tracejit.jit(fn), np.random.default_rng(6)
+        for args in calls:
+            other = copy.deepcopy(rng)
+            assert np.array_equal(captured(rng, *args), fn(other, *args))
+            assert state(rng) == state(other)
+        assert programs_of(captured) <= 2  # the size of an array may decide how items are chosen
+
+
+def bootstrap(rng: Any, x: Any) -> Any:
+    y = rng.choice(x, len(x)) * rng.permutation(x)
+    return np.sum(y * y) + np.sum(rng.choice(x, 3, replace=False))
+
+
+# --- generators made inside ---------------------------------------------------------------------
+
+
+def seeded(x: Any) -> Any:
+    rng = np.random.default_rng(3)
+    y = x * rng.normal(size=4) + np.random.default_rng(3).random()
+    for _ in range(20):
+        y = y + rng.uniform(0.0, x)
+    return np.sum(y * y)
+
+
+def seeded_by(seed: Any, x: Any) -> Any:
+    rng = np.random.default_rng(seed)
+    return x * rng.random() + rng.normal(x, 2.0)
+
+
+def seeded_in_a_branch(x: Any) -> Any:
+    if x > 0.5:
+        rng = np.random.default_rng(4)
+        y = x * rng.normal() + rng.random()
+    else:
+        y = x * np.random.default_rng([1, 2]).normal()
+    return y
+
+
+def given_or_made(x: Any, rng: Any = None) -> Any:
+    rng = np.random.default_rng(rng if rng is not None else 8)
+    return x * rng.random() * rng.random()
+
+
+MADE: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]], int]] = {
+    "seeded": (seeded, [(0.7,), (1.1,), (0.7,)], 0),
+    "seeded by an argument": (seeded_by, [(1, 0.3), (2, 0.3), (1, 0.4)], 1),
+    "in a branch": (seeded_in_a_branch, [(0.7,), (0.3,), (0.7,)], 0),
+    "given or made": (given_or_made, [(0.7,), (0.3,)], 0),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("disable_jit", [True, False])
+def test_a_generator_made_inside_begins_anew_at_every_call(name: str, disable_jit: bool) -> None:
+    fn, calls, number = MADE[name]
+    with tracejit.config(disable_jit=disable_jit):
+        captured, slope = tracejit.jit(fn), tracejit.grad(fn, argnums=number)
+        for args in calls:
+            np.testing.assert_allclose(captured(*args), fn(*args), rtol=1e-13)
+            expected = differences(
+                lambda x, args=args: fn(*args[:number], x, *args[number + 1:]), args[number])
+            np.testing.assert_allclose(slope(*args), expected, rtol=1e-6)
+
+
+def test_a_generator_that_is_given_to_default_rng_is_itself() -> None:
+    rng, other = np.random.default_rng(1), np.random.default_rng(1)
+    assert tracejit.jit(given_or_made)(0.7, rng) == given_or_made(0.7, other)
+    assert state(rng) == state(other)
+
+
+def test_a_pullback_of_a_generator_made_inside() -> None:
+    value, pull = tracejit.vjp(seeded, 0.7)
+    np.testing.assert_allclose(value, seeded(0.7))
+    for _ in range(2):
+        np.testing.assert_allclose(pull(1.0)[0], tracejit.grad(seeded)(0.7))
+
+
+def test_a_generator_without_a_seed_is_another_one_at_every_call() -> None:
+    with tracejit.config(disable_jit=True):
+        captured = tracejit.jit(lambda x: x * np.random.default_rng().random())
+        assert len({captured(1.0) for _ in range(5)}) == 5
 
 
 ARRAYS: dict[str, Callable[[Any], Any]] = {
@@ -244,6 +412,9 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "gammas": (gammas, (0.3, 1.2), 2), "picks": (picks, (np.arange(5.0) + 1.0, 5), 1),
     "branches above": (branches, (0.7,), 1), "branches below": (branches, (0.3,), 1),
     "growing": (growing, (0.9,), 1),
+    "stochastic descent": (stochastic_descent, (
+        np.array([0.3, -1.0, 0.2]), POINTS, POINTS[:, 0] ** 2, 3, 4), 1),
+    "bootstrap": (bootstrap, (np.array([0.3, -1.0, 2.0, 0.5]),), 1),
 }
 
 
@@ -449,6 +620,11 @@ ERRORS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "integers": (lambda r, n: r.integers(3, n), (2,)),
     "no integers": (lambda r, n: r.integers(n), (0,)),
     "integers of 8 bits": (lambda r, n: r.integers(0, n, dtype=np.int8), (1000,)),
+    "weights": (lambda r, p: r.choice(3, 2, p=p), (np.array([0.1, 0.2, 0.3]),)),
+    "weights below 0": (lambda r, p: r.choice(3, 2, p=p), (np.array([-0.1, 0.2, 0.9]),)),
+    "as many weights": (lambda r, p: r.choice(4, 2, p=p), (np.array([0.1, 0.2, 0.7]),)),
+    "more than there are": (lambda r, n: r.choice(n, 5, replace=False), (3,)),
+    "poisson": (lambda r, x: r.poisson(x), (-1.0,)),
     "a dtype": (lambda r: r.random(3, np.int64), ()),
     "a size": (lambda r: r.normal(np.zeros(3), 1.0, 4), ()),
     "an attribute": (lambda r: r.randn(3), ()),
@@ -471,6 +647,12 @@ def test_errors_are_numpys(name: str) -> None:
 def mapped_loop(x: Any, rng: Any) -> Any:
     for _ in tracejit.checkpoint(range(10), snapshots=3):
         x = x * rng.random()
+    return x
+
+
+def loop_of_generators(x: Any, n: Any) -> Any:
+    for _ in range(n):
+        x = x + np.random.default_rng(3).random()
     return x
 
 
@@ -508,6 +690,12 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "out": (lambda r: tracejit.jit(lambda x, r: r.random(out=x))(np.zeros(3), r), "out="),
     "arrays of bounds": (lambda r: tracejit.jit(lambda x, r: r.integers(x))(
         np.array([3, 4]), r), "arrays as bounds"),
+    "default_rng in a loop": (lambda r: tracejit.jit(loop_of_generators)(0.3, 20),
+                              "before the loop"),
+    "weights without replacement": (lambda r: tracejit.jit(
+        lambda x, r: r.choice(4, 2, replace=False, p=[0.1, 0.2, 0.3, 0.4]))(0.3, r), "with p and"),
+    "a bit generator": (lambda r: tracejit.jit(
+        lambda x: np.random.Generator(np.random.PCG64(1)).random())(0.3), "PCG64"),
     "np.random": (lambda r: tracejit.jit(lambda x: x * np.random.normal())(0.3),
                   "numpy.random.normal"),
     "RandomState": (lambda r: tracejit.jit(lambda x, r: x * r.normal())(

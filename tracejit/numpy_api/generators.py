@@ -13,10 +13,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tracejit.ir.core import Value
-from tracejit.ir.dims import Dim
-from tracejit.trace.ground.context import refuse
+from tracejit.ir.dims import Dim, product
+from tracejit.numpy_api.creation import creates
+from tracejit.numpy_api.sampling import (
+    chosen_places,
+    shuffle_in_place,
+    shuffled_places,
+    weighted_places,
+)
+from tracejit.trace.containers.runs import is_index
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.upward import above
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.state.paths import Holder, Path
 from tracejit.trace.values.equations import (
     as_operand,
     atom_of,
@@ -27,10 +37,11 @@ from tracejit.trace.values.equations import (
     emit_value,
     lift,
     same_dim,
+    to_dim,
     to_dims,
 )
-from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.python_numbers import either, require
+from tracejit.trace.values.tracer import TracedOperand, Tracer, need_int, python_dims, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -172,12 +183,71 @@ class TracedGenerator:
                          "Draw int64 and convert")
         first, last = map(_as_int, (low, high))
         last = last if endpoint else last - 1
-        _require_bounds(first, last, kind, endpoint)
         shape = () if size is None else to_dims(size)
+        count = as_operand(product(shape))
+        if isinstance(count, TracedOperand) or count:
+            _require_bounds(first, last, kind, endpoint, count == 0)
         drawn = self._draw(f"bounded_{kind.name}", shape, first, last - first)
         if size is not None:
             return _array(drawn)
         return tracer_of(drawn.value, weak=True) if dtype is int else drawn
+
+    def poisson(self, lam: object = 1.0, size: object = None) -> Any:
+        """Draw counts from a Poisson distribution."""
+        (rate,), shape = _parameters([lam], size)
+        require(_every(np.logical_not(rate < 0)), ValueError, "lam < 0 or lam contains NaNs")
+        require(_every(rate <= _MOST_LAM), ValueError, "lam value too large")
+        drawn = self._of_each("poisson", rate, shape or ())
+        return tracer_of(drawn.value, weak=True) if shape is None else _array(drawn)
+
+    def interval(self, last: object) -> Tracer:
+        """Draw an integer of 0 to `last` by masks, as shuffling does."""
+        return self._draw("interval", (), last)
+
+    def below(self, last: object) -> Tracer:
+        """Draw an integer of 0 to `last` by Lemire's method, as choosing does."""
+        return self._draw("below", (), last)
+
+    # --- permutations and choices ----------------------------------------------------------------
+
+    def permutation(self, x: object, axis: int = 0) -> Any:
+        """Return the numbers below an int, or a copy of an array, in another order."""
+        if is_index(x):
+            return call_function(shuffled_places, (self, x), {})
+        array = FUNCTIONS[np.asarray](x)
+        size = np.shape(array)[axis]
+        return FUNCTIONS[np.take](array, call_function(shuffled_places, (self, size), {}), axis)
+
+    def shuffle(self, x: object, axis: int = 0) -> None:
+        """Put an array into another order, in place."""
+        if not isinstance(x, Tracer) or not x.dims:
+            raise refuse("numpy.random.Generator.shuffle of what is no array cannot be captured",
+                         "Make another list: [xs[k] for k in rng.permutation(len(xs))]")
+        call_function(shuffle_in_place, (self, x, axis), {})
+
+    def choice(self, a: object, size: object = None, replace: bool = True, p: object = None,
+               axis: int = 0, shuffle: bool = True) -> Any:
+        """Draw items of an array, or numbers below an int."""
+        array = None if is_index(a) else FUNCTIONS[np.asarray](a)
+        n = a if array is None else array.shape[axis]
+        places = self._places(n, size, replace, p, shuffle)
+        if array is not None:
+            return FUNCTIONS[np.take](array, places, axis)
+        return tracer_of(places.value, weak=True) if size is None else places
+
+    def _places(self, n: object, size: object, replace: bool, p: object, shuffle: bool) -> Any:
+        """Return indices below n."""
+        if replace and p is None:
+            return self.integers(0, n, size)
+        if replace:
+            return call_function(weighted_places, (self, n, size, p), {})
+        if p is not None:
+            raise refuse("numpy.random.Generator.choice with p and replace=False cannot be "
+                         "captured", "Draw outside and pass what is chosen as an argument")
+        dims = () if size is None else to_dims(size)
+        count = as_operand(product(dims))
+        found = call_function(chosen_places, (self, n, count, shuffle), {})
+        return found[0] if size is None else found.reshape(python_dims(dims))
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__") or not hasattr(np.random.Generator, name):
@@ -186,8 +256,32 @@ class TracedGenerator:
         raise refuse(f"numpy.random.Generator.{name} cannot be captured", _REMEDY)
 
 
+_MOST_LAM = float(np.iinfo(np.int64).max - np.sqrt(np.iinfo(np.int64).max) * 10)
+"""The largest rate of a Poisson distribution that NumPy takes."""
+
 _METHOD_OF = {"normal": "standard_normal", "exponential": "standard_exponential",
               "exponential_inv": "standard_exponential"}
+
+
+@creates(np.random.default_rng)
+def default_rng(seed: object = None) -> TracedGenerator:
+    """Return a new generator, which every call makes anew from the seed."""
+    if isinstance(seed, TracedGenerator):
+        return seed
+    captured = current().captured
+    if any(f.kind == "loop" for f in current().frames):
+        raise refuse("numpy.random.default_rng in a loop begins anew in each iteration, which "
+                     "cannot be captured", "Make the generator before the loop, or pass one in")
+    if isinstance(seed, TracedOperand):
+        seed = need_int(to_dim(seed), "the seed of numpy.random.default_rng")
+    if isinstance(seed, (list, tuple, np.ndarray)):
+        seed = tuple([int(k) for k in seed])
+    if not isinstance(seed, (int, np.integer, tuple, type(None))):
+        raise refuse(f"numpy.random.default_rng of a {type(seed).__name__} cannot be captured",
+                     "Give it an int, or pass the generator as an argument")
+    path = Path(Holder(np.random.default_rng), "numpy.random.default_rng")
+    made: TracedGenerator = captured.read(path.step("call", ("__call__", (seed,), ())))
+    return made
 
 
 # --- parameters and results ---------------------------------------------------------------------
@@ -238,14 +332,17 @@ def _require_not_negative(x: Number, name: str) -> None:
     require(_every(np.logical_not(x < 0)), ValueError, f"{name} < 0")
 
 
-def _require_bounds(low: Any, last: Any, kind: np.dtype, endpoint: bool) -> None:
-    """Raise NumPy's errors for bounds of integers."""
+def _require_bounds(low: Any, last: Any, kind: np.dtype, endpoint: bool, is_none: object) -> None:
+    """Raise NumPy's errors for bounds of integers, unless it turns out that none is drawn."""
     limits = np.iinfo(kind)
+    name = "low > high" if endpoint else "low >= high"
+    tests = [(low <= last, name)]
     if limits.bits < 64 or limits.min == 0:
-        require(low >= limits.min, ValueError, f"low is out of bounds for {kind.name}")
+        tests.insert(0, (low >= limits.min, f"low is out of bounds for {kind.name}"))
     if limits.bits < 64:
-        require(last <= limits.max, ValueError, f"high is out of bounds for {kind.name}")
-    require(low <= last, ValueError, "low > high" if endpoint else "low >= high")
+        tests.insert(1, (last <= limits.max, f"high is out of bounds for {kind.name}"))
+    for test, message in tests:
+        require(test if is_none is False else either(test, is_none), ValueError, message)
 
 
 def _result(drawn: Tracer, shape: Sequence[Dim] | None) -> Tracer:
@@ -262,7 +359,7 @@ def _array(drawn: Tracer) -> Tracer:
 
 
 _REMEDY = ("Draw the numbers outside and pass them as an argument, or make them of those of "
-           "random, normal, uniform, exponential, gamma or integers")
+           "random, normal, uniform, exponential, gamma, integers, choice or permutation")
 
 
 def _refuse_out(out: object, kind: str) -> None:

@@ -22,7 +22,7 @@ from tracejit.trace.capture import capture_function
 from tracejit.trace.ground.context import refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.regions.draws import refuse_draws
-from tracejit.trace.state.paths import Leaf
+from tracejit.trace.state.paths import Holder, Leaf
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.specs import ArgSpec
@@ -223,7 +223,8 @@ class _Backward:
         numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
         c = capture_function(self.fn, specs[:count], self.structure,
                              None if leaves is None else leaves[:count])
-        outer = next((x.path for x in c.leaves if is_generator(x.content)), None)
+        outer = next((x.path for x in c.leaves if is_generator(x.content)
+                      and not isinstance(x.path.root, Holder)), None)
         if outer is not None:
             raise refuse_outside(f"vjp of a function that draws from {outer}, which is outside of "
                                  "it", "Pass it as an argument, or use grad or jvp")
