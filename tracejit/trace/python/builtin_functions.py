@@ -79,7 +79,7 @@ from tracejit.trace.values.mixed import (
     united,
 )
 from tracejit.trace.values.python_numbers import python_int, require, rounded, strong
-from tracejit.trace.values.text import write
+from tracejit.trace.values.text import settle, write
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, of_dim, tracer_of
 
 if TYPE_CHECKING:
@@ -255,11 +255,13 @@ def _int(x: Any = 0, *args: object) -> Any:
     if isinstance(x, Tracer):
         _require_scalar(x)
         return python_int(x)
+    settle(x)
     return x if isinstance(x, SymInt) else int(x, *args)
 
 
 def _float(x: Any = 0.0) -> Any:
     if not isinstance(x, TracedOperand):
+        settle(x)
         return float(x)
     if isinstance(x, Tracer):
         _require_scalar(x)
@@ -279,6 +281,7 @@ def _bool(x: Any = False) -> Any:
 def _complex(*args: Any) -> Any:
     """Return `complex(re, im)` of numbers."""
     if not any(isinstance(x, TracedOperand) for x in args):
+        settle(args)
         return complex(*args)
     for x in args:
         if isinstance(x, Tracer):
@@ -317,7 +320,7 @@ def _isinstance(x: object, kinds: Any) -> Any:
             return _issubclass(type_of(x), kinds)
         with watched():
             answer = isinstance(x, kinds)
-        return _is_kind(current().captured.class_of(x), kinds, answer)
+        return _is_kind(type_of(x), kinds, answer)
     if isinstance(x, Merged):
         return _is_instance_on_each_path(x, kinds)
     stands_for = type_of(x)

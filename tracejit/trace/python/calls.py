@@ -6,6 +6,7 @@ import builtins
 import collections
 import copy
 import functools
+import io
 import os
 import threading
 import time
@@ -61,7 +62,7 @@ from tracejit.trace.state.changes import (
     read_unseen,
     unseen,
 )
-from tracejit.trace.state.clocks import CLOCKS
+from tracejit.trace.state.clocks import CLOCKS, let_out
 from tracejit.trace.state.paths import is_users_type
 from tracejit.trace.state.policy import (
     differs_elsewhere,
@@ -340,6 +341,8 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
     with _recursion(fn.__code__, args):
         if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
             return new(*args, **kwargs)
+        if module_of(fn).partition(".")[0] == "logging":
+            args = tuple(map(let_out, args))
         settle([*args, kwargs])
         for name in current().captured.native.called_with(fn, (*args, *kwargs.values())):
             unseen(name)
@@ -521,6 +524,13 @@ def _call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
     return call_natively(fn, args, kwargs)
 
 
+def _shows(fn: Callable[..., object], kwargs: dict[str, object]) -> bool:
+    """Return whether a function writes to a stream that programs do not read again."""
+    name = getattr(fn, "__name__", "")
+    stream = kwargs.get("file") if fn is print else getattr(fn, "__self__", None)
+    return (fn is print or name == "write") and not isinstance(stream, io.StringIO)
+
+
 def _put(xs: list[object], items: list[object]) -> None:
     """Give a list other items, as many as it has."""
     for k, x in enumerate(items):
@@ -543,6 +553,8 @@ def call_natively(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, object]) -> Any:
     """Call what Python implements; functions that it calls back are captured, for their guards."""
     args = tuple(map(_captured, args))
+    if _shows(fn, kwargs):
+        args = tuple(map(let_out, args))
     kwargs = {name: _captured(_called_back(x) if name == "key" else x)
               for name, x in kwargs.items()}
     if not _moves(fn):

@@ -176,6 +176,8 @@ def _operate(a: object, b: object, method: str, reflected: str,
     """Call whichever of two operands' methods Python would call."""
     left, right = special_method(a, method), special_method(b, reflected)
     if left is None and right is None:
+        if plain is operator.add and isinstance(a, str) and isinstance(b, str):
+            return plain(a, b)  # a text with numbers in it goes on
         if _is_plain(a) and _is_plain(b) and not isinstance(a, dict):
             for x in (a, b):
                 read_deeply(x)

@@ -1,7 +1,8 @@
 """Readings of clocks: made once, during capture, and never part of a result.
 
 A decorator that times its function reads a clock before and after. What it prints or logs is the
-time that the capture took; a reading that would come into what the program computes is refused.
+time that the capture took; a reading that would come into what the program computes is refused,
+and so is one whose digits are looked at.
 """
 
 from __future__ import annotations
@@ -12,25 +13,22 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from tracejit.errors import Refusal
-from tracejit.trace.ground.context import current
+from tracejit.trace.ground.context import current, is_tracing
 from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.values.text import OpenText
 
-__all__ = ["CLOCKS", "Reading"]
+__all__ = ["CLOCKS", "Reading", "let_out"]
+
+
+_NO_NUMBERS = (type(None), str, tuple, list, dict, set)
 
 
 class Reading:
-    """What a clock said, or what was computed of such readings: text can be made of it."""
+    """What a clock said, or what was computed of such readings: text can be made of it.
 
-    __float__: Any
-    __int__: Any
-    __index__: Any
-    __hash__: Any
-    __array__: Any
-    __lt__: Any
-    __le__: Any
-    __gt__: Any
-    __ge__: Any
-    __iter__: Any
+    It passes for the number; what asks for more of the number than arithmetic is refused.
+    """
+
     clock: str
     number: float
     site: Any
@@ -41,48 +39,102 @@ class Reading:
         self.clock, self.number = clock, number
         self.site = find_site()
 
+    @property
+    def stands_for(self) -> type:
+        """Return the type that it has in Python."""
+        return type(self.number)
+
+    @property  # type: ignore[misc]  # isinstance asks for it
+    def __class__(self) -> type:
+        return self.stands_for
+
     def __format__(self, spec: str) -> str:
-        return format(self.number, spec)
+        return self._text(format(self.number, spec))
 
     def __str__(self) -> str:
-        return str(self.number)
+        return self._text(str(self.number))
 
     __repr__ = __str__
 
-    def as_result(self) -> NoReturn:
-        """Refuse to make it a part of what the program computes."""
-        raise Refusal(f"{describe_line(self.site)}: {self.clock} gives another value at every "
-                      "call, and a captured function would keep the first. Call it outside and "
-                      "pass the value as an argument")
-
-    def __bool__(self) -> bool:
+    def __eq__(self, other: object) -> bool:
+        if type(other) in _NO_NUMBERS:
+            return False
         self.as_result()
 
-    __float__ = __int__ = __index__ = __hash__ = __array__ = __bool__
-    __lt__ = __le__ = __gt__ = __ge__ = __iter__ = lambda self, *other: self.as_result()
+    def __ne__(self, other: object) -> bool:
+        return not self.__eq__(other)
 
-    def __eq__(self, other: object) -> bool:
-        return self.__bool__()
+    def _text(self, text: str) -> str:
+        """Note that a text holds the number, for who looks at its letters."""
+        if is_tracing():
+            unread = current().unread
+            if unread is None:
+                self.as_result()
+            unread.append(self)
+        return text
 
-    __array_ufunc__ = None
+    def as_result(self) -> NoReturn:
+        """Refuse to make it a part of what the program computes."""
+        refusal = Refusal(
+            f"{describe_line(self.site)}: {self.clock} gives another value at every call, and a "
+            "captured function would keep the first. Call it outside and pass the value as an "
+            "argument")
+        if is_tracing():
+            current().refused = refusal
+        raise refusal
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if hasattr(type(self.number), name) and not name.startswith("__"):
+            self.as_result()
+        raise AttributeError(
+            f"{type(self.number).__name__!r} object has no attribute {name!r}")
 
 
 def _operation(plain: Callable[[Any, Any], Any], *, reflected: bool = False) -> Any:
     def method(self: Reading, other: object) -> Any:
-        if isinstance(other, Reading):
+        if type(other) is Reading:
             other = other.number
         if type(other) not in (int, float):
             self.as_result()
         operands = (other, self.number) if reflected else (self.number, other)
-        return Reading(self.clock, plain(*operands))
+        found = plain(*operands)
+        if isinstance(found, tuple):
+            return tuple(Reading(self.clock, x) for x in found)
+        return Reading(self.clock, found)
 
     return method
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv"):
-    _plain = getattr(operator, _name)
+def _of_one(plain: Callable[..., float]) -> Any:
+    def method(self: Reading, *digits: int) -> Any:
+        return Reading(self.clock, plain(self.number, *digits))
+
+    return method
+
+
+def _refused(self: Reading, *_: object, **__: object) -> NoReturn:
+    self.as_result()
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "divmod"):
+    _plain = getattr(operator, _name, divmod)
     setattr(Reading, f"__{_name}__", _operation(_plain))
     setattr(Reading, f"__r{_name}__", _operation(_plain, reflected=True))
+for _name, _plain in (("neg", operator.neg), ("pos", operator.pos), ("abs", abs),
+                      ("round", round)):
+    setattr(Reading, f"__{_name}__", _of_one(_plain))
+for _name in ("bool", "float", "int", "index", "hash", "complex", "array", "array_ufunc",
+              "lt", "le", "gt", "ge", "iter", "trunc", "floor", "ceil", "reduce_ex"):
+    setattr(Reading, f"__{_name}__", _refused)
+
+
+def let_out(x: object) -> object:
+    """Return what a log or a stream may show of a reading, or of a text with readings in it."""
+    if type(x) is Reading:
+        return x.number
+    if isinstance(x, OpenText) and all(type(n) is Reading for n in x.numbers):
+        return str.__str__(x)
+    return x
 
 
 def _reading(clock: Any) -> Callable[[], Reading]:

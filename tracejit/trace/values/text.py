@@ -23,7 +23,7 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii
 class OpenText(str):
     """Text with the ints that are written in it."""
 
-    numbers: tuple[SymInt | Tracer, ...]
+    numbers: tuple[Any, ...]
     site: Site | None
 
     def as_result(self) -> str:
@@ -58,10 +58,10 @@ class OpenText(str):
         return str.__repr__(self)
 
     def __format__(self, spec: str) -> str:
-        if spec:
-            self.settle()
+        if spec and not all(hasattr(type(n), "as_result") for n in self.numbers):
+            self.settle()  # the letters of what a clock said are known
         self._within_text()
-        return str.__format__(self, spec)
+        return str.__format__(str.__str__(self), spec)
 
     def __add__(self, other: str) -> str:
         return written(str.__add__(self, other), self, other)
