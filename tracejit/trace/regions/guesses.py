@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.ir.core import Value
+from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
 from tracejit.trace.containers.places import (
@@ -28,9 +28,11 @@ from tracejit.trace.containers.places import (
     same_node,
 )
 from tracejit.trace.containers.runs import place_in_code
-from tracejit.trace.ground.context import Place, current, refuse
+from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll, Widens
+from tracejit.trace.ground.views import At, IndexStep
 from tracejit.trace.lists.forms import Form, form_of, has_length_by_data, joint_form
+from tracejit.trace.lists.grown import size_value
 from tracejit.trace.regions.branches import join_leaf
 from tracejit.trace.values.equations import (
     atom_of,
@@ -55,9 +57,10 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
-__all__ = ["CellGuess", "Fixed", "ListGuess", "Number", "as_left", "better_guess", "blank",
-           "content_of", "first_guess", "is_of_several_kinds", "leaves_of", "list_guess",
-           "made_for", "numbers_of", "numeric_kinds", "parts_of", "yielded"]
+__all__ = ["CellGuess", "Fixed", "ListGuess", "Number", "ViewGuess", "as_left", "basic_part",
+           "better_guess", "blank", "content_of", "first_guess", "is_of_several_kinds",
+           "is_view_like", "leaves_of", "list_guess", "made_for", "numbers_of", "numeric_kinds",
+           "parts_of", "places_of_view", "yielded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,17 @@ class ListGuess:
 
     form: Form
     where: PlaceInCode
+
+
+@dataclass(frozen=True, slots=True)
+class ViewGuess:
+    """The guess of an array: a part of one that lasts, which other part each time.
+
+    at -- the basic index of the part before the loop; numbers and where spans start are carried
+    """
+
+    cell: Cell
+    at: At
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +152,8 @@ def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any])
         return UNSET
     if isinstance(guess, CellGuess):
         return next(values)
+    if isinstance(guess, ViewGuess):
+        return _view_of(guess, values)
 
     def leaf(g: Any) -> Any:
         if isinstance(g, Fixed):
@@ -200,6 +216,8 @@ def numbers_of(guess: object) -> list[Any]:
     """Return the leaves of a guess that are carried values."""
     if isinstance(guess, ListGuess):
         return [CellGuess(aval) for aval in guess.form.avals]
+    if isinstance(guess, ViewGuess):
+        return [CellGuess(Aval(np.dtype(np.int64)))] * len(guess.at)
     return [g for g in leaves_of(guess) if isinstance(g, (Number, CellGuess))]
 
 
@@ -230,6 +248,45 @@ def blank(g: object) -> Any:
     if not g.aval.shape:
         return atom_of(g.aval.dtype.type(0))
     return emit_value("empty", [], {"shape": g.aval.shape, "dtype": g.aval.dtype})
+
+
+# --- parts of arrays that last ------------------------------------------------------------------
+
+
+def _view_of(guess: ViewGuess, values: Iterator[Value]) -> Tracer:
+    """Return the part of an array that begins at some places."""
+    at: list[Dim | Span] = []
+    for place in guess.at:
+        value = next(values)
+        current().builder.assume(value, 0, None)
+        at.append(Span(value.dim, place.size, place.step) if isinstance(place, Span)
+                  else value.dim)
+    return Tracer(guess.cell, (IndexStep(tuple(at)),))
+
+
+def basic_part(x: object) -> tuple[Cell, At] | None:
+    """Return of which array something is a part, by one basic index; None if it is no such part."""
+    if isinstance(x, Tracer) and len(x.steps) == 1 and isinstance(x.steps[0], IndexStep):
+        return x.cell, x.steps[0].at
+    return None
+
+
+def is_view_like(guess: ViewGuess, x: object) -> bool:
+    """Return whether something is a part of the same array, of the same shape."""
+    part = basic_part(x)
+    return part is not None and part[0] is guess.cell and _form(part[1]) == _form(guess.at)
+
+
+def _form(at: At) -> list[object]:
+    canonical = current().canonical
+    return [(canonical(p.size), p.step) if isinstance(p, Span) else None for p in at]
+
+
+def places_of_view(x: Tracer) -> list[Any]:
+    """Return the numbers that say which part of an array something is."""
+    part = basic_part(x)
+    assert part is not None
+    return [size_value(p.start if isinstance(p, Span) else p) for p in part[1]]
 
 
 def list_guess(place: Place, start: Any, guess: Any, by_data: bool) -> ListGuess | None:
@@ -288,6 +345,10 @@ def _better_tree(guess: Any, end: Any, name: str) -> Any:
 
 
 def _better_leaf(g: Any, x: Any, name: str) -> Any:
+    if isinstance(g, ViewGuess):
+        if is_view_like(g, x):
+            return g
+        raise Unroll(f"{name!r} is a part of one array, and then something else")
     if isinstance(g, Fixed):
         if x is g.content:
             return g

@@ -35,7 +35,7 @@ from tracejit.trace.containers.places import (
 )
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
-from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll
+from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll, Widens
 from tracejit.trace.lists.data_lists import DataLists
 from tracejit.trace.lists.filling import growing_of
 from tracejit.trace.lists.forms import (
@@ -57,17 +57,21 @@ from tracejit.trace.regions.guesses import (
     Fixed,
     ListGuess,
     Number,
+    ViewGuess,
     as_left,
+    basic_part,
     better_guess,
     blank,
     content_of,
     first_guess,
     is_of_several_kinds,
+    is_view_like,
     leaves_of,
     list_guess,
     made_for,
     numbers_of,
     parts_of,
+    places_of_view,
     yielded,
 )
 from tracejit.trace.state.changes import known_container
@@ -130,9 +134,13 @@ def _settle(tracer: _LoopTracer, params: Params) -> None:
     for _ in range(32):
         done = tracer.attempt()
         if done is not None and not tracer.keep_arrays():
-            with _all_or_nothing(tracer.given):
-                _finish(tracer, done, params)
-            return
+            try:
+                with _all_or_nothing(tracer.given):
+                    _finish(tracer, done, params)
+                return
+            except Refusal as e:
+                if not tracer.carry_views(e):
+                    raise
     raise refuse("what this loop carries does not settle", "Give it one dtype and shape before it")
 
 
@@ -338,6 +346,8 @@ class _LoopTracer:
                 outputs.append(end)
             elif isinstance(c.guess, ListGuess):
                 outputs.extend(ended_lists[c])
+            elif isinstance(c.guess, ViewGuess):
+                outputs.extend(places_of_view(end))
             elif c.guess is not UNSET:
                 map_content(lambda g, x: outputs.append(yielded(g, x)), c.guess, end)
         return [a for a in outputs if a is not None]
@@ -482,6 +492,26 @@ class _LoopTracer:
                 kept = True
         return kept
 
+    def carry_views(self, refusal: Refusal) -> bool:
+        """Guess that names hold parts of arrays that last, by their places; False if none does.
+
+        A write to such an array is seen by the name, as in Python. Where the name holds another
+        array at first, the first iteration has to be carried out before the loop.
+        """
+        found = False
+        for c, end in zip(self.carried, self.ended, strict=True):
+            part = basic_part(end) if isinstance(c.guess, Number) and c.guess.is_array else None
+            if part is None or part[0].depth > current().depth or end.cell.constant is not None:
+                continue
+            if not isinstance(c.place, NamePlace):
+                continue
+            begins = basic_part(c.start)
+            guess = None if begins is None else ViewGuess(*begins)
+            if guess is None or not is_view_like(guess, end):
+                raise Widens(str(refusal), f"{c.place.name!r} is a part of another array after it")
+            c.guess, found = guess, True
+        return found
+
     # --- starting -------------------------------------------------------------------------------
 
     def starts(self) -> list[Any]:
@@ -494,6 +524,8 @@ class _LoopTracer:
                 starts.append(c.place.get() if _is_log(c.place) else c.start)
             elif isinstance(c.guess, ListGuess):
                 starts.extend(lists[c])
+            elif isinstance(c.guess, ViewGuess):
+                starts.extend(places_of_view(c.start))
             elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
                 content = c.guess.content if c.start is UNSET else c.start
                 unset = c.start is UNSET
