@@ -136,3 +136,29 @@ def test_random_programs_are_right_or_refused(seed: int, tmp_path: Path) -> None
                 _check(f, rows, function)
     except tracejit.Refusal:
         pass
+
+
+@pytest.mark.parametrize("end", ["a[0] = a[1] = 1.0", "b[0] = b[1] = 1.0", "r *= 3.0", "s *= 3.0"])
+@pytest.mark.parametrize("follow", ["r = s", "r, s = s, r", "r = s[:]"])
+def test_what_follows_a_part_by_an_iteration_is_a_part_of_it(follow: str, end: str,
+                                                             tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(f"""import numpy as np
+
+def f(a, x):
+    a, b, r, s = a.copy(), a * 1.5, x, x * 2.0
+    for i in range(1, len(a)):
+        {follow}
+        s = a[1]
+        a, b = b, a
+    {end}
+    return np.sum(a * a) + np.sum(b) + np.sum(r * x) + np.sum(s)
+""")
+    f = runpy.run_path(str(file))["f"]
+    function = tracejit.value_and_grad(f, argnums=(0, 1))
+    try:
+        with tracejit.config(disable_jit=True, verify=True):
+            for rows in (2, 3, 4, 5):
+                _check(lambda a, x: f(a, x.copy()), rows, function)
+    except tracejit.Refusal:
+        pass

@@ -34,8 +34,7 @@ def characters(n, rng):
             rng.uniform(-1, 1, (2 * layers, d)), np.eye(d)[rng.integers(0, d, n)])
 
 
-@program(characters, argnums=(0, 1), sizes=(4, 8),
-         refused="'x1' is bound to one array after another in this loop")
+@program(characters, argnums=(0, 1), sizes=(4, 8))
 def adbench_lstm(main, extra, state, sequence):
     state = state.copy()
     total, count = 0.0, 0

@@ -139,6 +139,7 @@ class _Bindings:
         self.rotating = {k: cycle for k in range(len(bound))
                          if (cycle := self._cycle(k)) is not None}
         """The names that change places, each with those whose arrays it held, last first."""
+        self.sharing = self._sharing()
 
     def _name(self, k: int) -> str:
         return self.bound[k].name
@@ -161,6 +162,20 @@ class _Bindings:
             cycle.append(nxt)
         cells = {self.start[j].cell for j in cycle if j in self.start}
         return cycle if self.source.get(cycle[-1]) == k and len(cells) == len(cycle) else None
+
+    def _sharing(self) -> set[frozenset[int]]:
+        """Return the pairs of names that may hold one array, or parts of one, after an iteration.
+
+        One may hold now what the other got an iteration before, and so on: `r = s; s = a[0]`.
+        """
+        pairs = [frozenset(p) for p in itertools.combinations(self.ended, 2)]
+        behind = {k: {*_behind(x)} for k, x in self.ended.items()}
+        found = {p for p in pairs if set.intersection(*(behind[k] for k in p))}
+        while more := {p for p in pairs if p not in found and any(
+                frozenset((i, j)) in found for i, j in itertools.product(
+                    *(self.steps[k] for k in p)))}:
+            found |= more
+        return found
 
     # --- writes ---------------------------------------------------------------------------------
 
@@ -249,9 +264,8 @@ class _Bindings:
                     self.tracer):
             may_hold.add(k)
         begins = [self.start[j] for j in may_hold if j in self.start]
-        twins = [] if k in self.rotating or k not in self.ended else [
-            self.now[j].cell for j in self.now if j != k and j in self.ended
-            and not {*_behind(self.ended[j])}.isdisjoint(_behind(self.ended[k]))]
+        twins = [] if k in self.rotating else [
+            self.now[j].cell for j in self.now if frozenset((j, k)) in self.sharing]
         held = [c for x in begins for c in _held_by_others(x)]
         cell = self.now[k].cell
         cell.stands_for([*self._lasting(k), *twins, *held])
