@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from oracles import numeric_gradient, outcome
 
 import tracejit
+from tracejit import Refusal
 
-__all__ = ["require_compiled", "require_loop", "require_pythons", "require_values_and_derivatives",
-           "slopes"]
+__all__ = ["loaded", "require_compiled", "require_loop", "require_pythons",
+           "require_same_as_python", "require_values_and_derivatives", "slopes"]
 
 
 def require_pythons(fn: Callable[..., Any], x: Any, n: int, *, refusable: bool,
@@ -111,3 +114,32 @@ def require_error(f: Callable[..., Any], x: np.ndarray, kind: type[Exception]) -
     """Assert that a call raises an error of a kind."""
     found = outcome(f, x)
     assert isinstance(found, kind), found
+
+
+def loaded(text: str, path: Path) -> Callable[..., Any]:
+    """Return the function that a text defines."""
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.f  # type: ignore[no-any-return]
+
+
+def require_same_as_python(f: Callable[..., Any], xs: list[Any], where: str) -> None:
+    """Require that a function is right, with its gradient where no jump is near, or refused."""
+    with tracejit.config(disable_jit=True):
+        f_jit, g = tracejit.jit(f), tracejit.grad(f)
+        for x in xs:
+            expected, found = outcome(f, x), outcome(f_jit, x)
+            if isinstance(found, Refusal):
+                assert where in str(found)
+                return
+            if isinstance(expected, Exception) or isinstance(found, Exception):
+                assert type(found) is type(expected), found
+                continue
+            np.testing.assert_allclose(found, expected, rtol=1e-11)
+            slopes = [numeric_gradient(f, [x], 0, step) for step in (1e-6, 2e-6)]
+            if np.allclose(*slopes, rtol=1e-4, atol=1e-4):
+                np.testing.assert_allclose(g(x), slopes[0], rtol=1e-5, atol=1e-4)

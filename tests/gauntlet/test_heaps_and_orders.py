@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import bisect
 import heapq
-import importlib.util
 import operator
 import os
 import random
@@ -19,8 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from list_laws import require_compiled, require_values_and_derivatives
-from oracles import numeric_gradient, outcome
+from list_laws import (
+    loaded,
+    require_compiled,
+    require_same_as_python,
+    require_values_and_derivatives,
+)
 
 import tracejit
 from tracejit import Refusal
@@ -287,35 +290,6 @@ def text_of(seed: int) -> str:
     lines.append("for k in range(len(p)):\n        t += (k + 1) * p[k][0] + k * p[k][1]")
     body = "\n".join("    " + line for line in [*lines, "return t"])
     return f"import bisect\nimport heapq\n\nimport numpy as np\n\n\ndef f(x):\n{body}\n"
-
-
-def loaded(text: str, path: Path) -> Callable[..., Any]:
-    """Return the function that a text defines."""
-    path.write_text(text, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.f  # type: ignore[no-any-return]
-
-
-def require_same_as_python(f: Callable[..., Any], xs: list[Any], where: str) -> None:
-    """Require that a function is right, with its gradient where no jump is near, or refused."""
-    with tracejit.config(disable_jit=True):
-        f_jit, g = tracejit.jit(f), tracejit.grad(f)
-        for x in xs:
-            expected, found = outcome(f, x), outcome(f_jit, x)
-            if isinstance(found, Refusal):
-                assert where in str(found)
-                return
-            if isinstance(expected, Exception) or isinstance(found, Exception):
-                assert type(found) is type(expected), found
-                continue
-            np.testing.assert_allclose(found, expected, rtol=1e-11)
-            slopes = [numeric_gradient(f, [x], 0, step) for step in (1e-6, 2e-6)]
-            if np.allclose(*slopes, rtol=1e-4, atol=1e-4):
-                np.testing.assert_allclose(g(x), slopes[0], rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(100))

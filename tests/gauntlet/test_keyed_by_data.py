@@ -7,13 +7,23 @@ program serves all lengths.
 from __future__ import annotations
 
 import heapq
+import os
+import random
+import subprocess
+import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from list_laws import require_compiled, require_values_and_derivatives
+from list_laws import (
+    loaded,
+    require_compiled,
+    require_same_as_python,
+    require_values_and_derivatives,
+)
 from oracles import outcome
 
 import tracejit
@@ -336,8 +346,17 @@ def no_index_in_a_deque(x):
     return q[len(x) + int(x[0])]
 
 
+def changed_while_walked(x):
+    d = {0: x[0]}
+    for v in x:
+        d[int(v)] = v
+    for k in d:
+        d[k + 1] = x[0]
+    return sum(d.values())
+
+
 @pytest.mark.parametrize("f", [no_such_key, no_such_key_to_pop, no_such_item, no_item_in_a_deque,
-                               no_index_in_a_deque], ids=lambda f: f.__name__)
+                               no_index_in_a_deque, changed_while_walked], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("interpreted", [True, False])
 def test_errors_are_pythons(f: Callable[..., Any], interpreted: bool) -> None:
     with tracejit.config(disable_jit=interpreted):
@@ -370,15 +389,6 @@ def keys_of_text(x):
     return sum(d.values())
 
 
-def changed_while_walked(x):
-    d = {0: x[0]}
-    for v in x:
-        d[int(v)] = v
-    for k in d:
-        d[k + 1] = x[0]
-    return sum(d.values())
-
-
 def returned(x):
     d = {}
     for v in x:
@@ -394,8 +404,8 @@ def default_of_another_kind(x):
     return x[0] if found is None else found
 
 
-@pytest.mark.parametrize("f", [order_of_a_set, keys_of_floats, keys_of_text, changed_while_walked,
-                               returned, default_of_another_kind], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [order_of_a_set, keys_of_floats, keys_of_text, returned,
+                               default_of_another_kind], ids=lambda f: f.__name__)
 def test_refused_at_the_users_line(f: Callable[..., Any]) -> None:
     with pytest.raises(Refusal, match=r"test_keyed_by_data\.py"):
         tracejit.jit(f)(XS[0])
@@ -413,3 +423,102 @@ def test_a_dict_that_python_knows_stays_pythons() -> None:
 
     with tracejit.config(disable_jit=True):
         assert tracejit.jit(f)(XS[0]) == f(XS[0])
+
+
+# --- random sequences -----------------------------------------------------------------------------
+
+DICTS = ["d[{k}] = {v}", "d[{k}] = d.get({k}, 0.5) + {v}", "t += d.get({k}, 0.25)",
+         "if {k} in d:\n    t += d[{k}]", "t += d.pop({k}, 0.125)", "t += d.setdefault({k}, {v})",
+         "if {k} not in d:\n    d[{k}] = {v}", "if {k} in d:\n    del d[{k}]",
+         "for a, y in d.items():\n    t += 0.1 * a * y",
+         "for y in d.values():\n    t = t * 0.5 + y",
+         "t += sum(d.values()) / (1 + len(d))",
+         "for a in d:\n    d[a] = d[a] * 0.5 + 0.1 * a",
+         "if d:\n    t += max(d.values()) + min(d)", "e[{k}] += {v}", "t += e[{k}]", "c[{k}] += 1",
+         "t += c[{k}] * {v}", "for a in sorted(c):\n    t += a * c[a]", "d.clear()",
+         "if len(d) > 2:\n    t += d.popitem()[1]", "t += len(list(d)) + len(e)"]
+SETS = ["s.add({k})", "s.add({k})", "s.discard({k})", "t += 0.5 if {k} in s else 0.25",
+        "if {k} in s:\n    s.remove({k})", "t += len(s) + sum(s)",
+        "if s:\n    t += max(s) - min(s)",
+        "for a in sorted(s):\n    t = t * 0.5 + a", "s.update([{k}, 1])",
+        "u = s.copy()\nt += len(u)",
+        "s.clear()"]
+QUEUES = ["q.append({v})", "q.append({v})", "q.appendleft({v})", "if q:\n    t += q.pop()",
+          "if q:\n    t += 2 * q.popleft()", "w.append({v})", "w.appendleft({v})",
+          "t += sum(w) / (1 + len(w))", "if len(q) > 1:\n    t += q[0] * 2 + q[-1] - q[1]",
+          "if q:\n    q[-1] = q[0] * 0.5", "for y in q:\n    t = t * 0.5 + y",
+          "q.extend([{v}, 0.5])",
+          "for y in w:\n    t = t * 0.5 + y", "q.clear()", "t += max(w) if w else 0.5",
+          "if len(w) == w.maxlen:\n    t += w.popleft()"]
+PAIRS = ["p[{k}, {k} % 2] = {v}", "t += p.get(({k}, 1), 0.5)", "if (1, {k}) in p:\n    t += 0.5",
+         "for (a, b), y in p.items():\n    t += (a - b) * y * 0.1"]
+
+
+def _block(r: random.Random, depth: int) -> list[str]:
+    if depth < 2 and r.random() < 0.4:
+        head = r.choice(["for x_k in x:", "for x_k in x:", "if t > 1.1:", "if x[0] < t:",
+                         "for k in range(3):"])
+        body = [line for _ in range(r.randint(1, 3)) for line in _block(r, depth + 1)]
+        return [head, *("    " + line for line in body)]
+    text = r.choice(r.choice([DICTS, SETS, QUEUES, PAIRS, DICTS]))
+    number = r.choice(["x[0] * t", "x[-1] - t", "np.sin(3 * t + x[0])", "x_k * 0.9", "0.75"])
+    key = r.choice(["int(abs(t) * 3) % 4", "int(x_k * 4) % 3", "len(x)", "1",
+                    "int(x_k * 7 + t) % 5"])
+    return text.format(v=number, k=key).split("\n")
+
+
+def text_of(seed: int) -> str:
+    """Return a function that uses a dict of each kind, a set and two deques."""
+    r = random.Random(seed)
+    lines = ["t = x[0] * 0.5", "x_k = x[-1]", f"d = {r.choice(['{}', '{0: x[0]}', '{2: 0.5}'])}",
+             "e, c, p = defaultdict(float), Counter(), {}", "s = set()", "q = deque()",
+             f"w = deque(maxlen={r.randint(1, 3)})", "for x_k in x:", "    if x_k > 0.5:",
+             f"        d[int(x_k * 5) % 4] = x_k * {r.randint(1, 3)}.0"]
+    for _ in range(r.randint(2, 6)):
+        lines += _block(r, 0)
+    lines += ["for a, v in d.items():", "    t += (a + 1) * v", "t += sum(s) + sum(q) + sum(w)"]
+    body = "\n".join("    " + line for line in [*lines, "return t"])
+    return ("from collections import Counter, defaultdict, deque\n\nimport numpy as np\n\n\n"
+            f"def f(x):\n{body}\n")
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_sequences(seed: int, tmp_path: Path) -> None:
+    f = loaded(text_of(seed), tmp_path / f"keyed{seed}.py")
+    require_same_as_python(f, [np.array([0.31, 1.27, 0.83]), np.array([1.1, 0.4])],
+                           f"keyed{seed}.py")
+
+
+# --- in another process ---------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+from collections import deque
+import numpy as np
+import tracejit
+
+@tracejit.grad
+def reached(x):
+    queue, seen, t = deque([0]), set(), 0.0
+    while queue:
+        k = queue.popleft()
+        if k not in seen:
+            seen.add(k)
+            t += x[k] * len(seen)
+            queue.append(int(x[k] * 10) % len(x))
+    return t
+
+print(reached(np.array([0.11, 0.35, 0.52, 0.23])))
+"""
+
+
+def test_another_process_finds_the_program(tmp_path: Path) -> None:
+    """The classes that stand for containers are found, though nothing was captured yet."""
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    environment = {**os.environ, "TRACEJIT_CACHE": "1", "TRACEJIT_LOG_COMPILES": "1",
+                   "TRACEJIT_CACHE_DIR": str(tmp_path / "cache")}
+    outputs = [subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment,
+                              capture_output=True, text=True, check=True) for _ in range(2)]
+    assert "compiled grad[reached]" in outputs[0].stderr
+    assert "compiled" not in outputs[1].stderr
+    assert outputs[0].stdout == outputs[1].stdout

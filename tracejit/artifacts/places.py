@@ -26,8 +26,8 @@ from tracejit.trace.state.paths import Holder, Path
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 
 
-LIBRARY = "tracejit.trace.python.library"
-"""The module of functions that are captured in the place of Python's own."""
+LIBRARY = ("tracejit.trace.python.library", "tracejit.trace.python.keyed")
+"""The modules of functions and classes that are captured in the place of Python's own."""
 
 
 class Missing(Exception):
@@ -183,7 +183,7 @@ def names_of(module: str, main: dict[str, object]) -> dict[str, Any]:
     """
     if module == MAIN:
         return main
-    if module == LIBRARY and module not in sys.modules:
+    if module in LIBRARY and module not in sys.modules:
         import_module("tracejit.trace.capture")  # which imports all of the capture
     if module not in sys.modules:
         raise Missing(f"module {module} is not imported")

@@ -15,7 +15,8 @@ from tracejit.errors import Refusal
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import current, refuse
 
-__all__ = ["StandIn", "StandInRefused", "as_key", "is_made_by_data", "note_use", "refused_kind"]
+__all__ = ["StandIn", "StandInRefused", "as_key", "is_made_by_data", "is_walked", "note_use",
+           "refused_kind"]
 
 class StandInRefused(Refusal):
     """A refusal of what such an object cannot do: the capture may do without it."""
@@ -103,6 +104,11 @@ def refused_kind(kind: type) -> StandInRefused:
     return StandInRefused(str(refuse(
         f"a {kind.__name__} made so, of which data decides what it holds",
         "Make it empty, and add its items one by one")))
+
+
+def is_walked(x: StandIn) -> bool:
+    """Return whether a loop runs over a container just now."""
+    return x.walked > 0
 
 
 def as_key(x: Any) -> Any:

@@ -18,7 +18,7 @@ from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import storage, united
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["changing", "indexable", "is_empty", "readable", "sort_columns"]
+__all__ = ["changing", "indexable", "is_empty", "is_known", "readable", "sort_columns"]
 
 
 def indexable(xs: object) -> None:
@@ -43,7 +43,13 @@ def changing(owner: Any, *lists: list[Any]) -> None:
 
 def is_empty(xs: object) -> bool:
     """Return whether a list is known to have no items."""
-    return not xs and isinstance(xs, list)
+    return isinstance(xs, list) and (not xs or (
+        len(xs) == 1 and isinstance(xs[0], Run) and xs[0].count == 0))
+
+
+def is_known(k: object) -> bool:
+    """Return whether an index is Python's own."""
+    return type(k) is int
 
 
 def readable(xs: object) -> Any:

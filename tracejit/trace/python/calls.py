@@ -31,6 +31,7 @@ from tracejit.trace.containers.stand_ins import (
     StandIn,
     as_key,
     is_made_by_data,
+    is_walked,
     note_use,
     refused_kind,
 )
@@ -44,7 +45,14 @@ from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import TracedIterable
-from tracejit.trace.lists.orders import changing, indexable, is_empty, readable, sort_columns
+from tracejit.trace.lists.orders import (
+    changing,
+    indexable,
+    is_empty,
+    is_known,
+    readable,
+    sort_columns,
+)
 from tracejit.trace.python import list_items
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.each_kind import require_one_type
@@ -208,7 +216,7 @@ _ORDERED: tuple[Any, ...] = (
     list, tuple, sum, zip, enumerate, map, filter, reversed, deque, dict, np.array, np.asarray,
     np.fromiter, iter, collections.Counter)
 """The functions that go through the items of what they get."""
-_ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing)
+_ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing, is_walked)
 """The functions that know what stands for a deque, set or dict."""
 
 
@@ -260,7 +268,8 @@ _OF_RUNS: tuple[Any, ...] = (
 """The builtins that know lists of which a size says how long they are."""
 
 
-_SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty)
+_SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty,
+                             is_known, is_walked)
 """The functions that do not look at how long a list is, or know."""
 
 

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from tracejit.trace.containers.stand_ins import StandIn, as_key
-from tracejit.trace.lists.orders import changing, indexable, is_empty
+from tracejit.trace.containers.stand_ins import StandIn, as_key, is_walked
+from tracejit.trace.lists.orders import changing, indexable, is_empty, is_known
 
 __all__ = ["KEYED", "DataCounter", "DataDefaultDict", "DataDeque", "DataDict", "DataSet"]
 
@@ -31,9 +31,17 @@ def _put(xs: list[object], k: int, x: object) -> None:
     xs[k] = x
 
 
+def _rest(xs: list[object], gone: int) -> Any:
+    if is_empty(xs):
+        return []
+    if not is_known(gone):
+        indexable(xs)
+    return xs[gone:]
+
+
 def _popped(owner: StandIn, xs: list[object]) -> Any:
     if is_empty(xs):
-        raise IndexError("pop from an empty deque")
+        raise IndexError("pop from an empty list")
     changing(owner, xs)
     return xs.pop()
 
@@ -140,9 +148,9 @@ class DataDeque(StandIn):
         return x in self.on_items()
 
     def on_items(self) -> Any:
-        if not self._front:
-            return self._back[self._back_gone:]
-        return self._front[self._front_gone:][::-1] + self._back[self._back_gone:]
+        if is_empty(self._front):
+            return _rest(self._back, self._back_gone)
+        return _rest(self._front, self._front_gone)[::-1] + _rest(self._back, self._back_gone)
 
 
 class _Keyed(StandIn):
@@ -192,16 +200,18 @@ class DataSet(_Keyed):
         changing(self, self._names)
         k = self.on_place(key)
         if k < len(self._names):
-            self._names[k] = self._names[-1]
-            self._names.pop()
+            last = _popped(self, self._names)
+            if k < len(self._names):
+                _put(self._names, k, last)
 
     def remove(self, key: object) -> None:
         changing(self, self._names)
         k = self.on_place(key)
         if k >= len(self._names):
             raise KeyError(f"{key}")
-        self._names[k] = self._names[-1]
-        self._names.pop()
+        last = _popped(self, self._names)
+        if k < len(self._names):
+            _put(self._names, k, last)
 
     def clear(self) -> None:
         changing(self, self._names)
@@ -211,7 +221,7 @@ class DataSet(_Keyed):
         return DataSet(self._names)
 
     def on_items(self) -> Any:
-        return self._names
+        return [] if is_empty(self._names) else self._names
 
 
 class DataDict(_Keyed):
@@ -228,18 +238,18 @@ class DataDict(_Keyed):
         k = self.on_place(key)
         if k >= len(self._names):
             return self.on__missing__(key)
-        indexable(self._things)
-        return self._things[k]
+        return _item(self._things, k)
 
     def on__missing__(self, key: object) -> Any:
         raise KeyError(f"{key}")
 
     def on__setitem__(self, key: object, x: object) -> None:
         k = self.on_place(key)
-        indexable(self._things)
         if k < len(self._names):
-            self._things[k] = x
+            _put(self._things, k, x)
         else:
+            if is_walked(self):
+                raise RuntimeError("dictionary changed size during iteration")
             changing(self, self._names, self._things)
             self._names.append(key)
             self._things.append(x)
@@ -251,8 +261,7 @@ class DataDict(_Keyed):
         k = self.on_place(key)
         if k >= len(self._names):
             return default
-        indexable(self._things)
-        return self._things[k]
+        return _item(self._things, k)
 
     def setdefault(self, key: object, default: object = None) -> Any:
         k = self.on_place(key)
@@ -261,8 +270,7 @@ class DataDict(_Keyed):
             self._names.append(key)
             self._things.append(default)
             return default
-        indexable(self._things)
-        return self._things[k]
+        return _item(self._things, k)
 
     def pop(self, key: object, *default: object) -> Any:
         changing(self, self._names, self._things)
@@ -271,15 +279,16 @@ class DataDict(_Keyed):
             if default:
                 return default[0]
             raise KeyError(f"{key}")
-        indexable(self._things)
+        x = _item(self._things, k)
         del self._names[k]
-        return self._things.pop(k)
+        del self._things[k]
+        return x
 
     def popitem(self) -> Any:
         changing(self, self._names, self._things)
         if not self._names:
             raise KeyError("popitem(): dictionary is empty")
-        return self._names.pop(), self._things.pop()
+        return _popped(self, self._names), _popped(self, self._things)
 
     def clear(self) -> None:
         changing(self, self._names, self._things)
@@ -303,7 +312,7 @@ class DataDict(_Keyed):
         return DataItems(self)
 
     def on_items(self) -> Any:
-        return self._names
+        return [] if is_empty(self._names) else self._names
 
 
 class DataDefaultDict(DataDict):
@@ -384,7 +393,7 @@ class DataKeys(_View):
         return self._owner.on__contains__(x)
 
     def on_items(self) -> Any:
-        return self._owner._names
+        return self._owner.on_items()
 
 
 class DataValues(_View):
@@ -399,7 +408,7 @@ class DataValues(_View):
         return x in self._owner._things
 
     def on_items(self) -> Any:
-        return self._owner._things
+        return [] if is_empty(self._owner._names) else self._owner._things
 
 
 class DataItems(_View):
@@ -411,4 +420,6 @@ class DataItems(_View):
         return {}.items()
 
     def on_items(self) -> Any:
+        if is_empty(self._owner._names):
+            return []
         return zip(self._owner._names, self._owner._things, strict=True)
