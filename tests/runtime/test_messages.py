@@ -128,7 +128,7 @@ def chooses_an_object(x: Any) -> Any:
         chosen = Fraction(1, 2)
     else:
         chosen = Fraction(1, 3)
-    return x * chosen.numerator  # <-- here
+    return f"{chosen}"  # <-- here
 
 
 def differs(x: Any) -> Any:
@@ -136,7 +136,7 @@ def differs(x: Any) -> Any:
         y = x
     else:
         y = None
-    return y * 2.0  # <-- here
+    return f"{y}"  # <-- here
 
 
 def writes_to_outer(x: Any) -> Any:
@@ -220,13 +220,13 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                           "data decides holds items of type tuple. Fill an array that is made "
                           "before it, and give every name that it changes one kind of value"),
     "objects by data": (chooses_an_object, (0.5,),
-                        "'chosen' is one of two things, each a Fraction, depending on data, at "
-                        "{file}:{line-2}. Use it within both branches, or choose between the "
-                        "numbers that are in them"),
+                        "'chosen' is one of several things, each a Fraction, depending on data "
+                        "since {file}:{line-2}, and this needs to know which. Ask first (`is "
+                        "None`, isinstance), and give it one kind of value on all paths"),
     "kinds that differ": (differs, (0.5,),
-                          "'y' is a number in one branch and None in the other, depending "
-                          "on data, at {file}:{line-2}. Give it the same kind of value in both "
-                          "branches"),
+                          "'y' is a number or None, depending on data since {file}:{line-2}, and "
+                          "this needs to know which. Ask first (`is None`, isinstance), and give "
+                          "it one kind of value on all paths"),
     "outer array": (writes_to_outer, (0.5,),
                     "writing to an array from outside of the captured function. "
                     "Work on a copy: x = x.copy()"),

@@ -27,7 +27,7 @@ CALL_OF_USERS = "return fn(*args, **kwargs)"
 """The line at which a capture calls what it does not capture: what that raises is the user's."""
 OPERATIONS = (CALL_OF_USERS, "result = plain(a, b)", "return plain(a, b)")
 """The lines at which Python itself carries out what the user wrote."""
-NAMES = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|Slot|MaybeUnset|Poison)\b")
+NAMES = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|Slot|MaybeUnset|Poison|Choice)\b")
 
 
 def fault_of_ours(error: Exception, function: str) -> Exception | None:

@@ -24,6 +24,7 @@ from tracejit.ir.sizes import settle_block
 from tracejit.ir.types import Aval, scalar
 from tracejit.ir.user_text import graph_name, value_name
 from tracejit.ir.walk import Env, copy_dim, first_undefined
+from tracejit.trace.containers.choices import the_one
 from tracejit.trace.containers.container_aliases import containers
 from tracejit.trace.containers.heap import reached_from
 from tracejit.trace.containers.places import MaybeUnset, Poison, map_content
@@ -220,7 +221,9 @@ class _Attempt:
             if self.writes_back:
                 trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))}
             try:
-                result = call_function(fn, args, kwargs)
+                result = the_one(call_function(fn, args, kwargs),
+                                 "is returned: what is returned must be of one kind",
+                                 line_of_error(Refusal(), self.fn))
                 leaves, structure = flatten(_spread(result) if self.writes_back else result)
                 settle(leaves)
                 leaves = [returned(x, of_any_kind=not self.writes_back) for x in leaves]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
+from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import above
@@ -56,7 +57,7 @@ def reached_from(pending: list[object]) -> Iterator[Any]:
         v = pending.pop()
         yield v
         if id(v) in seen or not gc.is_tracked(v) or isinstance(v, _OPAQUE) or (
-                type(v).__module__.startswith("tracejit.") and not isinstance(v, Run)):
+                type(v).__module__.startswith("tracejit.") and not isinstance(v, (Run, Choice))):
             continue
         seen.add(id(v))
         pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]

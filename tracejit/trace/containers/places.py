@@ -16,14 +16,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tracejit.trace.containers.runs import Stored
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.equations import emit
 from tracejit.trace.values.tracer import SymInt, Tracer
 
-__all__ = ["UNSET", "AttributePlace", "HiddenPlace", "ItemPlace", "MaybeUnset", "NamePlace",
-           "Poison", "SharedName", "are_equal_constants", "children", "is_number", "map_content",
-           "name_places", "present", "rebuild", "same_node", "same_structure",
-           "shows_of_class"]
+__all__ = ["ABSENT", "UNSET", "AttributePlace", "Choice", "HiddenPlace", "ItemPlace",
+           "MaybeUnset", "NamePlace", "Poison", "SharedName", "are_equal_constants", "children",
+           "is_number", "map_content", "name_places", "present", "rebuild", "same_node",
+           "same_structure", "shows_of_class"]
 
 
 class _Unset:
@@ -69,6 +70,65 @@ class Poison:
     def read(self, *_: Any) -> Any:
         """Refuse."""
         raise refuse(f"{self.name!r} {self.why} at {self.where}", self.remedy)
+
+
+class _NotChosen:
+    """What stands for the numbers of a thing that is not chosen."""
+
+    def __repr__(self) -> str:
+        return "<absent>"
+
+
+ABSENT = _NotChosen()
+
+
+def _refuses(name: str) -> Any:
+    def method(self: Choice, *_: object, **__: object) -> Any:
+        ABOVE.refuse_choice(self)
+
+    method.__name__ = name
+    return method
+
+
+class Choice:
+    """A thing of which data decides which of several it is (`choices.py`).
+
+    tag     -- the number of the one that it is
+    options -- the things, of which those that it is not have any numbers
+    """
+
+    is_leaf: ClassVar[bool] = True
+    tag: Any
+    options: tuple[Any, ...]
+    name: str
+    where: str
+
+    __slots__ = ("guess", "name", "options", "tag", "where")
+
+    def __init__(self, tag: object, options: tuple[object, ...], name: str, where: str) -> None:
+        self.tag, self.options, self.name, self.where = tag, options, name, where
+        current().chooses = True
+        self.guess: Any = None
+        """The guess of a loop that it has the things of, in order."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        ABOVE.refuse_choice(self)
+        return False
+
+    def __repr__(self) -> str:
+        return f"<{' or '.join(map(repr, self.options))}>"
+
+
+for _name in ("__bool__", "__len__", "__iter__", "__index__", "__float__", "__int__",
+              "__complex__", "__array__", "__call__", "__getitem__", "__setitem__", "__contains__",
+              "__lt__", "__le__", "__gt__", "__ge__", "__neg__", "__abs__", "__getattr__",
+              "__format__", "__str__", *(f"__{r}{op}__" for r in ("", "r") for op in (
+                  "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"))):
+    setattr(Choice, _name, _refuses(_name))
 
 
 def present(content: Any, *why: Any) -> Any:
@@ -260,6 +320,8 @@ def children(x: object) -> Iterator[Any] | None:
         return iter(x.values())
     if isinstance(x, MaybeUnset):
         return iter((x.content, x.is_set))
+    if isinstance(x, Choice):
+        return iter((x.tag, *x.options))
     if isinstance(x, Stored):
         return iter((x.data,))
     return None
@@ -272,6 +334,8 @@ def rebuild(x: Any, items: list[Any]) -> Any:
             zip(x, items, strict=True))
     if isinstance(x, MaybeUnset):
         return MaybeUnset(items[0], items[1], x.name)
+    if isinstance(x, Choice):
+        return Choice(items[0], tuple(items[1:]), x.name, x.where)
     if isinstance(x, Stored):
         return x.like(items[0], shared=x.shared)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -294,6 +358,8 @@ def same_node(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, Stored):
         return a.is_like(b)
+    if isinstance(a, Choice):
+        return len(a.options) == len(b.options)
     return isinstance(a, MaybeUnset) or len(a) == len(b)
 
 

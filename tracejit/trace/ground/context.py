@@ -202,6 +202,8 @@ class Frame:
     """The number of the iteration, if it is a loop."""
     indexed: list[Any] = field(default_factory=list)
     """The lists that are indexed by a number of such a loop, in case they get longer in it."""
+    tags: dict[Value, frozenset[int]] = field(default_factory=dict)
+    """What is known in it of the tags of choices (`choices.py`)."""
     swallowed: Exception | None = None
     """The error of a branch that failed on the present guess of a loop's state and was skipped."""
 
@@ -292,6 +294,12 @@ class Trace:
         """The functions that are not captured and run just now, with their operands."""
         self.asked: list[tuple[int, Refusal]] = []
         """What code of libraries was refused, and in how many such calls: it may have caught it."""
+        self.chooses = False
+        """Whether there is a choice (`choices.py`) anywhere."""
+        self.meanings: dict[Value, list[tuple[Any, ...]]] = {}
+        """What traced truths say of the tags of choices."""
+        self.tags: dict[Value, frozenset[int]] = {}
+        """What is known of tags outside of all regions."""
         self.watchers: list[Any] = []
         """The tapes that record in this capture."""
         self.refused: Exception | None = None

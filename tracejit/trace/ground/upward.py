@@ -39,6 +39,7 @@ class Above:
     count_names: Callable[..., int]
     cast: Callable[..., Any]
     require: Callable[..., None]
+    refuse_choice: Callable[..., Any]
 
 
 ABOVE = Above()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
+from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.places import HiddenPlace, NamePlace, name_places, present
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
@@ -58,7 +59,7 @@ class DecisionHooks:
             return lambda: result.set(branch())
 
         trace_if(test, [run(then), run(other)], [result, *_bound_by(then, other)])
-        return present(result.get())
+        return present(narrowed(result.get()))
 
     def and_(self, first: object, *rest: Callable[[], object]) -> Any:
         """Evaluate `first and ...`."""

@@ -11,7 +11,15 @@ from types import FunctionType
 from typing import Any
 
 from tracejit.errors import RAISABLE
-from tracejit.trace.containers.places import UNSET, MaybeUnset, SharedName, name_places, present
+from tracejit.trace.containers.choices import first_choice, learn, narrowed, replaced, the_one
+from tracejit.trace.containers.places import (
+    UNSET,
+    Choice,
+    MaybeUnset,
+    SharedName,
+    name_places,
+    present,
+)
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import BINARY
@@ -34,10 +42,10 @@ from tracejit.trace.python.objects import (
     read_attribute,
     set_attribute,
     set_item,
-    truth,
     unary,
 )
 from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
 from tracejit.trace.state.changes import (
     known_container,
     note_made,
@@ -117,7 +125,7 @@ class Hooks(LoopHooks):
 
     def read(self, content: Any) -> Any:
         """Read a local name that may be unset, depending on data."""
-        return present(content)
+        return narrowed(present(content))
 
     def owns(self, names: FunctionType) -> None:
         """Note the names of a function that functions in it bind by `nonlocal`."""
@@ -138,13 +146,15 @@ class Hooks(LoopHooks):
 
     def getattr(self, owner: object, name: str) -> Any:
         """Read an attribute."""
+        if isinstance(owner, Choice):
+            return with_plain(owner, lambda x: self.getattr(x, name))
         if not isinstance(owner, TracedOperand):
-            return read_attribute(owner, name)
+            return narrowed(read_attribute(owner, name))
         return attribute_of_traced(owner, name)
 
     def setattr(self, content: object, owner: object, name: str) -> None:
         """Set an attribute; what it is set to was evaluated first."""
-        set_attribute(owner, name, content)
+        with_plain(owner, lambda x: set_attribute(x, name, narrowed(content)))
 
     def delattr(self, owner: object, name: str) -> None:
         """Delete an attribute."""
@@ -152,11 +162,24 @@ class Hooks(LoopHooks):
 
     def getitem(self, container: object, key: object) -> Any:
         """Read an item."""
-        return get_item(container, key)
+        if isinstance(container, Choice):
+            return with_plain(container, lambda x: self.getitem(x, key))
+        if (found := first_choice(key)) is not None:
+            refuse_new_axes(container, found)
+            return with_plain(found, lambda x: self.getitem(container, replaced(key, found, x)))
+        return narrowed(get_item(container, key))
 
     def setitem(self, content: object, container: object, key: object) -> None:
         """Set an item; what it is set to was evaluated first."""
-        set_item(container, key, content)
+        if isinstance(container, Choice):
+            with_plain(container, lambda x: self.setitem(content, x, key))
+        elif (found := first_choice(key)) is not None:
+            refuse_new_axes(container, found)
+            with_plain(found, lambda x: self.setitem(content, container, replaced(key, found, x)))
+        elif isinstance(container, Tracer) and isinstance(content, Choice):
+            with_plain(content, lambda x: self.setitem(x, container, key))
+        else:
+            set_item(container, key, narrowed(content))
 
     def delitem(self, container: object, key: object) -> None:
         """Delete an item."""
@@ -179,6 +202,8 @@ class Hooks(LoopHooks):
 
     def unpack(self, value: Any, count: int | None) -> Any:
         """Return what an assignment to several names unpacks."""
+        if isinstance(value, Choice):
+            return with_plain(value, lambda x: tuple(self.unpack(x, count)))
         if has_runs(value) and count is not None:
             return unpacked(value, count)
         if has_runs(value):
@@ -200,15 +225,25 @@ class Hooks(LoopHooks):
 
     def augment(self, op: str, target: object, value: object) -> Any:
         """Return what `target op= value` binds target to."""
+        for found in (target, value):
+            if isinstance(found, Choice):
+                return self._augment_of_each(op, target, value, found)
         return inplace(op, target, value)
+
+    def _augment_of_each(self, op: str, target: object, value: object, choice: Choice) -> Any:
+        return with_plain(choice, lambda x: self.augment(
+            op, x if target is choice else target, x if value is choice else value))
 
     def item(self, container: object, key: object) -> tuple[Any, Any, Any]:
         """Read the item that is about to be augmented, before the value is evaluated."""
-        return container, key, get_item(container, key)
+        return container, key, self.getitem(container, key)
 
     def augment_item(self, op: str, item: tuple[object, object, object], value: object) -> None:
         """Carry out `container[key] op= value`."""
         container, key, old = item
+        if isinstance(value, Choice):
+            with_plain(value, lambda x: self.augment_item(op, item, x))
+            return
         if isinstance(container, Tracer):
             if isinstance(old, Tracer):
                 new = apply_ufunc(BINARY[op].ufunc, old, value)
@@ -220,7 +255,7 @@ class Hooks(LoopHooks):
                 require_same_kind(BINARY[op].ufunc, selected.data, container)
                 container[key] = selected
             return
-        set_item(container, key, inplace(op, old, value))
+        self.setitem(self.augment(op, old, value), container, key)
 
     def attribute(self, owner: object, name: str) -> tuple[Any, str, Any]:
         """Read the attribute that is about to be augmented, before the value is evaluated."""
@@ -229,24 +264,34 @@ class Hooks(LoopHooks):
     def augment_attr(self, op: str, attribute: tuple[object, str, object], value: object) -> None:
         """Carry out `owner.name op= value`."""
         owner, name, old = attribute
-        set_attribute(owner, name, inplace(op, old, value))
+        self.setattr(self.augment(op, old, value), owner, name)
 
     # --- operators ------------------------------------------------------------------------------
 
     def binary(self, op: str, a: object, b: object) -> Any:
         """Return `a op b`."""
+        for found in (a, b):
+            if isinstance(found, Choice):
+                return self._binary_of_each(op, a, b, found)
         if op == "Mod" and isinstance(a, str):
             return write(binary, op, a, b)
         return binary(op, a, b)
 
+    def _binary_of_each(self, op: str, a: object, b: object, choice: Choice) -> Any:
+        return with_plain(choice, lambda x: self.binary(
+            op, x if a is choice else a, x if b is choice else b))
+
     def unary(self, op: str, x: object) -> Any:
         """Return `op x`."""
+        if isinstance(x, Choice):
+            return with_plain(x, lambda y: self.unary(op, y))
         return unary(op, x)
 
     # --- text -----------------------------------------------------------------------------------
 
     def formatted(self, value: object, conversion: int, spec: str) -> str:
         """Return a field of an f-string."""
+        value = the_one(value)
         read_unseen(value)
         read_deeply(value)
         return formatted(value, conversion, spec)
@@ -273,14 +318,13 @@ class Hooks(LoopHooks):
             return None
         if isinstance(content, MaybeUnset):
             if always or content.content is None:  # without a return, None is returned
-                return content.content
-            raise refuse("whether this function returns a value depends on data",
-                         "Return a value at its end too")
-        return present(content)
+                return narrowed(content.content)
+            return self.choose(content.is_set, lambda: content.content, lambda: None)
+        return narrowed(present(content))
 
     def assert_(self, test: Any, message: Callable[[], object] | None) -> None:
         """Carry out an `assert`, at run time if it depends on data."""
-        test = truth(test)
+        test = self.tested(test)
         if isinstance(test, bool):
             if not test:
                 raise AssertionError(*([message()] if message is not None else []))
@@ -288,6 +332,8 @@ class Hooks(LoopHooks):
         with _message() as shown:
             text = "" if message is None else str(message())
         _emit_check(test.value, AssertionError, text, shown)
+        frames = current().frames
+        learn(test.value, True, frames[-1].tags if frames else current().tags)
 
     def raise_(self, make: Callable[[], Any], *cause: Any) -> None:
         """Raise, at run time if whether it comes to that depends on data."""
@@ -335,6 +381,7 @@ class Hooks(LoopHooks):
 
         names -- the attributes that its patterns read, if they read more than the thing itself
         """
+        subject = the_one(subject)
         if holds_runs(subject):
             give_up(subject, "`match` on a list")
         if isinstance(subject, TracedOperand):

@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from tracejit.errors import Refusal
-from tracejit.trace.containers.places import HiddenPlace, NamePlace, name_places
+from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
 from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
@@ -21,6 +21,7 @@ from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.objects import iterate, truth
 from tracejit.trace.regions import loops
 from tracejit.trace.regions.branches import BranchRaised, trace_if
+from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.values.again import repeatable
 from tracejit.trace.values.tracer import Tracer, of_dim
@@ -184,6 +185,8 @@ class LoopHooks(DecisionHooks):
             with iterable.being_walked():
                 self.for_(items, body, changes, stop)
             return
+        if isinstance(iterable, Choice):
+            iterable = told_from_none(iterable, TypeError("'NoneType' object is not iterable"))
         if has_runs(iterable) and len(iterable) > 1:
             with _walking(iterable):
                 self._for_parts(list(iterable), body, changes, stop)
@@ -315,6 +318,8 @@ class LoopHooks(DecisionHooks):
         """Evaluate `[element(a) for a in iterable if test(a)]`."""
         if isinstance(iterable, StandIn):
             iterable = items_in(iterable)
+        if isinstance(iterable, Choice):
+            iterable = told_from_none(iterable, TypeError("'NoneType' object is not iterable"))
         if test is not None:
             return self._filtered(iterable, element, test)
         if has_runs(iterable) and len(iterable) > 1:

@@ -20,6 +20,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.trace.containers.choices import first_choice, narrowed, replaced
+from tracejit.trace.containers.places import Choice
 from tracejit.trace.containers.runs import (
     Run,
     as_array_operand,
@@ -58,6 +60,7 @@ from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.each_kind import require_one_type
 from tracejit.trace.python.keyed import KEYED, DataDict, DataSet
 from tracejit.trace.python.library import LIBRARY
+from tracejit.trace.regions.choosing import for_each, told_of, with_plain
 from tracejit.trace.state.changes import (
     CONTAINERS,
     before_change,
@@ -104,6 +107,14 @@ _ARRAYS = frozenset((np.where, np.select, np.piecewise, np.tensordot, np.cov, np
 def call_function(fn: Callable[..., object], args: tuple[object, ...],
                   kwargs: dict[str, Any]) -> Any:
     """Call a function from captured code."""
+    if isinstance(fn, Choice):
+        return with_plain(fn, lambda f: call_function(f, args, kwargs))
+    if current().chooses and (found := first_choice([*args, *kwargs.values()])) is not None:
+        plain = narrowed(found)
+        if isinstance(plain, Choice) and not hands_on(fn):
+            return _call_for_each(found, fn, args, kwargs)
+        if plain is not found:
+            return call_function(fn, *_with_plain(found, plain, args, kwargs))
     asked = current().captured.asked(fn, args, kwargs)
     if asked is not NotImplemented:
         return asked
@@ -243,6 +254,42 @@ def _with_items(fn: Callable[..., object], args: tuple[object, ...],
 
 
 _SETTINGS = frozenset((np.seterr, warnings.simplefilter, warnings.filterwarnings))
+
+
+def _with_plain(choice: Choice, plain: object, args: tuple[object, ...],
+                kwargs: dict[str, object]) -> tuple[tuple[object, ...], dict[str, Any]]:
+    return (tuple([replaced(x, choice, plain) for x in args]),
+            {name: replaced(x, choice, plain) for name, x in kwargs.items()})
+
+
+def _call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object, ...],
+                   kwargs: dict[str, object]) -> Any:
+    """Call a function that is not handed choices: with each of the things that one may be."""
+    asks = any(fn is f for f in (isinstance, bool, callable, hasattr, issubclass))
+    return (told_of if asks else for_each)(
+        choice, lambda x: call_function(fn, *_with_plain(choice, x, args, kwargs)))
+
+
+_STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
+
+
+def hands_on(fn: object) -> bool:
+    """Return whether a call hands what may be one of several things on to captured code."""
+    if isinstance(fn, MethodType):
+        return hands_on(fn.__func__)
+    if isinstance(fn, functools.partial):
+        return hands_on(fn.func)
+    if isinstance(fn, BuiltinFunctionType):
+        return isinstance(getattr(fn, "__self__", None), (list, dict, deque)) and (
+            fn.__name__ in _STORES)
+    if isinstance(fn, FunctionType):
+        capture = FUNCTIONS.get(fn) or foreign_capture(fn)
+        return capture is None and captured_function(fn) is not None
+    if isinstance(fn, type):
+        init = fn.__init__  # type: ignore[misc]
+        return isinstance(init, FunctionType) and not _is_librarys(init)
+    call = type(fn).__call__ if callable(fn) else None
+    return isinstance(call, FunctionType) and not _is_librarys(call)
 
 
 def _is_known_by_identity(fn: Any) -> bool:

@@ -19,11 +19,20 @@ import numpy as np
 
 from tracejit.errors import MissingAttribute, Restart, TracejitError
 from tracejit.exact import is_unchanging
+from tracejit.ir.dims import dim_values
+from tracejit.trace.containers.choices import (
+    MANY_OPTIONS,
+    can_be_chosen,
+    narrowed,
+    note_negated,
+)
 from tracejit.trace.containers.places import (
     UNSET,
+    Choice,
     HiddenPlace,
     MaybeUnset,
     Poison,
+    is_number,
     present,
 )
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
@@ -34,7 +43,8 @@ from tracejit.trace.ground.dispatch import INDEXED, SETTERS
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.operators import BINARY, COMPARISONS, UNARY
 from tracejit.trace.ground.restarts import Unroll
-from tracejit.trace.ground.upward import above
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.python import list_functions, list_items, list_making
@@ -47,6 +57,7 @@ from tracejit.trace.python.calls import (
 )
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.regions.branches import BranchRaised, as_condition, trace_if
+from tracejit.trace.regions.choosing import told_from_none, told_of
 from tracejit.trace.state.changes import (
     CONTAINERS,
     advance,
@@ -63,7 +74,7 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.paths import class_entry, own_names
 from tracejit.trace.state.running import watched
-from tracejit.trace.values.equations import is_weak, lift, to_dim
+from tracejit.trace.values.equations import cast, is_weak, lift, to_dim
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
 __all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "binary", "compare",
@@ -225,6 +236,11 @@ def are_one_object(a: object, b: object) -> bool:
 
 def compare(op: str, a: object, b: Any) -> Any:
     """Return `a op b` of a comparison."""
+    a, b = narrowed(a), narrowed(b)
+    if isinstance(a, Choice):
+        return told_of(a, lambda x: compare(op, x, b))
+    if isinstance(b, Choice):
+        return told_of(b, lambda x: compare(op, a, x))
     if op in ("Is", "IsNot"):
         if a is not b:
             list_items.refuse_unknown_identity(a, b)
@@ -287,7 +303,11 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
 def negated(x: object) -> Any:
     """Return `not x`."""
     test = truth(x)
-    return not test if isinstance(test, bool) else tracer_of(np.logical_not(test).value, weak=True)
+    if isinstance(test, bool):
+        return not test
+    found = tracer_of(np.logical_not(test).value, weak=True)
+    note_negated(found, test)
+    return found
 
 
 def contains(container: Any, item: object) -> Any:
@@ -345,6 +365,8 @@ def any_of(items: Iterable[object]) -> Any:
 
 def truth(x: object) -> Any:
     """Return the truth of something as a Python bool, or as a traced bool."""
+    if isinstance(x, Choice):
+        return told_of(x, truth)
     if isinstance(x, (MaybeUnset, Poison)):
         return truth(present(x))
     note_use(x)
@@ -540,6 +562,8 @@ def get_item(container: Any, key: Any) -> Any:
         found = list_items.item_of_a_growing_list(container, key)
         if found is not None:
             return found
+    if _chooses_by_data(container, key):
+        return _chosen_item(container, key)
     note_use(container)
     if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
         raise refuse(f"a {type(container).__name__} is indexed by a traced value",
@@ -576,6 +600,33 @@ def get_item(container: Any, key: Any) -> Any:
         before_change(container, key)
         container[key] = content = _either(content, makes)
     return present(content, KeyError, repr(key))
+
+
+def _chooses_by_data(container: object, key: object) -> bool:
+    """Return whether data decides which of a few things is read, which are not all numbers."""
+    if not isinstance(container, (list, tuple)) or type(container) not in (list, tuple):
+        return False
+    if not 0 < len(container) <= MANY_OPTIONS:
+        return False
+    if not is_index(key) or not isinstance(key, (SymInt, Tracer)):
+        return False
+    if isinstance(key, SymInt):
+        trace = current()
+        counted = [f.index for f in trace.frames if f.kind == "loop" and f.counted]
+        if trace.is_known(key.dim) or any(v in counted for v in dim_values(key.dim)):
+            return False  # it becomes an int of Python
+    return not all(map(is_number, container)) and all(map(can_be_chosen, container))
+
+
+def _chosen_item(container: list[object] | tuple[object, ...], key: object) -> Choice:
+    """Return the item of a list or tuple of which data decides which one it is."""
+    n = len(container)
+    items = tuple([get_item(container, k) for k in range(n)])
+    tag: Any = cast(lift(key), np.dtype(np.int64))
+    ABOVE.require(np.logical_and(tag >= -n, tag < n), IndexError,
+                  f"{type(container).__name__} index out of range")
+    tag = np.where(tag < 0, tag + n, tag)
+    return Choice(tag, items, "", describe_line(find_site()))
 
 
 _QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
@@ -660,6 +711,8 @@ def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
     if isinstance(x, StandIn):
         return iterate(items_in(x))
+    if isinstance(x, Choice):
+        x = told_from_none(x, TypeError("'NoneType' object is not iterable"))
     if has_runs(x):
         return list_functions.items_of(x)
     note_use(x)

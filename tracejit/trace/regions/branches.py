@@ -15,6 +15,19 @@ from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval, LogType
+from tracejit.trace.containers.choices import (
+    MANY_OPTIONS,
+    can_be_chosen,
+    described,
+    known_tags,
+    learn,
+    matching,
+    narrowed,
+    note_composed,
+    options_of,
+    renumbered,
+    same_rank,
+)
 from tracejit.trace.containers.container_aliases import (
     Held,
     containers,
@@ -24,6 +37,7 @@ from tracejit.trace.containers.container_aliases import (
 )
 from tracejit.trace.containers.places import (
     UNSET,
+    Choice,
     MaybeUnset,
     Poison,
     are_equal_constants,
@@ -31,9 +45,10 @@ from tracejit.trace.containers.places import (
     is_number,
     name_places,
     rebuild,
+    same_node,
     same_structure,
 )
-from tracejit.trace.containers.runs import Run, place_in_code
+from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.restarts import Grows, Unroll
@@ -66,7 +81,7 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
+__all__ = ["ERRORS", "BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
 
 
 class BranchRaised(Exception):
@@ -106,6 +121,8 @@ class _Branch:
     held: dict[object, Held] = field(default_factory=dict)
     """The lists and dicts in the contents, with those that they may be."""
     outputs: list[Atom] = field(default_factory=list)
+    tags: dict[Value, frozenset[int]] = field(default_factory=dict)
+    """What is known of the tags of choices at its end."""
     items: list[Any] = field(default_factory=list)
     """The lists in `copies` that have their items in arrays because the branches differ there."""
 
@@ -176,7 +193,8 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
 def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
               lists: Any, by_data: bool, forms: dict[object, Form]) -> None:
     try:
-        traced = [_trace_branch(fn, names, lists, by_data, forms) for fn in branches]
+        traced = [_trace_branch(fn, names, lists, by_data, forms, condition, taken)
+                  for fn, taken in zip(branches, (True, False), strict=True)]
     except Refusal:
         fix_ints(condition, "a branch, which cannot be captured as one on data,")
         raise
@@ -246,25 +264,28 @@ def _require_forms(places: dict[object, Place], branches: Sequence[_Branch],
 
 
 def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
-                  by_data: bool, forms: dict[object, Form]) -> _Branch:
+                  by_data: bool, forms: dict[object, Form], condition: Tracer,
+                  taken: bool) -> _Branch:
     trace = current()
     before = [(p, p.get()) for p in names]
     raised = False
     try:
         with trace.region("if") as (frame, scope):
             lists.frame, frame.by_data = frame, by_data
+            learn(condition.value, taken, frame.tags)
             try:
                 fn()
             except BranchRaised:
                 raised = True
-            except _ERRORS as e:
+            except ERRORS as e:
                 raised = _swallow(e)
             found = {p.key: p for p in (
                 *(p for p, _ in frame.written.values()), *names)}
             items = {key: listed(found[key].get(), form, place_in_code())
                      for key, form in forms.items()
                      if key in found and not raised and type(found[key].get()) is list}
-            branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised)
+            branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised,
+                             tags=known_tags())
             for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
                 branch.note(p.key, p.get(), items.get(p.key))
     finally:
@@ -273,7 +294,7 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
     return branch
 
 
-_ERRORS = (NameError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+ERRORS = (NameError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 """What Python and NumPy raise about what names hold, as where an int array is multiplied by 0.5."""
 
 
@@ -296,6 +317,7 @@ class _Merger:
         self.condition = condition
         self.branches = branches
         self.results: tuple[Value, ...] = ()
+        self.name = ""
         self.chosen = {id(x) for b in branches for x in b.items}
         """The lists of which data decides which of two they are."""
         self.shapes: dict[int, tuple[Any, ...]] = {}
@@ -344,8 +366,8 @@ class _Merger:
         if isinstance(a, Poison) or isinstance(b, Poison):
             poison = a if isinstance(a, Poison) else b
             return lambda: poison
-        if not same_structure(a, b):
-            return self._poison(name, a, b)
+        self.name = name
+        a, b = (narrowed(x, branch.tags) for x, branch in zip((a, b), self.branches, strict=True))
         problems: list[tuple[Any, Any]] = []
         make = self._node(a, b, problems)
         return self._poison(name, *problems[0]) if problems else make
@@ -357,6 +379,8 @@ class _Merger:
         original = self._original(x)
         if original is not None and original is self._original(y) and not one_sided:
             return lambda: original
+        if self._differ(x, y):
+            return self._choice(x, y, problems)
         items = children(x)
         if isinstance(x, Rows) and isinstance(y, Rows) and same_rows(x.template, y.template):
             columns = [self._node(p, q, problems)
@@ -370,8 +394,58 @@ class _Merger:
             return lambda: x
         if is_number(x) and is_number(y):
             return self._number(x, y)
-        problems.append((x, y))
-        return lambda: None
+        return self._choice(x, y, problems)
+
+    @staticmethod
+    def _differ(x: object, y: object) -> bool:
+        """Return whether two contents are not of one structure at the top."""
+        if isinstance(x, Choice) or isinstance(y, Choice):
+            return True
+        if children(x) is None and children(y) is None:
+            return is_number(x) and is_number(y) and not same_rank(x, y)
+        if children(x) is None or children(y) is None or not same_node(x, y):
+            return True
+        return not isinstance(x, tuple) and not same_structure(x, y)
+
+    def _choice(self, x: object, y: object,
+                problems: list[tuple[object, object]]) -> Callable[[], Any]:
+        """Merge two contents of different kinds: data decides which of them it is."""
+        if not can_be_chosen(x) or not can_be_chosen(y):
+            problems.append((x, y))
+            return lambda: None
+        columns: list[list[Any]] = [[o, UNSET] for o in options_of(x)]
+        numbers = []
+        for o in options_of(y):
+            k = matching([c[0] if c[0] is not UNSET else c[1] for c in columns], o, _can_merge)
+            if k is None:
+                k = len(columns)
+                columns.append([UNSET, o])
+            columns[k][1] = o
+            numbers.append(k)
+        if len(columns) > MANY_OPTIONS:
+            problems.append((x, y))
+            return lambda: None
+        options = [self._one_sided(c, problems) for c in columns]
+        tags = [x.tag if isinstance(x, Choice) else np.int64(0),
+                self._inside(1, lambda: renumbered(y.tag, numbers)) if isinstance(y, Choice)
+                else np.int64(numbers[0])]
+        tag = self._number(*tags)
+        name, where = self.name, describe_line(find_site())
+        where = next((c.where for c in (x, y) if isinstance(c, Choice)), where)
+        return lambda: Choice(tag(), tuple([make() for make in options]), name, where)
+
+    def _one_sided(self, column: list[object],
+                   problems: list[tuple[object, object]]) -> Callable[[], Any]:
+        """Merge what one branch leaves, or both do: what the other yields never matters."""
+        a, b = column
+        missing = [x is UNSET for x in column]
+        before = [b.raised for b in self.branches]
+        for branch, gone in zip(self.branches, missing, strict=True):
+            branch.raised = branch.raised or gone
+        made = self._node(b if a is UNSET else a, a if b is UNSET else b, problems)
+        for branch, raised in zip(self.branches, before, strict=True):
+            branch.raised = raised
+        return made
 
     def _rebuilt(self, x: Any, items: list[Any]) -> Any:
         made = rebuild(x, items)
@@ -388,7 +462,7 @@ class _Merger:
         return [x for x in containers(content) if id(x) not in before]
 
     def _poison(self, name: str, a: object, b: object) -> Callable[[], Any]:
-        one, other = _describe(a), _describe(b)
+        one, other = described(a), described(b)
         what, remedy = f"{one} in one branch and {other} in the other", (
             "Give it the same kind of value in both branches")
         if one == other:
@@ -499,7 +573,7 @@ class _Merger:
              shapes: Sequence[tuple[Dim, ...]]) -> Callable[[], Any]:
         """Merge arrays of one rank and different sizes: the sizes are results too."""
         if len(shapes[0]) != len(shapes[1]):
-            return self._poison("an array", x, y)
+            return self._poison("an array", x, y)  # which are told apart before
         shape: list[Any] = []
         for d, e in zip(*shapes, strict=True):
             if d == e:
@@ -525,6 +599,8 @@ class _Merger:
         effects = any(e.op.effect or e.regions for b in blocks for e in b.eqns)
         if blocks[0].outputs or effects:
             self.results = emit("if_", [self.condition.value], {}, blocks)
+            for v, then, other in zip(self.results, *(b.outputs for b in blocks), strict=True):
+                note_composed(v, self.condition.value, then, other)
         for place, shape in self.shapes.items():
             v = self.results[place]
             v.aval = v.aval.with_shape(tuple(
@@ -570,11 +646,8 @@ def leaf_atom(x: object, dtype: np.dtype) -> Atom:
     return atom_of(x, dtype)
 
 
-def _describe(x: object) -> str:
-    if x is None:
-        return "None"
-    if isinstance(x, Tracer):
-        return f"an array of {len(x.dims)} axes" if x.dims else "a number"
-    if is_number(x):
-        return "a number"
-    return "a list" if isinstance(x, Run) else f"a {type(x).__name__}"
+def _can_merge(x: object, y: object) -> bool:
+    """Return whether two leaves are one thing, or numbers that have a merged value."""
+    if is_number(x) or is_number(y):
+        return same_rank(x, y)
+    return x is y or (are_equal_constants(x, y) and repr(x) == repr(y))

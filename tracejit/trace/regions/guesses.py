@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,20 @@ from tracejit.errors import Refusal
 from tracejit.ir.core import Span, Value
 from tracejit.ir.dims import Dim
 from tracejit.ir.types import Aval
+from tracejit.trace.containers.choices import (
+    MANY_OPTIONS,
+    can_be_chosen,
+    described,
+    matching,
+    narrowed,
+    options_of,
+    same_rank,
+    shaped,
+)
 from tracejit.trace.containers.places import (
+    ABSENT,
     UNSET,
+    Choice,
     MaybeUnset,
     are_equal_constants,
     children,
@@ -30,6 +43,7 @@ from tracejit.trace.containers.places import (
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll, Widens
+from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.views import At, IndexStep
 from tracejit.trace.lists.forms import Form, form_of, has_length_by_data, joint_form
 from tracejit.trace.lists.grown import size_value
@@ -57,10 +71,10 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import Tracer, scalar_of
 
-__all__ = ["CellGuess", "Fixed", "ListGuess", "Number", "ViewGuess", "as_left", "basic_part",
-           "better_guess", "blank", "content_of", "first_guess", "is_of_several_kinds",
-           "is_view_like", "leaves_of", "list_guess", "made_for", "numbers_of", "numeric_kinds",
-           "parts_of", "places_of_view", "yielded"]
+__all__ = ["CellGuess", "Fixed", "ListGuess", "Number", "ViewGuess", "as_guessed", "as_left",
+           "basic_part", "better_guess", "blank", "content_of", "first_guess", "has_choices",
+           "is_guessed", "is_of_several_kinds", "is_view_like", "leaves_of", "list_guess",
+           "made_for", "numbers_of", "numeric_kinds", "parts_of", "places_of_view", "yielded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +220,8 @@ def parts_of(guess: object, content: object) -> list[Any]:
     if isinstance(guess, MaybeUnset):
         content = content.content if isinstance(content, MaybeUnset) else content
         return parts_of(guess.content, content)
+    if isinstance(guess, Choice) and content is not UNSET and content is not guess:
+        content = as_guessed(guess, content, emits=False)
     parts = children(guess)
     if parts is None or content is UNSET:
         return [content] * len(leaves_of(guess))
@@ -228,16 +244,59 @@ def made_for(guess: object, content: object) -> list[Any]:
         return [content]
     if parts is None:
         return []
+    if isinstance(guess, Choice):
+        content = as_guessed(guess, content, emits=False)
     found = [content] if isinstance(content, (list, dict)) else []
     for g, x in zip(parts, children(content) or (), strict=True):
         found += made_for(g, x)
     return found
 
 
+def as_guessed(guess: object, content: object, emits: bool = True) -> Any:
+    """Return a content with choices where a guess has them."""
+    return shaped(guess, content, is_guessed, emits)
+
+
+def has_choices(guess: object) -> bool:
+    """Return whether a guess has a choice in it."""
+    if isinstance(guess, MaybeUnset):
+        return has_choices(guess.content)
+    return isinstance(guess, Choice) or (
+        isinstance(guess, tuple) and any(map(has_choices, guess)))
+
+
+def is_guessed(g: object, x: object) -> bool:
+    """Return whether a leaf is of the kind that a guess says, at the least as one of a choice."""
+    if isinstance(g, Fixed):
+        if is_number(g.content):
+            return same_rank(g.content, x)
+        return x is g.content or _are_one_function(g.content, x) or (
+            isinstance(x, Fixed) and _is_guessed_constant(g, x)) or (
+            are_equal_constants(x, g.content) and repr(x) == repr(g.content))
+    if isinstance(x, Number):
+        return isinstance(g, Number) and len(g.aval.shape) == len(x.aval.shape)
+    return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == len(dims_of(x))
+
+
+def _are_one_function(f: object, g: object) -> bool:
+    """Return whether two functions were made at one place, of the same names."""
+    return isinstance(f, FunctionType) and isinstance(g, FunctionType) and (
+        f.__code__ is g.__code__ and f.__defaults__ is g.__defaults__ is None
+        and f.__kwdefaults__ is g.__kwdefaults__ is None and not f.__dict__ and not g.__dict__
+        and len(f.__closure__ or ()) == len(g.__closure__ or ()) and all(
+            a is b for a, b in zip(f.__closure__ or (), g.__closure__ or (), strict=True)))
+
+
+def _is_guessed_constant(g: Fixed, x: Fixed) -> bool:
+    return g.content is x.content or are_equal_constants(x.content, g.content)
+
+
 def yielded(g: Any, x: Any) -> Any:
     """Return a leaf as a carried value of the guessed type; None if it is not carried."""
     if not isinstance(g, Number):
         return None
+    if x is ABSENT:
+        return blank(g)
     return atom_of(fit(settled(lift(x)), g.aval.shape), g.aval.dtype)
 
 
@@ -326,7 +385,18 @@ def better_guess(guess: object, place: Place, name: str) -> Any:
         place.set(end)
     if end is UNSET:
         raise _restructured(name)
-    return _better_tree(guess, end, name)
+    end = end if isinstance(end, MaybeUnset) else narrowed(end)
+    better = _better_tree(guess, end, name)
+    if has_choices(better):
+        place.set(_as_set(better, end))
+    return better
+
+
+def _as_set(guess: object, end: object) -> Any:
+    """Return what an iteration left with choices where a guess has them."""
+    if isinstance(guess, MaybeUnset) and isinstance(end, MaybeUnset):
+        return MaybeUnset(as_guessed(guess.content, narrowed(end.content)), end.is_set, end.name)
+    return as_guessed(guess, end)
 
 
 def _restructured(name: str) -> Unroll:
@@ -334,14 +404,45 @@ def _restructured(name: str) -> Unroll:
 
 
 def _better_tree(guess: Any, end: Any, name: str) -> Any:
+    if isinstance(guess, MaybeUnset) and isinstance(end, MaybeUnset):
+        end = MaybeUnset(narrowed(end.content), end.is_set, end.name)
+    if isinstance(guess, Choice) or isinstance(end, Choice):
+        return _better_choice(guess, end, name)
     parts, items = children(guess), children(end)
     if parts is None:
         return _better_leaf(guess, end, name)
     if items is None or not same_node(guess, end):
-        raise _restructured(name)
+        return _better_choice(guess, end, name)
     before = list(parts)
     better = [_better_tree(g, x, name) for g, x in zip(before, items, strict=True)]
     return guess if all(map(operator.is_, better, before)) else rebuild(guess, better)
+
+
+def _better_choice(guess: object, end: object, name: str) -> Any:
+    """Return the guess that data decides which of several things a place holds."""
+    options = list(options_of(guess))
+    before = list(options)
+    for o in options_of(end):
+        lengths = {len(g) for g in (*options, o) if isinstance(g, tuple)}
+        if not can_be_chosen(o) or len(lengths) > 2:
+            raise _restructured(name)  # a tuple that gets longer has no end
+        k = matching(options, o, is_guessed)
+        if k is None:
+            options.append(first_guess(o, True, whole=False))
+        else:
+            options[k] = _better_tree(options[k], o, name)
+    if len(options) > MANY_OPTIONS or any(
+            isinstance(g, (list, dict, ViewGuess)) or (isinstance(g, Fixed) and isinstance(
+                g.content, (list, dict, Tracer))) for g in options):
+        raise _restructured(name)
+    if len(options) == 1:
+        return guess if options[0] is guess else options[0]
+    if isinstance(guess, Choice) and len(before) == len(options) and all(
+            map(operator.is_, before, options)):
+        return guess
+    tag = guess.tag if isinstance(guess, Choice) else Number(Aval(np.dtype(np.int64)), False)
+    where = end.where if isinstance(end, Choice) else describe_line(find_site())
+    return Choice(tag, tuple(options), name, where)
 
 
 def _better_leaf(g: Any, x: Any, name: str) -> Any:
@@ -362,23 +463,22 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             return _joined(_number_guess(g.content), x, name)
         if is_number(x) and is_number(g.content):
             return _joined(_number_guess(g.content), x, name)
-        if are_equal_constants(x, g.content):
+        if are_equal_constants(x, g.content) or _are_one_function(g.content, x):
             return g
-        what = f"{name!r} is {_text(g.content)} before an iteration and {_text(x)} after it"
-        if g.content is None:
-            refusal = refuse(what, "Give it what it will be before the loop")
-            raise Widens(str(refusal), f"{name!r} is None before it")
-        raise Unroll(what)
-    return _joined(g, x, name)
-
-
-def _text(x: object) -> str:
-    return "None" if x is None else f"a {type(x).__name__}"
+        try:
+            return _better_choice(g, x, name)
+        except Unroll:
+            if g.content is not None:
+                raise
+            refusal = refuse(f"{name!r} is None before an iteration and {described(x)} after it",
+                             "Give it what it will be before the loop")
+            raise Widens(str(refusal), f"{name!r} is None before it") from None
+    return _joined(g, x, name) if is_number(x) else _better_choice(g, x, name)
 
 
 def _joined(g: Number, x: Any, name: str) -> Number:
     if not is_number(x):
-        raise Unroll(f"{name!r} is a number before an iteration and {_text(x)} after it")
+        raise _restructured(name)
     x = lift(x)
     kinds = numeric_kinds(x)
     x = settled(x)

@@ -19,6 +19,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import scalar
+from tracejit.trace.containers.choices import matching, narrowed, options_of
 from tracejit.trace.containers.container_aliases import (
     Turns,
     containers,
@@ -27,6 +28,7 @@ from tracejit.trace.containers.container_aliases import (
 )
 from tracejit.trace.containers.places import (
     UNSET,
+    Choice,
     HiddenPlace,
     ItemPlace,
     MaybeUnset,
@@ -58,12 +60,15 @@ from tracejit.trace.regions.guesses import (
     ListGuess,
     Number,
     ViewGuess,
+    as_guessed,
     as_left,
     basic_part,
     better_guess,
     blank,
     content_of,
     first_guess,
+    has_choices,
+    is_guessed,
     is_of_several_kinds,
     is_view_like,
     leaves_of,
@@ -124,6 +129,8 @@ def trace_loop(places: Sequence[NamePlace | HiddenPlace], rebound: Sequence[str]
     try:
         _settle(tracer, params)
     except Exception as e:
+        if isinstance(e, Refusal) and any(has_choices(c.guess) for c in tracer.carried):
+            raise Unroll(str(e), e) from None  # iterations one by one may know which it is
         if tracer.growing and not isinstance(e, Unroll):  # Python's own list may do
             raise Unroll(str(e), e if isinstance(e, Refusal) else None) from None
         raise
@@ -185,6 +192,8 @@ class _LoopTracer:
         self.demoted: set[tuple[_Carried, int]] = set()
         self.reverse = reverse
         self.growing: list[Growing] = []
+        self.left: dict[_Carried, Any] = {}
+        """What the last iteration leaves in places of which data decides what they hold."""
         self.by_data, self.lists = by_data, DataLists()
         self.where = place_in_code()
         trips = hi - lo
@@ -408,6 +417,7 @@ class _LoopTracer:
         name = getattr(c.place, "name", "this")
         try:
             if not isinstance(c.guess, ListGuess):
+                self.left[c] = narrowed(c.place.get())
                 return better_guess(c.guess, c.place, name)
         except (Unroll, Refusal):
             found = list_guess(c.place, c.start, c.guess, self.by_data)
@@ -527,14 +537,22 @@ class _LoopTracer:
             elif isinstance(c.guess, ViewGuess):
                 starts.extend(places_of_view(c.start))
             elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
-                content = c.guess.content if c.start is UNSET else c.start
                 unset = c.start is UNSET
+                content = c.guess.content if unset else as_guessed(c.guess.content, c.start)
                 map_content(lambda g, x, unset=unset: starts.append(
                     blank(g) if unset else yielded(g, x)), c.guess.content, content)
                 starts.append(atom_of(not unset))
             elif c.guess is not UNSET:
-                map_content(lambda g, x: starts.append(yielded(g, x)), c.guess, c.start)
+                map_content(lambda g, x: starts.append(yielded(g, x)), c.guess,
+                            _start(c.guess, c.start))
         return [s for s in starts if s is not None]
+
+
+def _start(guess: object, start: object) -> Any:
+    if isinstance(guess, MaybeUnset) and isinstance(start, MaybeUnset):
+        return MaybeUnset(as_guessed(guess.content, narrowed(start.content)), start.is_set,
+                          start.name)
+    return as_guessed(guess, narrowed(start)) if has_choices(guess) else start
 
 
 def _is_log(place: Place) -> bool:
@@ -601,6 +619,8 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
 def _left(tracer: _LoopTracer, c: _Carried, content: object) -> Any:
     """Return what a place holds after the loop: of an iteration's kind, if one surely ran."""
     leaves = leaves_of(c.guess)
+    if isinstance(c.guess, Choice) and isinstance(content, Choice):
+        return _left_choice(tracer, c, content)
     if isinstance(c.guess, MaybeUnset) or not any(map(is_of_several_kinds, leaves)):
         return content
     runs = None if tracer.condition is not None else current().decide(
@@ -611,6 +631,22 @@ def _left(tracer: _LoopTracer, c: _Carried, content: object) -> Any:
     found = iter([as_left(g, x, end) if is_of_several_kinds(g) else x for g, x, end in zip(
         leaves, parts_of(c.guess, content), parts_of(c.guess, last), strict=True)])
     return map_content(lambda _: next(found), c.guess)
+
+
+def _left_choice(tracer: _LoopTracer, c: _Carried, content: Choice) -> Any:
+    """Return what a place holds after the loop, of which an iteration may leave fewer things."""
+    ends, starts = ([matching(c.guess.options, o, is_guessed) for o in options_of(x)]
+                    for x in (tracer.left[c], narrowed(c.start)))
+    runs = None if tracer.condition is not None or len(ends) == len(content.options) else (
+        current().decide(tracer.lo - tracer.hi, "<", "whether a loop runs decides what a name "
+                         "holds"))
+    if runs is None:
+        return content
+    ends = ends if runs else starts
+    frames = current().frames
+    tags = frames[-1].tags if frames else current().tags
+    tags[content.tag.value] = frozenset(k for k in ends if k is not None)
+    return narrowed(content)
 
 
 def _finished_list(guess: ListGuess, values: Iterator[Value]) -> list[Any]:

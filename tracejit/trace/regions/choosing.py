@@ -1,0 +1,136 @@
+"""What captured code does with choices: a branch for each thing that one may be.
+
+An operation that raises an error for one of the things raises it in the run, where it comes to
+that: `hit[0]` is a `TypeError` where `hit` is None, and goes on where it is a tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import RAISABLE, TracejitError
+from tracejit.trace.containers.choices import is_one_of, learn, narrowed, possible, the_one
+from tracejit.trace.containers.places import Choice, HiddenPlace, present
+from tracejit.trace.ground.context import current
+from tracejit.trace.regions.branches import ERRORS, BranchRaised, trace_if
+from tracejit.trace.values.equations import atom_of, emit
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]
+
+OURS = "Choice"
+
+
+def for_each(choice: Choice, fn: Callable[[object], object]) -> Any:
+    """Return what a function gives of what a choice is."""
+    told = _error_of_none(choice, fn)
+    if told is not None:
+        _require_one_of(choice, *told)
+    left = possible(choice)
+    if len(left) == 1:
+        return fn(narrowed(choice.options[left[0]]))
+    result = HiddenPlace()
+    first, *_ = left
+
+    def take_first() -> None:
+        result.set(_attempt(fn, narrowed(choice.options[first])))
+
+    def take_other() -> None:
+        result.set(for_each_left(choice, fn))
+
+    trace_if(is_one_of(choice, [first]), [take_first, take_other], [result])
+    return present(narrowed(result.get()))
+
+
+def for_each_left(choice: Choice, fn: Callable[[object], object]) -> Any:
+    """Return the same in the branch of what is left."""
+    left = possible(choice)
+    if len(left) == 1:
+        return _attempt(fn, narrowed(choice.options[left[0]]))
+    return for_each(choice, fn)
+
+
+def told_of(choice: Choice, fn: Callable[[object], object]) -> Any:
+    """Return what a question gives of what a choice is: of truths, which things it is true of."""
+    answers = {}
+    with current().region("probe"):
+        for k in possible(choice):
+            try:
+                answers[k] = fn(narrowed(choice.options[k]))
+            except (*ERRORS, BranchRaised) as e:
+                if isinstance(e, TracejitError):
+                    raise
+                answers[k] = None
+    if all(isinstance(x, bool) for x in answers.values()):
+        return is_one_of(choice, [k for k, x in answers.items() if x])
+    return for_each(choice, fn)
+
+
+def with_plain(x: object, fn: Callable[[object], object]) -> Any:
+    """Return what a function gives of a content that may be a choice."""
+    x = narrowed(x)
+    return for_each(x, fn) if isinstance(x, Choice) else fn(x)
+
+
+def refuse_new_axes(container: object, key: Choice) -> None:
+    """Raise an error in the run where an array would be indexed by None, which adds an axis."""
+    left = possible(key)
+    some = [k for k in left if key.options[k] is not None]
+    if isinstance(container, (Tracer, np.ndarray)) and 0 < len(some) < len(left):
+        _require_one_of(key, some, TypeError("the index of an array is None, depending on data, "
+                                             "which would add an axis to it"))
+
+
+def told_from_none(choice: Choice, error: Exception) -> Any:
+    """Return what a choice is besides None, for which the run raises an error."""
+    left = possible(choice)
+    some = [k for k in left if choice.options[k] is not None]
+    if 0 < len(some) < len(left):
+        _require_one_of(choice, some, error)
+    return the_one(choice)
+
+
+def _require_one_of(choice: Choice, numbers: Sequence[int], error: Exception) -> None:
+    """Raise an error in the run where a choice is none of some of its things."""
+    holds = is_one_of(choice, numbers)
+    _require(holds, error)
+    frames = current().frames
+    learn(holds.value, True, frames[-1].tags if frames else current().tags)
+
+
+def _error_of_none(choice: Choice, fn: Callable[[object], object]
+                   ) -> tuple[list[int], Exception] | None:
+    """Return what a choice may be if it is not None, and the error of None, if it raises one."""
+    left = possible(choice)
+    none = [k for k in left if choice.options[k] is None]
+    if not none or len(none) == len(left):
+        return None
+    try:
+        with current().region("probe"):
+            fn(None)
+    except ERRORS as e:
+        if not isinstance(e, TracejitError) and type(e).__name__ in RAISABLE:
+            return [k for k in left if k not in none], e
+    except BranchRaised:
+        pass
+    return None
+
+
+def _attempt(fn: Callable[[object], object], x: object) -> Any:
+    """Return what a function gives in a branch, which an error of Python's ends."""
+    try:
+        return fn(x)
+    except ERRORS as e:
+        if isinstance(e, TracejitError) or OURS in str(e) or type(e).__name__ not in RAISABLE:
+            raise
+        _require(False, e)
+        raise BranchRaised from None
+
+
+def _require(holds: object, error: Exception) -> None:
+    """Raise an error in the run where something does not hold."""
+    text = str(error).replace("{", "{{").replace("}", "}}")
+    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text})
