@@ -30,13 +30,12 @@ from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import above
-from tracejit.trace.values.equations import dims_of
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["MANY_OPTIONS", "Tags", "can_be_chosen", "described", "first_choice", "is_one_of",
            "known_tags", "learn", "matching", "narrowed", "note_composed", "note_negated",
-           "options_of", "possible", "refuse_choice", "renumbered", "replaced", "same_rank",
-           "shaped", "the_one"]
+           "options_of", "possible", "rank_of", "refuse_choice", "renumbered", "replaced",
+           "same_rank", "shaped", "the_one"]
 
 Tags = Mapping[Value, frozenset[int]]
 """For the tags of which something is known: which numbers they may be."""
@@ -197,8 +196,8 @@ def described(x: object) -> str:
     """Return what messages call a thing that may be chosen."""
     if x is None:
         return "None"
-    if isinstance(x, Tracer) and x.dims:
-        return f"an array of {len(x.dims)} axes"
+    if isinstance(x, Tracer) and rank_of(x):
+        return f"an array of {rank_of(x)} axes"
     if is_number(x):
         return "a number"
     name = getattr(x, "__name__", None)
@@ -247,7 +246,17 @@ def _are_alike(o: object, x: object, same_leaf: Callable[[object, object], bool]
 
 def same_rank(o: object, x: object) -> bool:
     """Return whether two things are numbers, or arrays of as many axes."""
-    return is_number(o) and is_number(x) and len(dims_of(o)) == len(dims_of(x))
+    return is_number(o) and is_number(x) and rank_of(o) == rank_of(x)
+
+
+def rank_of(x: object) -> int:
+    """Return how many axes a number or array has, without an equation for it: of a view, say."""
+    if not isinstance(x, Tracer):
+        return int(np.ndim(x)) if isinstance(x, np.ndarray) else 0
+    if not x.steps:
+        return x.cell.value.aval.ndim
+    with current().region("probe"):
+        return x.ndim
 
 
 def shaped(guess: object, x: object, same_leaf: Callable[[object, object], bool],

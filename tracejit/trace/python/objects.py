@@ -608,8 +608,9 @@ def _chooses_by_data(container: object, key: object) -> bool:
         return False
     if not 0 < len(container) <= MANY_OPTIONS:
         return False
-    if not is_index(key) or not isinstance(key, (SymInt, Tracer)):
-        return False
+    if not is_index(key) or not isinstance(key, (SymInt, Tracer)) or any(
+            len(levels) > 1 for levels in current().recursions.values()):
+        return False  # a recursion would have as many things as its depth has paths
     if isinstance(key, SymInt):
         trace = current()
         counted = [f.index for f in trace.frames if f.kind == "loop" and f.counted]

@@ -25,6 +25,7 @@ from tracejit.trace.containers.choices import (
     matching,
     narrowed,
     options_of,
+    rank_of,
     same_rank,
     shaped,
 )
@@ -275,7 +276,7 @@ def is_guessed(g: object, x: object) -> bool:
             are_equal_constants(x, g.content) and repr(x) == repr(g.content))
     if isinstance(x, Number):
         return isinstance(g, Number) and len(g.aval.shape) == len(x.aval.shape)
-    return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == len(dims_of(x))
+    return isinstance(g, Number) and is_number(x) and len(g.aval.shape) == rank_of(x)
 
 
 def _are_one_function(f: object, g: object) -> bool:
