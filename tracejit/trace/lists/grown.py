@@ -97,9 +97,10 @@ def _hand_over(x: object) -> None:
 
 
 def freeze(cell: Cell) -> None:
-    """Refuse writes to an array from now on."""
-    if cell.constant is None:
-        cell.constant = _READ_ONLY
+    """Refuse writes from now on to an array, and to those of which data decides which it is."""
+    for c in (cell, *(ref() for ref in cell.sources)):
+        if c is not None and c.constant is None:
+            c.constant = _READ_ONLY
 
 
 def _plain(kinds: Kinds) -> Kinds:

@@ -371,6 +371,10 @@ class _LoopTracer:
 
     def _refuse_writes_to_items(self) -> None:
         """Refuse to write to arrays of names that may be in a list that gets longer."""
+        cells = {x.cell for p in self.stored_lists() for x in p.first
+                 if isinstance(x, Tracer) and x.is_array}
+        if any(isinstance(c.place, CellPlace) and c.place.cell in cells for c in self.carried):
+            raise Unroll("arrays of a list are written to in the loop that makes it longer")
         if not any(p.stored for p in self.stored_lists()):
             return
         for begun in (b for found in self.begun for b in found):

@@ -63,12 +63,13 @@ def apply(op: Op | str, *operands: object, **params: object) -> Tracer:
 # --- operands -----------------------------------------------------------------------------------
 
 
+_NUMBERS = (bool, int, float, complex)
+
+
 def lift(x: Any) -> Any:
     """Return an operand as a tracer, a symbolic int or a number; refuse what is none of them."""
-    if isinstance(x, (TracedOperand, bool, int, float, complex)):
-        return x
-    if isinstance(x, np.generic):
-        return x
+    if isinstance(x, (TracedOperand, *_NUMBERS, np.generic)):
+        return np.asarray(_plain_number(x))[()] if _is_of_class(x) else x
     if isinstance(x, np.ndarray):
         if x.dtype not in SUPPORTED:
             raise refuse(f"arrays of dtype {x.dtype} cannot be captured",
@@ -91,14 +92,27 @@ def dtype_of(x: object) -> np.dtype:
     """Return the dtype that an operand has on its own."""
     if isinstance(x, (Tracer, SymInt, np.generic, np.ndarray)):
         return x.dtype
-    return np.dtype(type(x))
+    return np.dtype(type(_plain_number(x)))
 
 
 def is_weak(x: object) -> bool:
     """Return whether an operand is a Python number, which does not promote NumPy dtypes."""
     if isinstance(x, Tracer):
         return x.weak
-    return isinstance(x, (SymInt, int, float, complex)) and not isinstance(x, np.generic)
+    return type(x) in _NUMBERS or isinstance(x, SymInt)
+
+
+def _is_of_class(x: object) -> bool:
+    """Return whether something is a number of a class of its own, as `enum.IntEnum` makes them.
+
+    NumPy promotes by such a number as by one of NumPy's; beside Python's numbers it is Python's.
+    """
+    return type(x) not in _NUMBERS and isinstance(x, _NUMBERS) and not isinstance(x, np.generic)
+
+
+def _plain_number(x: Any) -> Any:
+    """Return an operand; Python's number for one of a class of numbers."""
+    return next(t for t in _NUMBERS if isinstance(x, t))(x) if _is_of_class(x) else x
 
 
 _PYTHON_TYPES = {"i": int, "f": float, "c": complex}
@@ -383,6 +397,9 @@ COMPOSITES: dict[Any, Callable[..., Any]] = {}
 @above
 def apply_operator(ufunc: np.ufunc, *operands: Any) -> Any:
     """Return the result of a Python operator: as its ufunc, but Python numbers stay weak."""
+    if any(map(_is_of_class, operands)):
+        weak = all(is_weak(x) or _is_of_class(x) for x in operands)
+        operands = tuple(_plain_number(x) if weak else lift(x) for x in operands)
     if any(isinstance(x, (list, tuple)) for x in operands) and ufunc is np.add and not any(
             isinstance(x, Tracer) for x in operands):
         return NotImplemented
