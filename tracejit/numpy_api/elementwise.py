@@ -56,7 +56,7 @@ def _power(x: object, y: Any) -> Any:
         if integral and isinstance(y, (int, np.integer)) and y < 0:
             raise ValueError("Integers to negative integer powers are not allowed.")
         if y in _POWERS and not (integral and y in (0.5, -0.5)):
-            return _POWERS[y](x)
+            return _POWERS[complex(y).real](x)
     elif operand_dtype(x).kind in "iub" and operand_dtype(y).kind == "i":
         least = FUNCTIONS[np.all](lift(y) >= 0) if dims_of(y) else as_tracer(y >= 0)
         emit("check", [atom_of(least)], {"error": "ValueError", "message":
