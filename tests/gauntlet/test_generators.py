@@ -6,7 +6,10 @@ The oracle of each law is the function itself, called with a generator in the sa
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -761,3 +764,56 @@ def test_results_that_are_not_finite_are_told_without_drawing_again() -> None:
             tracejit.jit(lambda x, r: np.log(x) * r.random())(-1.0, rng)
         other.random()
         assert state(rng) == state(other)
+
+
+def test_what_calls_a_function_many_times_leaves_generators_or_refuses() -> None:
+    rng = np.random.default_rng(3)
+    before = state(rng)
+    report = tracejit.profile(tracejit.grad(metropolis, argnums=1), rng, 0.3, 0.5, 20)
+    assert "metropolis" in str(report)
+    assert state(rng) == before
+    before = state(RNG)
+    with pytest.raises(Refusal, match="draws from RNG"):
+        tracejit.profile(tracejit.jit(lambda x: x * RNG.random()), 0.3)
+    assert state(RNG) == before
+    with pytest.raises(TypeError, match="other numbers each time"):
+        tracejit.check_grads(wave, (X, rng))
+    tracejit.check_grads(lambda x: wave(x, np.random.default_rng(2)), (X,))
+
+
+def test_a_snapshot_has_no_generator_in_it(tmp_path: Any) -> None:
+    for fn in (lambda x: x * RNG.random(), seeded):
+        with pytest.raises(TypeError, match="Make it an argument"):
+            tracejit.jit(fn).trace(0.3).lower().compile().save(tmp_path / "one.tj")
+
+
+def test_programs_that_draw_are_found_in_the_store(tmp_path: Any) -> None:
+    module = tmp_path / "walks.py"
+    module.write_text(STORED)
+    environment = {**os.environ, "TRACEJIT_CACHE": "1", "TRACEJIT_CACHE_DIR": str(tmp_path / "c"),
+                   "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    found = [subprocess.run([sys.executable, "-c", "import walks; walks.main()"], text=True,
+                            env=environment, capture_output=True, check=True).stdout.split()
+             for _ in range(2)]
+    assert found == [["True", "True", "False"], ["True", "True", "True"]]
+
+
+STORED = """
+import numpy as np
+import tracejit
+
+
+@tracejit.jit
+def walk(x, rng):
+    s = x
+    while s < 5.0:
+        s = s + rng.exponential(x) * rng.normal() ** 2
+    return s
+
+
+def main():
+    rng, other = np.random.default_rng(5), np.random.default_rng(5)
+    print(walk(0.7, rng) == walk.__wrapped__(0.7, other))
+    print(rng.bit_generator.state == other.bit_generator.state)
+    print(all(program.is_stored for programs in walk._table.values() for program in programs))
+"""

@@ -25,6 +25,7 @@ from tracejit.artifacts.manifest import InterfaceReader, interface_text
 from tracejit.artifacts.places import Missing
 from tracejit.artifacts.request import spec_text, structure_of_text, structure_text
 from tracejit.errors import SnapshotError, TracejitError
+from tracejit.ir.draws import is_generator
 from tracejit.program.signals import keeping_signals
 from tracejit.program.specialisation import Specialisation, not_here
 from tracejit.store.digests import digest
@@ -79,6 +80,9 @@ def save_snapshot(compiled: Keepable, path: Path) -> Path:
 
 def _leaf_text(x: object) -> Any:
     """Return what an array or number is besides its bytes."""
+    if is_generator(x):
+        raise Unstorable("it draws from a Generator that is no argument, whose state is not the "
+                         "file's. Make it an argument")
     held = np.asarray(x)
     if held.dtype.kind not in "biufc":
         raise Unstorable(f"it reads an array of {held.dtype}")

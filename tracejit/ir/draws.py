@@ -70,16 +70,25 @@ def is_generator(x: object) -> bool:
 
 def address_of_generator(generator: Any) -> int:
     """Return the address of a generator's `bitgen_t`, which is there as long as the generator."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    address: int = get(generator.bit_generator.capsule, b"BitGenerator")
+    address: int = _pointer_of_capsule()(generator.bit_generator.capsule, b"BitGenerator")
     return address
+
+
+@functools.cache
+def _pointer_of_capsule() -> Any:
+    """Return a function of Python's that says what a capsule holds, for these arguments alone."""
+    made = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return made(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 @contextmanager
 def locked(generators: Iterable[Any]) -> Iterator[None]:
     """Let no other thread draw from generators, by the locks that NumPy's methods take."""
     locks = {id(g.bit_generator.lock): g.bit_generator.lock for g in generators}
+    if len(locks) == 1:
+        with next(iter(locks.values())):
+            yield
+        return
     with ExitStack() as held:
         for _, lock in sorted(locks.items()):  # in one order: no two threads wait for one another
             held.enter_context(lock)

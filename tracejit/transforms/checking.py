@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.draws import is_generator
 from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.ground.context import is_tracing
 from tracejit.trace.python.calls import call_function
@@ -52,6 +53,10 @@ def check_grads(f: Callable[..., object], args: tuple[object, ...], order: int =
         raise ValueError(f"eps must be positive, not {eps!r}")
     if not isinstance(args, tuple):
         raise TypeError(f"args is the tuple of the function's arguments, not {args!r}")
+    if any(map(is_generator, flatten(args)[0])):
+        raise TypeError("check_grads calls a function many times, and a Generator would give other "
+                        "numbers each time: check_grads(lambda x: f(x, np.random.default_rng(0)), "
+                        "(x,))")
     _check(f, args, order, chosen, atol, rtol, eps, "")
 
 

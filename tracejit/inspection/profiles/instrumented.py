@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,15 +13,18 @@ import numpy as np
 from tracejit.codegen.kernel import Kernel
 from tracejit.codegen.loop_expressions import call, integer
 from tracejit.codegen.loop_ir import Do, Node
+from tracejit.errors import Refusal
 from tracejit.inspection.profiles.instrument import Part, counted, split, timed, without_counts
 from tracejit.inspection.profiles.symbols import Symbols
 from tracejit.inspection.profiles.traffic import Traffic, count_traffic
 from tracejit.ir.core import Value
+from tracejit.ir.draws import is_generator
 from tracejit.program.request import Request
 from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Compiled, Lowered
 from tracejit.runtime.ticks import SLOTS, clear_ticks, lap_cost, prepare_ticks, read_ticks
+from tracejit.trace.state.paths import Holder
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["LEAST", "START", "Instrumented", "Stretch", "copied"]
@@ -33,10 +37,11 @@ START = 1
 
 
 def copied(args: object, kwargs: object) -> tuple[Any, Any]:
-    """Return the arguments of a call, arrays copied."""
+    """Return the arguments of a call, arrays and generators of random numbers copied."""
     leaves, structure = flatten((args, kwargs))
     result: tuple[Any, Any] = unflatten(
-        structure, [x.copy() if isinstance(x, np.ndarray) else x for x in leaves])
+        structure, [x.copy() if isinstance(x, np.ndarray) else
+                    copy.deepcopy(x) if is_generator(x) else x for x in leaves])
     return result
 
 
@@ -76,6 +81,7 @@ class Instrumented:
         self.function = function
         prepare_ticks()
         self.traced = function.trace(*args, **kwargs)
+        self._refuse_generators_from_outside()
         states = [path.read() for path, _ in self.traced.program.assigned]
         self.states = [(state, np.array(state._data)) for state in states]
         self.cost = lap_cost()
@@ -83,6 +89,15 @@ class Instrumented:
         """The slots of counters."""
         self._survey(args, kwargs)
         self._build(self._clocks)
+
+    def _refuse_generators_from_outside(self) -> None:
+        """Refuse to draw from what repeated calls would not leave as it is."""
+        program = self.traced.program
+        outer = next((s.path for s in program.sources if not isinstance(s, int)
+                      and is_generator(s.content) and not isinstance(s.path.root, Holder)), None)
+        if outer is not None:
+            raise Refusal(f"a profile runs {program.name} many times, and it draws from {outer}, "
+                          "which would not be left as it is. Make it an argument, which is copied")
 
     def restore(self) -> None:
         """Give the variables that a call assigns to the values that they had."""
@@ -168,6 +183,7 @@ class Instrumented:
         leaves = flatten((args, kwargs))[0]
         program = self.traced.program
         values = [leaves[s] if isinstance(s, int) else s.path.read() for s in program.sources]
+        values = [0 if is_generator(x) else x for x in values]  # nothing is drawn here
         plan = self.compiled.invocation.plan(values)
         assert plan is not None, "the arguments fit the program that was made for them"
         graph = self.lowered.kernel.graph

@@ -19,6 +19,7 @@ from tracejit.inspection.profiles.instrumented import LEAST, Instrumented, copie
 from tracejit.inspection.profiles.limits import machine_limits
 from tracejit.inspection.profiles.origins import Origins
 from tracejit.inspection.profiles.profile import Profile
+from tracejit.ir.draws import is_generator
 from tracejit.runtime.function import Function
 from tracejit.runtime.ticks import LOCK, clear_ticks, read_ticks
 from tracejit.tree import flatten
@@ -159,6 +160,8 @@ class _Call:
 
 
 def _equal(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    """Whether arrays have the same bits."""
+    """Whether arrays have the same bits, and nothing is drawn from generators."""
+    if any(map(is_generator, left)):
+        return False
     return all(a.tobytes() == b.tobytes() for a, b in zip(left, right, strict=True)
                if isinstance(a, np.ndarray))
