@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import INDEXED, captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
-from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim
+from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
 from tracejit.trace.values.tracer import of_dim
 
 __all__: list[str] = []
@@ -234,3 +234,54 @@ def matrix_power(a: Any, n: int) -> Any:
         n //= 2
         a = a @ a if n else a
     return eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a) if result is None else result.copy()
+
+
+@captures(np.vander)
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    """Return the powers of the elements of a vector, row by row."""
+    x = as_tracer(x)
+    if len(x.dims) != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    columns = x.dims[0] if N is None else to_dim(N)
+    x = cast(x, np.promote_types(x.dtype, int))
+    (n,) = x.dims
+    repeated = apply("broadcast_to", x[:, None], shape=(n, maximum(columns, 0)))
+    ones = apply("full", x.dtype.type(1), shape=(n, 1))
+    powers = np.cumprod(np.concatenate([ones, repeated], axis=1), axis=1)[:, :of_dim(columns)]
+    return powers.copy() if increasing else powers[:, ::-1].copy()
+
+
+# --- windows ------------------------------------------------------------------------------------
+
+
+_WINDOWS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.hanning: lambda n, m: 0.5 + 0.5 * np.cos(np.pi * n / m),
+    np.hamming: lambda n, m: 0.54 + 0.46 * np.cos(np.pi * n / m),
+    np.blackman: lambda n, m: (0.42 + 0.5 * np.cos(np.pi * n / m)
+                               + 0.08 * np.cos(2.0 * np.pi * n / m)),
+    np.bartlett: lambda n, m: np.where(n <= 0, 1 + n / m, 1 - n / m),
+}
+"""What windows are at -m, -m + 2 .. m, where m is how many intervals there are."""
+
+
+def _window(formula: Callable[[Any, Any], Any], M: object) -> Any:
+    """Return a window of M points, of which the case of one point is a program of its own."""
+    before = to_dim(M) - 1
+    why = "whether a window has more than one point"
+    if (lonely := current().decide(before, "<=", why)) is None:
+        raise refuse("a window as long as data says", "Use its formula")
+    if lonely:
+        return apply("full", np.float64(1.0), shape=(maximum(before + 1, 0),))
+    n = 2.0 * cast(iota(before + 1), np.float64) - of_dim(before)
+    return formula(n, of_dim(before))
+
+
+def _capture_window(function: Any, formula: Callable[[Any, Any], Any]) -> None:
+    @captures(function)
+    def window(M: object) -> Any:
+        """Return a window for spectra."""
+        return _window(formula, M)
+
+
+for _function, _formula in _WINDOWS.items():
+    _capture_window(_function, _formula)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.optable import OPS
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.ground.layouts import lay_out
 from tracejit.trace.python.ufunc_calls import require_shape, write_out
@@ -280,6 +280,26 @@ def allclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
              equal_nan: bool = False) -> Any:
     """Return whether two arrays agree within tolerances everywhere."""
     agree: Any = np.all(isclose(a, b, rtol, atol, equal_nan))
+    return tracer_of(agree.value, weak=True)
+
+
+@captures(np.array_equal)
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
+    """Return whether two arrays have one shape and the same elements."""
+    a1, a2 = as_tracer(a1), as_tracer(a2)
+    if len(a1.dims) != len(a2.dims):
+        return False
+    for a, b in zip(a1.dims, a2.dims, strict=True):
+        same = current().decide(a - b, "==", "whether two arrays have one size")
+        if same is None:
+            raise refuse("numpy.array_equal of arrays as long as data says",
+                         "Compare their lengths first, then np.all(a == b)")
+        if not same:
+            return False
+    equal = a1 == a2
+    if equal_nan:
+        equal = np.logical_or(equal, np.logical_and(a1 != a1, a2 != a2))
+    agree: Any = np.all(equal)
     return tracer_of(agree.value, weak=True)
 
 
