@@ -237,16 +237,16 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 @captures(np.vander)
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+def vander(x: object, N: object = None, increasing: bool = False) -> Any:
     """Return the powers of the elements of a vector, row by row."""
-    x = as_tracer(x)
-    if len(x.dims) != 1:
+    given = as_tracer(x)
+    if len(given.dims) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    columns = x.dims[0] if N is None else to_dim(N)
-    x = cast(x, np.promote_types(x.dtype, int))
-    (n,) = x.dims
-    repeated = apply("broadcast_to", x[:, None], shape=(n, maximum(columns, 0)))
-    ones = apply("full", x.dtype.type(1), shape=(n, 1))
+    (n,) = given.dims
+    columns = n if N is None else to_dim(N)
+    base: Any = cast(given, np.promote_types(given.dtype, int))
+    repeated = apply("broadcast_to", base[:, None], shape=(n, maximum(columns, 0)))
+    ones = apply("full", base.dtype.type(1), shape=(n, 1))
     powers = np.cumprod(np.concatenate([ones, repeated], axis=1), axis=1)[:, :of_dim(columns)]
     return powers.copy() if increasing else powers[:, ::-1].copy()
 
@@ -276,7 +276,7 @@ def _window(formula: Callable[[Any, Any], Any], M: object) -> Any:
     return formula(n, of_dim(before))
 
 
-def _capture_window(function: Any, formula: Callable[[Any, Any], Any]) -> None:
+def _capture_window(function: Callable[..., object], formula: Callable[[Any, Any], Any]) -> None:
     @captures(function)
     def window(M: object) -> Any:
         """Return a window for spectra."""
