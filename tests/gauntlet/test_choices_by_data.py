@@ -211,3 +211,174 @@ def test_compiled(name: str) -> None:
     f = _program(GENERATED[name], name + ", compiled")
     for x in POINTS:
         _compare(f, x, P)
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+
+def nearest_sphere(p: Any) -> Any:
+    hit = None
+    for k in range(p.shape[0]):
+        b = p[k] - 3.0
+        disc = b * b - (b * b + 0.01 - 0.49)
+        t = None
+        if disc > 0:
+            t = -b - np.sqrt(disc) * p[k]
+        if t is not None and (hit is None or t < hit[0]):
+            hit = (t, k)
+    if hit is None:
+        return 0.0 * p[0]
+    return hit[0] * (1.0 + hit[1])
+
+
+def nearest_neighbour(p: Any) -> Any:
+    best, found = None, None
+    for i in range(len(p)):
+        d = (p[i] - 0.4) ** 2
+        if best is None or d < best:
+            best, found = d, i
+    return best * p[found]
+
+
+def tree_lookup(p: Any) -> Any:
+    left, right = np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1])
+
+    def lookup(key: float) -> Any:
+        node = 0
+        while node >= 0:
+            if abs(p[node] - key) < 0.1:
+                return p[node] * 2.0
+            node = left[node] if key < p[node] else right[node]
+        return None
+
+    found = lookup(0.45)
+    return p[0] if found is None else found
+
+
+def event_location(p: Any) -> Any:
+    t, y, t_event = 0.0, p[0], None
+    while t < 5.0:
+        new = y + 0.1 * (p[1] - y)
+        if t_event is None and new > 0.5:
+            t_event = t + 0.1 * (0.5 - y) / (new - y)
+        t, y = t + 0.1, new
+    return y if t_event is None else t_event
+
+
+def unguarded_event(p: Any) -> Any:
+    t, y, t_event = 0.0, p[0], None
+    while t_event is None and t < 5.0:
+        new = y + 0.1 * (p[1] - y)
+        if new > 0.5:
+            t_event = t + 0.1 * (0.5 - y) / (new - y)
+        t, y = t + 0.1, new
+    return t_event + y
+
+
+def activation_by_data(p: Any) -> Any:
+    table = (np.tanh, np.exp, lambda z: z * z)
+    s = 0.0
+    for i in range(len(p)):
+        k = 0
+        if p[i] > 0.3:
+            k = 1
+        if p[i] > 0.6:
+            k = -1
+        s += table[k](p[i])
+    return s
+
+
+def piecewise_material(p: Any) -> Any:
+    total = 0.0
+    for i in range(len(p)):
+        material = SOFT if p[i] < 0.3 else HARD
+        total += material.stress(p[i]) * p[i]
+        if isinstance(material, Plastic):
+            total += material.limit
+    return total
+
+
+def machine_of_states(p: Any) -> Any:
+    mode, s = "idle", 0.0
+    for i in range(len(p)):
+        if mode == "idle":
+            s += p[i]
+            mode = "run" if s > 0.5 else mode
+        elif mode == "run":
+            s += p[i] ** 2
+            mode = "done" if s > 1.5 else mode
+    return s
+
+
+def differences(p: Any) -> Any:
+    last, s = None, 0.0
+    for i in range(len(p)):
+        if last is not None:
+            s += (p[i] - last) ** 2
+        last = p[i]
+    return s * last
+
+
+def best_array(p: Any) -> Any:
+    best, least = None, 1e9
+    for i in range(len(p)):
+        v = np.sin(p) * p[i]
+        if v.sum() < least:
+            least, best = v.sum(), v
+    return least if best is None else (best ** 2).sum()
+
+
+PROGRAMS = (nearest_sphere, nearest_neighbour, tree_lookup, event_location, unguarded_event,
+            activation_by_data, piecewise_material, machine_of_states, differences, best_array)
+ARRAYS = [np.array([0.31, 0.7, 0.1, 0.53, 0.62]), np.array([0.9, 0.2, 0.35, -0.4, 0.82]),
+          np.array([0.01, 0.03, 0.022, 0.0451, 0.051]), np.array([0.4, 1.2, -1.1])]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_programs_as_they_are(f: Program, compiled: bool) -> None:
+    g = tracejit.value_and_grad(f)
+    with tracejit.config(disable_jit=not compiled):
+        for p in ARRAYS:
+            expected = _outcome(f, p)
+            if isinstance(expected, Exception):
+                assert type(_outcome(g, p)) is type(expected)
+                continue
+            value, slope = g(p)
+            numeric = [(f(p + 1e-6 * e) - f(p - 1e-6 * e)) / 2e-6 for e in np.eye(len(p))]
+            assert value == pytest.approx(expected, rel=1e-12)
+            assert slope == pytest.approx(np.array(numeric), rel=1e-4, abs=1e-5)
+
+
+def test_what_is_returned_is_of_one_kind() -> None:
+    def f(x: Any) -> Any:
+        if x > 1.0:
+            return x
+        return None
+
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal) as caught:
+        tracejit.grad(f)(2.0)
+    assert "is a number or None, depending on data since " in str(caught.value)
+    assert "and is returned: what is returned must be of one kind" in str(caught.value)
+
+
+def test_an_array_is_not_indexed_by_none() -> None:
+    def f(p: Any) -> Any:
+        found = None
+        for i in range(len(p)):
+            if p[i] > 0.5:
+                found = i
+        return 2.0 * p[found]
+
+    with tracejit.config(disable_jit=True):
+        g = tracejit.value_and_grad(f)
+        assert g(ARRAYS[0])[0] == 2.0 * ARRAYS[0][4]
+        with pytest.raises(TypeError, match="the index of an array is None, depending on data"):
+            g(ARRAYS[2])
+
+
+@pytest.mark.parametrize("f", [piecewise_material, differences, nearest_sphere])
+def test_batches(f: Program) -> None:
+    with tracejit.config(disable_jit=True):
+        batch = np.array(ARRAYS[:3])
+        assert np.allclose(tracejit.vmap(f)(batch), [f(p) for p in batch], rtol=1e-12)
