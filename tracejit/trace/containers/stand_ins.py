@@ -42,9 +42,16 @@ class StandIn:
             raise self.refused(f"{name}()")
         raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
 
+    @property
+    def shown(self) -> list[Any]:
+        """Return the copies of its items that something goes through by and by."""
+        found: list[Any] = self.__dict__.setdefault("_shown", [])
+        return found
+
     def refuse_walked(self) -> None:
         """Refuse that it gets or loses items while a loop runs over it."""
-        if self.walked:
+        walked = current().walked
+        if self.walked or any(xs is w for xs in self.shown for w in walked):
             raise self.refused("a change, while a loop runs over it,")
 
     @contextmanager
@@ -61,6 +68,10 @@ class StandIn:
     def owner(self) -> StandIn:
         """Return the container that it is a view of, or is itself."""
         return self
+
+    def on_items(self) -> Any:
+        """Return the items, in the order of a loop over it."""
+        raise self.refused("the items")
 
     def empty(self) -> Any:
         """Return an empty one of what it stands for."""
@@ -82,6 +93,7 @@ class StandIn:
 
     __len__ = __iter__ = __contains__ = __bool__ = __getitem__ = __setitem__ = _by_python
     __delitem__ = __repr__ = __or__ = __and__ = __sub__ = __xor__ = __add__ = _by_python
+    __reduce_ex__ = _by_python
     __lt__ = __le__ = __gt__ = __ge__ = _by_python
 
 

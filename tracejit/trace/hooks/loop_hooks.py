@@ -317,7 +317,9 @@ class LoopHooks(DecisionHooks):
                 test: Callable[[object], object] | None = None) -> Any:
         """Evaluate `[element(a) for a in iterable if test(a)]`."""
         if isinstance(iterable, StandIn):
-            iterable = items_in(iterable)
+            items = items_in(iterable)
+            with iterable.being_walked():
+                return self.list_of(items, element, test)
         if isinstance(iterable, Choice):
             iterable = told_from_none(iterable, TypeError("'NoneType' object is not iterable"))
         if test is not None:

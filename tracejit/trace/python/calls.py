@@ -58,7 +58,7 @@ from tracejit.trace.lists.orders import (
 from tracejit.trace.python import list_items
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.each_kind import require_one_type
-from tracejit.trace.python.keyed import KEYED, DataDict, DataSet
+from tracejit.trace.python.keyed import KEYED, DataDeque, DataDict, DataSet
 from tracejit.trace.python.library import LIBRARY
 from tracejit.trace.regions.choosing import for_each, told_of, with_plain
 from tracejit.trace.state.changes import (
@@ -214,7 +214,7 @@ def by_data(x: object) -> Any:
     return made_keyed(x)
 
 
-def items_in(x: Any) -> Any:
+def items_in(x: StandIn) -> Any:
     """Return the items of what stands for a deque, set or dict, in the order of a loop over it."""
     if isinstance(x, DataSet):
         raise x.refused("the order of the items")
@@ -224,9 +224,11 @@ def items_in(x: Any) -> Any:
 _UNORDERED: tuple[Any, ...] = (sorted, min, max, any, all, set, frozenset)
 """The builtins that do not tell in which order a set has its items, which are ints."""
 _ORDERED: tuple[Any, ...] = (
-    list, tuple, sum, zip, enumerate, map, filter, reversed, deque, dict, np.array, np.asarray,
-    np.fromiter, iter, collections.Counter)
+    list, tuple, sum, zip, enumerate, map, reversed, deque, dict, np.array, np.asarray,
+    np.fromiter, collections.Counter)
 """The functions that go through the items of what they get."""
+_LAZY: tuple[Any, ...] = (zip, enumerate, map, reversed)
+"""Those of them that do so later, when the container may be another one."""
 _ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changing, is_walked)
 """The functions that know what stands for a deque, set or dict."""
 
@@ -234,8 +236,8 @@ _ASKED: tuple[Any, ...] = (len, bool, isinstance, type, getattr, setattr, changi
 def _with_items(fn: Callable[..., object], args: tuple[object, ...],
                 kwargs: dict[str, object]) -> tuple[object, ...]:
     """Return arguments with lists in place of the deques, sets and dicts that data fills."""
-    if any(fn is f for f in _ASKED) or isinstance(fn, (FunctionType, MethodType)) or (
-            fn is functools.partial):
+    known = _is_known_by_identity(fn)
+    if any(fn is f for f in _ASKED) or (known and fn in LIBRARY) or _is_users(fn):
         return args
     found = [x for x in (*args, *kwargs.values()) if isinstance(x, StandIn)]
     owner = getattr(fn, "__self__", None)
@@ -243,14 +245,22 @@ def _with_items(fn: Callable[..., object], args: tuple[object, ...],
         return args
     goes_through = any(fn is f for f in (*_UNORDERED, *_ORDERED)) or (
         isinstance(owner, list) and fn.__name__ == "extend")
-    if isinstance(fn, type) and _is_users(fn):
-        return args
+    is_lazy = any(fn is f for f in _LAZY)
     for x in found:
         if not goes_through or any(x is y for y in kwargs.values()) or (
                 isinstance(x, DataSet) and not any(fn is f for f in (*_UNORDERED, sum))) or ((
                     fn is dict or fn is collections.Counter) and isinstance(x, DataDict)):
             raise x.refused(f"{getattr(fn, '__name__', 'a function')}()")
-    return tuple(call_function(x.on_items, (), {}) if isinstance(x, StandIn) else x for x in args)
+    return tuple(_items_for(x, is_lazy) if isinstance(x, StandIn) else x for x in args)
+
+
+def _items_for(x: StandIn, is_lazy: bool) -> Any:
+    """Return the items as an argument; what reads them later is known to the container."""
+    items = call_function(x.on_items, (), {})
+    if is_lazy and isinstance(x, DataDeque):
+        indexable(items)
+        x.shown.append(items)
+    return items
 
 
 _SETTINGS = frozenset((np.seterr, warnings.simplefilter, warnings.filterwarnings))

@@ -168,10 +168,12 @@ class _Keyed(StandIn):
         """Return which key it is; their number, if it is none."""
         key = as_key(key)
         indexable(self._names)
-        n, k = len(self._names), 0
-        while k < n and self._names[k] != key:
-            k = k + 1
-        return k
+        place = len(self._names)
+        for k in range(len(self._names)):
+            if self._names[k] == key:
+                place = k
+                break
+        return place
 
     def on__contains__(self, key: object) -> Any:
         return self.on_place(key) < len(self._names)
