@@ -8,7 +8,6 @@ between steps to either side, and such kinks have no derivative to compare with.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import linecache
 import random
@@ -149,6 +148,8 @@ class Program:
         self.is_edited = False
         self.together = False
         """Whether derivatives are by memory under all its names, though a call writes nothing."""
+        self.writing: dict[int, bool] = {}
+        """Whether calls write to x or y, by their sizes."""
         self.changes: list[str] = []
         self.names: dict[str, Any] = {"np": np, "__name__": "program"}
         self.twins: dict[Any, dict[str, Any]] = {}
@@ -282,14 +283,18 @@ class Program:
         """Return arguments one at a time of which can be changed."""
         if "broadcast" in self.layouts:
             args[0] = args[0].copy()  # y keeps its layout
-        elif self.overlap and not (self._writes or self.together):
+        elif self.overlap and not (self.together or self._writes(args[-1])):
             args[:2] = args[0].copy(), args[1].copy()
         return args
 
-    @functools.cached_property
-    def _writes(self) -> bool:
-        """Whether a call writes to x or y."""
-        args = self.fresh(arguments(4))
+    def _writes(self, n: int) -> bool:
+        """Return whether a call of size n writes to x or y."""
+        if n not in self.writing:
+            self.writing[n] = self._is_stopped(n)
+        return self.writing[n]
+
+    def _is_stopped(self, n: int) -> bool:
+        args = self.fresh(arguments(n))
         for x in args[:2]:
             x.flags.writeable = False
         try:
@@ -374,6 +379,7 @@ class Program:
                     raise Mismatch(stage, f"the second call gives\n{x}, not\n{b}")
             with self._unless_rounding_decides(args, expected):
                 _require_close(value, expected, stage, "value")
+            self.together = False
             derivatives = self.gradient(args)
             if self.overlap and not all(map(_agree, gradient, derivatives)):
                 self.together = True  # what is not reached may write
