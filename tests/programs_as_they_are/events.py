@@ -90,8 +90,7 @@ def bounce_times(height, restitution, g, wanted):
     return impacts[-1] + sum(impacts) / len(impacts)
 
 
-@program(lambda n, rng: (1.0 + rng.uniform(0, 1, 20 * n), 0.5, 1.0), argnums=(0, 1), sizes=(3, 6),
-         refused="'last' is a number in one branch and None in the other")
+@program(lambda n, rng: (1.0 + rng.uniform(0, 1, 20 * n), 0.5, 1.0), argnums=(0, 1), sizes=(3, 6))
 def spike_train(current, leak, threshold):
     v = 0.0
     spikes = []

@@ -20,8 +20,7 @@ class Sphere:
 
 
 @program(lambda n, rng: (np.array([0.1, 0.2, 3.0]), np.array([0.5, -0.3, 5.0]), n),
-         argnums=(0, 1), sizes=(4, 6),
-         refused="'this choice' is a number in one branch and None in the other")
+         argnums=(0, 1), sizes=(4, 6))
 def rendered_brightness(first, second, width):
     scene = [Sphere(first, 1.0, 0.9), Sphere(second, 1.5, 0.6)]
     light = np.array([1.0, 1.0, -1.0]) / np.sqrt(3)
@@ -108,8 +107,7 @@ def build_kd(points, indices, depth=0):
 
 
 @program(lambda n, rng: (rng.uniform(0, 1, (n, 2)), rng.uniform(0, 1, (3, 2))), argnums=(0, 1),
-         sizes=(7, 12), compilations=2,
-         refused="'this choice' is one of two things")
+         sizes=(7, 12), compilations=2)
 def nearest_by_kd_tree(points, queries):
     tree = build_kd(points, np.arange(len(points)))
 
