@@ -245,3 +245,18 @@ def test_errors_of_users_pass_unchanged(error: Exception) -> None:
     table: dict[str, float] = {}
     with pytest.raises(KeyError):
         tracejit.jit(lambda x: x * table["missing"])(B)
+
+
+def test_a_list_that_no_capture_settles_on_is_refused_at_its_line() -> None:
+    def f(x: Any, n: int) -> Any:
+        items = [u * w for u, w in zip(x, x, strict=True)]
+        for k in range(n):
+            if x[k] < -0.21:
+                items = [v * -0.4 for v in items]
+            else:
+                items = [*items[-3:], x[0]]
+            items = [*items[-3:], -1.0]
+        return sum(items)
+
+    with pytest.raises(Refusal, match=r"test_refusal_messages\.py:\d+: "):
+        tracejit.jit(f)(np.array([-1.0, 2.0, -3.0, -0.5]), 4)

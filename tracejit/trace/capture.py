@@ -17,6 +17,7 @@ import numpy as np
 import tracejit.trace.python.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
 from tracejit.exact import copied
+from tracejit.ir.cells import line_name
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
@@ -166,6 +167,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
         except Relist as other:
             before = list_kinds.get(other.where, frozenset())
             if other.kinds is None or other.kinds <= before:
+                if other.where in plain_lists:
+                    raise _unsettled(other) from None
                 plain_lists[other.where] = other.why
             else:
                 list_kinds[other.where] = before | other.kinds
@@ -184,6 +187,11 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
             else:
                 decides_layouts = True
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
+
+
+def _unsettled(other: Relist) -> Refusal:
+    return Refusal(f"{line_name(*other.where[0])}: a list is made in a way that the program cannot "
+                   f"go on with: {other.why}. Use an array")
 
 
 class _Attempt:
