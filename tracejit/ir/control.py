@@ -22,8 +22,8 @@ from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.lowering import Region
 
-__all__ = ["IfEqn", "LoopEqn", "MapEqn", "bounds_of", "carried_in", "keep_carried", "region_kind",
-           "trip_count"]
+__all__ = ["IfEqn", "LoopEqn", "MapEqn", "bounds_of", "carried_in", "hands_on", "keep_carried",
+           "region_kind", "trip_count"]
 
 
 def region_kind(eqn: Eqn) -> str:
@@ -47,6 +47,12 @@ def trip_count(eqn: Eqn) -> Dim:
 def carried_in(region: Block) -> tuple[Value, ...]:
     """Return what a region of a loop finds of what is carried."""
     return region.inputs[1:]
+
+
+def hands_on(regions: Sequence[Block]) -> list[bool]:
+    """Return of each thing that a loop of these regions carries if it stays what it was."""
+    body = regions[-1]
+    return [a is b for a, b in zip(carried_in(body), body.outputs, strict=True)]
 
 
 def keep_carried(region: Block, keep: Sequence[bool]) -> Block:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
+from tracejit.ir.control import hands_on
 from tracejit.ir.core import Block, Params, Value
 from tracejit.ir.dims import Dim, maximum
 from tracejit.ir.types import scalar
@@ -592,9 +593,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         count, *results = emit("while_", starts, params, done.regions)
         trips = of_dim(count.dim)
     values = iter(results)
-    body = done.regions[-1]
-    kept = {v for v, start, end in zip(results, body.inputs[1:], body.outputs, strict=True)
-            if end is start}
+    kept = set(itertools.compress(results, hands_on(done.regions)))
     for c in tracer.carried:
         if isinstance(c.place, CellPlace):
             value = next(values)
