@@ -30,7 +30,7 @@ HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "quantile": (M, 0.3), "percentile": (M, 30.0),
     "where": (V > 0.0, V, W), "select": ([V > 0.9, V > 0.0], [V, W]), "clip": (V, -1.0, 1.0),
-    "nan_to_num": (HOLES,),
+    "nan_to_num": (HOLES,), "array_equal": (V, V), "vander": (V, 2),
     "isclose": (HOLES, HOLES + 1e-9), "allclose": (HOLES, HOLES + 1e-9), "full": (3, V[0]),
     "zeros": (3,), "ones": (3,), "empty": (3,), "ndarray": (3,), "full_like": (V, V[0]),
     "copyto": (V, W), "fill_diagonal": (M, V[0]),
@@ -94,6 +94,7 @@ VALUES: dict[str, list[Any]] = {
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {
     "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},
+    "vander": {"increasing": [True]},
     "pad": {"constant_values": [3.0, (1.0, 2.0)], "mode": [
         "edge", "reflect", "wrap", "mean", "linear_ramp"]},
     "clip": {"where": [V > 0.0], "dtype": [FLOAT32], "casting": ["unsafe"]},

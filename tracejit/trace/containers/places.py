@@ -17,6 +17,7 @@ import numpy as np
 
 from tracejit.trace.containers.runs import Stored
 from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.equations import emit
 from tracejit.trace.values.tracer import SymInt, Tracer
@@ -349,6 +350,8 @@ def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
     if items is None:
         return fn(x, *others)
     columns = [children(o) for o in others]
+    if any(c is None for c in columns):
+        raise Unroll("a name holds a list in one iteration and another thing in the next")
     return rebuild(x, [map_content(fn, *parts) for parts in zip(items, *columns, strict=True)])
 
 
