@@ -181,6 +181,42 @@ def test_caches_that_were_cleared_fill_again() -> None:
         tracejit.clear_caches()
 
 
+# --- what the garbage collector meets -------------------------------------------------------------
+
+COLLECTED = """
+import gc
+import numpy as np, tracejit
+
+def called(scale):
+    def plain(x):
+        return np.sum(x * x) * scale
+
+    def by_name(x, *, power):
+        return np.sum(x ** power) * scale
+
+    f, g, x = tracejit.grad(plain), tracejit.grad(by_name), np.ones(3)
+    for _ in range(3):
+        scale = scale + 1.0  # which another record of the table leads to
+        f(x), g(x, power=2.0)
+    return f, g
+
+held = [called(float(k)) for k in range(3)]
+del held
+gc.collect()
+print("collected")
+"""
+
+
+def test_entries_are_collected_in_any_order(tmp_path: Path) -> None:
+    """A function asks its flags what else it has to free, which had been freed before it."""
+    (tmp_path / "collected.py").write_text(COLLECTED)
+    done = subprocess.run([sys.executable, "collected.py"], capture_output=True, text=True,
+                          timeout=300, check=False, cwd=tmp_path,
+                          env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONMALLOC": "malloc",
+                               "MALLOC_PERTURB_": "255"})  # what glibc frees is all ones
+    assert done.stdout == "collected\n", done.stderr
+
+
 # --- what a call takes ---------------------------------------------------------------------------
 
 

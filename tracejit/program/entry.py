@@ -20,9 +20,12 @@ from tracejit.store.store import shared_object
 
 __all__ = ["make_entry", "release_memory"]
 
+
 class _Method(ctypes.Structure):
-    _fields_ = (("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
-                ("doc", ctypes.c_char_p))
+    """What a builtin function reads of itself until it is gone: a `PyMethodDef`."""
+
+    _fields_ = (("name", ctypes.c_void_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
+                ("doc", ctypes.c_void_p))
 
 
 METH_FASTCALL, METH_KEYWORDS = 0x80, 0x02
@@ -64,15 +67,22 @@ def _compile() -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def make_entry(words: np.ndarray, name: str, kept: list[object]) -> Any:
-    """Return a builtin function that calls a specialisation.
+def make_entry(table: np.ndarray, name: str, kept: list[object]) -> Any:
+    """Return a builtin function that calls a specialisation; its `__self__` has the table's words.
 
-    kept -- what words name; the function keeps it alive in its module's place, and its own
-            description with it, as another entry may call it when the specialisation is gone
+    Its description and its name are in the memory of the words, behind these. The garbage collector
+    empties lists and dicts of what it has found before the function goes, but no arrays.
+
+    kept -- what words name; the function keeps it alive in its module's place
     """
-    method = _Method(name.encode(), _address(), METH_FASTCALL | METH_KEYWORDS, None)
-    kept.append(method)
+    text = np.frombuffer(name.encode() + b"\0", np.uint8)
+    behind = table.nbytes + ctypes.sizeof(_Method)
+    memory = np.zeros(behind + len(text), np.uint8)
+    memory[:table.nbytes], memory[behind:] = table.view(np.uint8), text
+    method = _Method.from_buffer(memory.data, table.nbytes)
+    method.name, method.function = memory.ctypes.data + behind, _address()
+    method.flags = METH_FASTCALL | METH_KEYWORDS
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
     new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-    return new(ctypes.addressof(method), words, kept)
+    return new(ctypes.addressof(method), memory[:table.nbytes].view(np.int64), kept)

@@ -67,8 +67,9 @@ class Specialisation:
             return
         words = self._direct_words(runner, slow)
         if words is not None:
-            words = self.words = np.concatenate([words, np.zeros(len(words) // 4, np.int64)])
+            words = np.concatenate([words, np.zeros(len(words) // 4, np.int64)])
             self.entry = make_entry(words, interface.name, self._keep)
+            self.words = self.entry.__self__
         else:  # Python takes the arguments apart, and puts the results together
             words = self._flat_words(runner)
             if words is None:
@@ -109,7 +110,7 @@ class Specialisation:
         new, self._keep = self._keep, kept
         if words is not None and len(words) <= len(self.words):
             memoryview(self.words)[:len(words)] = memoryview(words)  # type: ignore[arg-type]
-            kept[:] = [*new, kept[-1]]  # the entry's description stays
+            kept[:] = new
 
     def fits(self, leaves: Sequence[object]) -> bool:
         """Return whether this program is the right one for a call's leaves."""
