@@ -177,6 +177,18 @@ def g(x):
 
 def h(x, i):
     return x[i]
+
+def scattered(x, i):
+    out = np.zeros(3)
+    np.add.at(out, i, x)
+    return np.sum(out * out)
+
+def of_two_types(x):
+    s = 0
+    for k in range(len(x)):
+        if x[k] > 0.3:
+            s = s + 2.0 * x[k]
+    return s
 """
 
 
@@ -202,6 +214,16 @@ def test_lines_of_cells_are_named_as_the_notebook_names_them(cell: SimpleNamespa
     with pytest.raises(IndexError) as caught:
         tracejit.jit(cell.h)(np.ones(3), 7)
     assert caught.value.__notes__ == ["raised by captured code at In[7]:9"]
+
+
+def test_what_ipython_runs_to_name_a_cell_is_no_part_of_a_program(cell: SimpleNamespace) -> None:
+    """Lines are named also while a capture notes which code runs that is not captured."""
+    x, i = np.array([0.5, 0.25, 0.75]), np.array([0, 2, 2])
+    for fn, args in ((cell.scattered, (x, i)), (cell.of_two_types, (x,))):
+        g = tracejit.jit(fn)
+        with tracejit.config(disable_jit=True):
+            assert [g(*args), g(*args)] == [fn(*args)] * 2
+        assert sum(map(len, g._table.values())) == 1, fn
 
 
 def test_lines_of_files_are_named_by_the_file(cell: SimpleNamespace) -> None:

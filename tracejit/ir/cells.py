@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import sys
+import threading
+from typing import Any
 
-__all__ = ["cell_name", "line_name", "short_name"]
+__all__ = ["NOTING", "cell_name", "line_name", "short_name"]
+
+
+class _Noting(threading.local):
+    """The profiler by which a capture notes what code runs in this thread just now, or None."""
+
+    profiler: Any = None
+
+
+NOTING = _Noting()
 
 
 def cell_name(file: str) -> str | None:
     """Return `In[3]` for the file name under which IPython compiled a cell; None for a real file.
 
     The number is that of the cell's last execution, which the notebook shows beside it. IPython is
-    asked only where it is running, and by the way it names cells in its own tracebacks.
+    asked only where it is running, and by the way it names cells in its own tracebacks. What code
+    it runs then is no part of a program that is being captured.
     """
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if shell is None:
+    module = sys.modules.get("IPython")
+    if module is None:
         return None
-    named = shell.compile.format_code_name(file)
-    return named[1] if named is not None else None
+    profiler = NOTING.profiler
+    if profiler is None:
+        return _ask(module, file)
+    profiler.disable()
+    try:
+        return _ask(module, file)
+    finally:
+        profiler.enable()
+
+
+def _ask(module: Any, file: str) -> str | None:
+    """Return what IPython, if it is running, calls the cell of a file name; None for no cell."""
+    shell = getattr(module, "get_ipython", lambda: None)()
+    named = None if shell is None else shell.compile.format_code_name(file)
+    return None if named is None else named[1]
 
 
 def line_name(file: str, line: int) -> str:

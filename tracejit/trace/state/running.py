@@ -17,6 +17,7 @@ import sys
 from types import CodeType, FunctionType
 from typing import Any
 
+from tracejit.ir.cells import NOTING
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.source import is_user_code, rewritten_source
@@ -33,7 +34,9 @@ class RunningCode:
         self.depth = 0
         self.profiler = _lsprof.Profiler(subcalls=False, builtins=False)
         self.users: Any = None
-        """The user's own profiler, which pauses meanwhile."""
+        """The user's own profiler, or that of the capture around, which pauses meanwhile."""
+        self.around: Any = None
+        """The profiler of the capture around, if it notes which code runs."""
         self.collects = False
         """Whether garbage is collected when Python thinks fit, which waits meanwhile."""
         self.seen: set[int] = set()
@@ -53,6 +56,7 @@ class RunningCode:
             except ValueError:  # another one, which does not show
                 self._resume()
                 return False
+            self.around, NOTING.profiler = NOTING.profiler, self.profiler
         self.depth += 1
         return True
 
@@ -62,6 +66,7 @@ class RunningCode:
         if self.depth:
             return []
         self.profiler.disable()
+        NOTING.profiler = self.around
         self._resume()
         ran = [e.code for e in self.profiler.getstats() if isinstance(e.code, CodeType)]
         self.profiler.clear()
