@@ -6,6 +6,7 @@ The oracle of each law is the function itself, called with a generator in the sa
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 import pickle
 import subprocess
@@ -403,6 +404,15 @@ def growing(rng: Any, x: Any) -> Any:
     return np.sum(np.array(kept) ** 2) + rng.random()
 
 
+def all_at_once(rng: Any, x: Any, n: Any) -> Any:
+    kept = list(rng.random() * x for _ in range(3))
+    kept.extend(rng.normal(x) for _ in range(2))
+    s = sum(rng.random() for _ in range(n)) * max(rng.random() * x for _ in range(3))
+    for k, z in enumerate(kept):
+        s += k * z * rng.exponential(x)
+    return s if any([rng.random() < x for _ in range(3)]) else s * rng.random()
+
+
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "metropolis": (metropolis, (0.5, 0.7, 200), 1),
     "metropolis by its step": (metropolis, (0.5, 0.7, 50), 2),
@@ -414,7 +424,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "particles": (particles, (np.array([0.1, 0.4, -0.3, 0.8]), 0.5, 20), 2),
     "gammas": (gammas, (0.3, 1.2), 2), "picks": (picks, (np.arange(5.0) + 1.0, 5), 1),
     "branches above": (branches, (0.7,), 1), "branches below": (branches, (0.3,), 1),
-    "growing": (growing, (0.9,), 1),
+    "growing": (growing, (0.9,), 1), "all at once": (all_at_once, (0.9, 4), 1),
     "stochastic descent": (stochastic_descent, (
         np.array([0.3, -1.0, 0.2]), POINTS, POINTS[:, 0] ** 2, 3, 4), 1),
     "bootstrap": (bootstrap, (np.array([0.3, -1.0, 2.0, 0.5]),), 1),
@@ -560,6 +570,8 @@ SOURCES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] 
         (RNG, np.random.Generator(RNG.bit_generator)), (RNG,)),
     "a bound method": (lambda x, r: (lambda draw: draw(2.0, x))(r.normal), (2.0, RNG), (RNG,)),
     "none or one": (lambda x, r=None: x if r is None else x * r.random(), (2.0, RNG), (RNG,)),
+    "its class": (lambda x, r: x * r.random() if r.__class__ is np.random.Generator else x,
+                  (2.0, RNG), (RNG,)),
     "isinstance": (lambda x, r: x * r.random() if isinstance(r, np.random.Generator) else x,
                    (2.0, RNG), (RNG,)),
 }
@@ -664,6 +676,15 @@ def recomputed(x: Any, rng: Any) -> Any:
     return x * rng.normal()
 
 
+def every(xs: Any) -> bool:
+    return all(xs)
+
+
+def told(x: Any, rng: Any) -> Any:
+    assert x > 0.0, f"as {rng.random()}"
+    return x * rng.random()
+
+
 REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "vmap": (lambda r: tracejit.vmap(lambda x, r: x * r.normal(), in_axes=(0, None))(X, r),
              "rng.spawn"),
@@ -686,6 +707,23 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
                            "cannot be returned"),
     "copied": (lambda r: tracejit.jit(lambda x, r: copy.deepcopy(r).random())(0.3, r), "a copy"),
     "compared": (lambda r: tracejit.jit(lambda a, b: a is b)(r, r), "is not known"),
+    "identified": (lambda r: tracejit.jit(lambda a: id(a))(r), "decides on"),
+    "shown": (lambda r: tracejit.jit(lambda a: f"{a}")(r), "text of"),
+    "any": (lambda r: tracejit.jit(lambda x, r: any(r.random() < x for _ in range(4)))(0.3, r),
+            "one item after the other"),
+    "all of a name": (lambda r: tracejit.jit(lambda x, r: every(r.random() < x for _ in range(4)))(
+        0.3, r), "stop at the first"),
+    "any of a map": (lambda r: tracejit.jit(lambda x, r: any(map(lambda v: r.random() < v, x)))(
+        X, r), "stop at the first"),
+    "two in turn": (lambda r: tracejit.jit(lambda x, r: [a * b for a, b in zip(
+        (r.random() for _ in range(3)), (r.normal() for _ in range(3)), strict=True)])(X, r),
+        "one item after the other"),
+    "some of them": (lambda r: tracejit.jit(lambda x, r: sum(itertools.islice(
+        (r.random() for _ in range(5)), 2)))(X, r), "one item after the other"),
+    "a key between": (lambda r: tracejit.jit(lambda x, r: max(
+        (r.random() for _ in range(5)), key=lambda v: v * r.random()))(X, r),
+        "one item after the other"),
+    "the message of an assert": (lambda r: tracejit.jit(told)(0.3, r), "only where it fails"),
     "spawn": (lambda r: tracejit.jit(lambda x, r: r.spawn(1)[0].random())(0.3, r), "spawn"),
     "state": (lambda r: tracejit.jit(lambda x, r: r.bit_generator.state)(0.3, r),
               "bit_generator"),

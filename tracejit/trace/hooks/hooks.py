@@ -46,6 +46,7 @@ from tracejit.trace.python.objects import (
 )
 from tracejit.trace.regions.branches import BranchRaised
 from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
+from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import (
     known_container,
     note_made,
@@ -305,7 +306,8 @@ class Hooks(LoopHooks):
     def call(self, fn: Callable[..., object], /, *args: object, **kwargs: object) -> Any:
         """Call a function, captured if need be."""
         if any(isinstance(x, Generated) for x in args):
-            args = tuple(x.argument_of(fn) if isinstance(x, Generated) else x for x in args)
+            args = tuple(x.argument_of(fn, args, kwargs) if isinstance(x, Generated) else x
+                         for x in args)
         return call_function(fn, args, kwargs)
 
     # --- jumps and failures ---------------------------------------------------------------------
@@ -329,7 +331,8 @@ class Hooks(LoopHooks):
             if not test:
                 raise AssertionError(*([message()] if message is not None else []))
             return
-        with _message() as shown:
+        with _message() as shown, drawing_nothing(
+                "the message of an assert, which Python makes only where it fails"):
             text = "" if message is None else str(message())
         _emit_check(test.value, AssertionError, text, shown)
         frames = current().frames

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType, MethodType
 from typing import Any
+
+import numpy as np
 
 from tracejit.errors import Refusal
 from tracejit.trace.containers.places import Choice, HiddenPlace, NamePlace, name_places
@@ -22,6 +26,7 @@ from tracejit.trace.python.objects import iterate, truth
 from tracejit.trace.regions import loops
 from tracejit.trace.regions.branches import BranchRaised, trace_if
 from tracejit.trace.regions.choosing import told_from_none
+from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.values.again import repeatable
 from tracejit.trace.values.tracer import Tracer, of_dim
@@ -372,6 +377,19 @@ _AS_IT_IS: tuple[Any, ...] = (next, iter, len, bool, type, isinstance, callable,
 """The builtins that look at a generator itself, or take less than all of its items."""
 
 
+_ALL_AT_ONCE: tuple[Any, ...] = (sum, list, tuple, set, frozenset, dict, sorted, min, max,
+                                 math.prod, math.fsum, np.fromiter)
+"""What takes all items of an iterator before it does anything else, unless it is given a key."""
+
+
+def _takes_all_at_once(fn: Callable[..., object], args: Sequence[object],
+                       kwargs: Mapping[str, object]) -> bool:
+    if isinstance(getattr(fn, "__self__", None), (list, dict, set, deque)):
+        return getattr(fn, "__name__", "") in ("extend", "update")
+    return any(fn is f for f in _ALL_AT_ONCE) and not (
+        kwargs.keys() & {"key", "count"} or len(args) > 2)
+
+
 class Generated:
     """A generator expression as an argument, of which the function decides what becomes of it."""
 
@@ -383,7 +401,8 @@ class Generated:
                  test: Callable[[Any], object] | None, hooks: LoopHooks) -> None:
         self.iterable, self.element, self.test, self.hooks = iterable, element, test, hooks
 
-    def argument_of(self, fn: Callable[..., object]) -> Any:
+    def argument_of(self, fn: Callable[..., object], args: Sequence[object],
+                    kwargs: Mapping[str, object]) -> Any:
         """Return a list for what takes all items at once, else a generator."""
         if any(fn is f for f in _AS_IT_IS) or (
                 isinstance(fn, (FunctionType, MethodType))
@@ -393,4 +412,8 @@ class Generated:
         element = self.element
         if fn is sum:  # it reads each item before the next one is made, which may change it
             return self.hooks.list_of(self.iterable, lambda x: as_now(element(x)), self.test)
-        return self.hooks.list_of(self.iterable, element, self.test)
+        if _takes_all_at_once(fn, args, kwargs):
+            return self.hooks.list_of(self.iterable, element, self.test)
+        with drawing_nothing("a generator expression, of which a function may take one item after "
+                             "the other", "Make it a list, or write the loop out"):
+            return self.hooks.list_of(self.iterable, element, self.test)

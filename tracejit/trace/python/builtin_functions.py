@@ -55,6 +55,7 @@ from tracejit.trace.python.objects import (
     unary,
 )
 from tracejit.trace.regions.branches import as_condition
+from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import (
     is_iterator,
     note_made,
@@ -441,7 +442,8 @@ def _hash(x: object) -> int:
 def _id(x: object) -> int:
     """Return the identity of an object; refuse that of what stands for one of the caller's."""
     captured = current().captured
-    if isinstance(x, TracedOperand) or id(x) in captured.given or id(x) in captured.copies:
+    if isinstance(x, TracedOperand) or hasattr(type(x), "stands_for") or (
+            id(x) in captured.given or id(x) in captured.copies):
         what = "an array or number" if isinstance(x, TracedOperand) else "an object"
         raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`")
     return int(call_natively(id, (x,), {}))
@@ -469,14 +471,20 @@ def _divmod(x: object, y: Any) -> Any:
     return divmod(x, y)
 
 
+_UNTIL = ("the items of any() or all(), which stop at the first item that decides",
+          "Make it a list: any([...]), or write the loop out")
+
+
 def _any(iterable: object) -> Any:
-    items = _items(iterable)
-    return _bool(list_functions.any_item(items) if has_runs(items) else any_of(items))
+    with drawing_nothing(*_UNTIL):
+        items = _items(iterable)
+        return _bool(list_functions.any_item(items) if has_runs(items) else any_of(items))
 
 
 def _all(iterable: object) -> Any:
-    items = _items(iterable)
-    return _bool(list_functions.every_item(items) if has_runs(items) else _each_of(items))
+    with drawing_nothing(*_UNTIL):
+        items = _items(iterable)
+        return _bool(list_functions.every_item(items) if has_runs(items) else _each_of(items))
 
 
 def _each_of(iterable: Any) -> Any:

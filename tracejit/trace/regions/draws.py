@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from tracejit.ir.control import region_kind
 from tracejit.ir.core import Block, Eqn
 from tracejit.ir.walk import all_eqns
-from tracejit.trace.ground.context import refuse_at
+from tracejit.trace.ground.context import current, refuse_at
 
-__all__ = ["refuse_draws", "refuse_draws_drawn_again"]
+__all__ = ["drawing_nothing", "refuse_draws", "refuse_draws_drawn_again"]
 
 _SPAWN = ("Draw the numbers before, for all elements at once, and map over them; or loop over the "
           "elements, with one generator for each: for x, r in zip(xs, rng.spawn(n))")
@@ -29,6 +32,14 @@ def refuse_draws(block: Block, where: str, remedy: str = _BEFORE) -> None:
     draw = next((e for e in all_eqns(block) if e.op.name == "draw"), None)
     if draw is not None:
         raise refuse_at(draw.site, f"random numbers are drawn in {where}", remedy)
+
+
+@contextmanager
+def drawing_nothing(where: str, remedy: str = _BEFORE) -> Iterator[None]:
+    """Refuse draws that are captured meanwhile: Python would draw them later, or not at all."""
+    before = len(current().builder.scope.eqns)
+    yield
+    refuse_draws(Block((), tuple(current().builder.scope.eqns[before:]), ()), where, remedy)
 
 
 def _why_not(eqn: Eqn) -> tuple[str, ...]:
