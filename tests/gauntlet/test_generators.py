@@ -700,6 +700,10 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
                                 "by the distribution's shape"),
     "pullback of a global": (lambda r: tracejit.vjp(lambda x: x * RNG.random(), 0.3)[1](1.0),
                              "Pass it as an argument"),
+    "pullback of a default": (lambda r: tracejit.vjp(lambda x, r=RNG: x * r.random(), 0.3)[1](1.0),
+                              "Pass it as an argument"),
+    "pullback without a seed": (lambda r: tracejit.vjp(
+        lambda x: x * np.random.default_rng().random(), 0.3)[1](1.0), "Give it a seed"),
     "pullback within": (lambda r: tracejit.jit(
         lambda x, r: tracejit.vjp(lambda y: y * y * r.random(), x)[1](1.0))(0.3, r), "pullback"),
     "returned": (lambda r: tracejit.jit(lambda x, r: (x, r))(0.3, r), "cannot be returned"),
@@ -813,6 +817,8 @@ def test_what_calls_a_function_many_times_leaves_generators_or_refuses() -> None
     before = state(RNG)
     with pytest.raises(Refusal, match="draws from RNG"):
         tracejit.profile(tracejit.jit(lambda x: x * RNG.random()), 0.3)
+    with pytest.raises(Refusal, match="would not be left as it is"):
+        tracejit.profile(tracejit.jit(lambda x, rng=RNG: x * rng.random()), 0.3)
     assert state(RNG) == before
     with pytest.raises(TypeError, match="other numbers each time"):
         tracejit.check_grads(wave, (X, rng))

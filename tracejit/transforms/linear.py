@@ -21,8 +21,8 @@ from tracejit.runtime.tracebacks import hiding_frames
 from tracejit.trace.capture import capture_function
 from tracejit.trace.ground.context import refuse, refuse_outside
 from tracejit.trace.ground.facts import copies_of
-from tracejit.trace.regions.draws import refuse_draws
-from tracejit.trace.state.paths import Holder, Leaf
+from tracejit.trace.regions.draws import generator_from_outside, has_no_seed, refuse_draws
+from tracejit.trace.state.paths import Leaf
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.specs import ArgSpec
@@ -223,11 +223,14 @@ class _Backward:
         numbers, grads = self.owner.chosen([s.dtype for s in specs[:count]], self.structure)
         c = capture_function(self.fn, specs[:count], self.structure,
                              None if leaves is None else leaves[:count])
-        outer = next((x.path for x in c.leaves if is_generator(x.content)
-                      and not isinstance(x.path.root, Holder)), None)
+        outer = generator_from_outside(c.leaves)
         if outer is not None:
             raise refuse_outside(f"vjp of a function that draws from {outer}, which is outside of "
                                  "it", "Pass it as an argument, or use grad or jvp")
+        if any(map(has_no_seed, c.leaves)):
+            raise refuse_outside("vjp of a function that makes a generator without a seed, which "
+                                 "gives other numbers when they are drawn again",
+                                 "Give it a seed, or use grad or jvp")
         inputs = {leaf: k for k, leaf in enumerate(c.arg_leaves)}
         floats = set(_differentiable([s.dtype for s in specs[:count]]))
         wrt = [c.united.get(inputs[k], inputs[k]) for k in numbers if k in floats]

@@ -24,7 +24,7 @@ from tracejit.program.specialisation import Specialisation
 from tracejit.runtime.function import Function, make_function
 from tracejit.runtime.stages import Compiled, Lowered
 from tracejit.runtime.ticks import SLOTS, clear_ticks, lap_cost, prepare_ticks, read_ticks
-from tracejit.trace.state.paths import Holder
+from tracejit.trace.regions.draws import generator_from_outside
 from tracejit.tree import flatten, unflatten
 
 __all__ = ["LEAST", "START", "Instrumented", "Stretch", "copied"]
@@ -93,8 +93,7 @@ class Instrumented:
     def _refuse_generators_from_outside(self) -> None:
         """Refuse to draw from what repeated calls would not leave as it is."""
         program = self.traced.program
-        outer = next((s.path for s in program.sources if not isinstance(s, int)
-                      and is_generator(s.content) and not isinstance(s.path.root, Holder)), None)
+        outer = generator_from_outside(s for s in program.sources if not isinstance(s, int))
         if outer is not None:
             raise Refusal(f"a profile runs {program.name} many times, and it draws from {outer}, "
                           "which would not be left as it is. Make it an argument, which is copied")

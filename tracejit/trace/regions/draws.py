@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+import numpy as np
 
 from tracejit.ir.control import region_kind
 from tracejit.ir.core import Block, Eqn
+from tracejit.ir.draws import is_generator
 from tracejit.ir.walk import all_eqns
 from tracejit.trace.ground.context import current, refuse_at
+from tracejit.trace.state.paths import Holder, Leaf, Path
 
-__all__ = ["drawing_nothing", "refuse_draws", "refuse_draws_drawn_again"]
+__all__ = ["drawing_nothing", "generator_from_outside", "has_no_seed", "refuse_draws",
+           "refuse_draws_drawn_again"]
 
 _SPAWN = ("Draw the numbers before, for all elements at once, and map over them; or loop over the "
           "elements, with one generator for each: for x, r in zip(xs, rng.spawn(n))")
@@ -40,6 +45,21 @@ def drawing_nothing(where: str, remedy: str = _BEFORE) -> Iterator[None]:
     before = len(current().builder.scope.eqns)
     yield
     refuse_draws(Block((), tuple(current().builder.scope.eqns[before:]), ()), where, remedy)
+
+
+def generator_from_outside(leaves: Iterable[Leaf]) -> Path | None:
+    """Return where a program has a generator that is no argument and that it does not make."""
+    return next((leaf.path for leaf in leaves
+                 if is_generator(leaf.content) and not _is_made(leaf.path)), None)
+
+
+def has_no_seed(leaf: Leaf) -> bool:
+    """Return whether a generator is another one at every call, by `default_rng()`."""
+    return _is_made(leaf.path) and leaf.path.steps[-1] == ("call", ("__call__", (None,), ()))
+
+
+def _is_made(path: Path) -> bool:
+    return type(path.root) is Holder and path.root.content is np.random.default_rng
 
 
 def _why_not(eqn: Eqn) -> tuple[str, ...]:
