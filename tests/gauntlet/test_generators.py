@@ -26,6 +26,7 @@ from tracejit import Refusal
 BIT_GENERATORS: list[Any] = [np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937,
                              np.random.Philox, np.random.SFC64]
 SHAPES = np.array([0.3, 1.0, 2.5, 40.0])
+THIRDS = np.ones(3, np.float32) / np.float32(3)
 
 KINDS: dict[str, Callable[[Any, Any], Any]] = {
     "random": lambda rng, n: rng.random(n),
@@ -55,6 +56,11 @@ KINDS: dict[str, Callable[[Any, Any], Any]] = {
     "poisson of many": lambda rng, n: rng.poisson(300.0, n),
     "choice": lambda rng, n: rng.choice(17, n),
     "choice with weights": lambda rng, n: rng.choice(4, n, p=[0.1, 0.2, 0.3, 0.4]),
+    "all of int64": lambda rng, n: rng.integers(-2 ** 63, 2 ** 63, n),
+    "most of int64": lambda rng, n: rng.integers(-2 ** 63, 2 ** 63 - 1, n),
+    "all of uint64": lambda rng, n: rng.integers(0, 2 ** 64, n, dtype=np.uint64),
+    "bounds of 8 bits": lambda rng, n: rng.integers(np.int8(-100), np.int8(100), n),
+    "weights of 32 bits": lambda rng, n: rng.choice(3, n, p=THIRDS),
     "uint64": lambda rng, n: rng.integers(3, 2 ** 40, n, dtype=np.uint64),
 }
 
@@ -283,6 +289,7 @@ ARRAYS: dict[str, Callable[[Any], Any]] = {
     "normal with a size": lambda rng: rng.normal(SHAPES, 0.5, size=(3, 4)),
     "float32 loc": lambda rng: rng.normal(SHAPES.astype(np.float32), 1.0),
     "list": lambda rng: rng.normal([0.0, 5.0], [1.0, 0.1]),
+    "rows with a size": lambda rng: rng.normal(SHAPES[None], SHAPES[:3, None], size=(3, 4)),
     "uniform": lambda rng: rng.uniform(-SHAPES, SHAPES),
     "exponential": lambda rng: rng.exponential(SHAPES),
     "gamma": lambda rng: rng.gamma(SHAPES, SHAPES[:, None]),
@@ -627,6 +634,16 @@ def test_a_generator_that_threads_share_is_locked() -> None:
 ERRORS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "scale": (lambda r, x: r.normal(0.0, x), (-1.0,)),
     "known scale": (lambda r: r.normal(0.0, -1.0), ()),
+    "scale of -0.0": (lambda r, x: r.normal(0.0, x), (-0.0,)),
+    "scales of -0.0": (lambda r, x: r.gamma(1.0, x), (np.array([1.0, -0.0]),)),
+    "no uniform range": (lambda r, x: r.uniform(0.0, x), (-0.0,)),
+    "complex": (lambda r, x: r.normal(x), (1j,)),
+    "poisson of NaN": (lambda r, x: r.poisson(x), (np.nan,)),
+    "poissons of NaN": (lambda r, x: r.poisson(x), (np.array([1.0, np.nan]),)),
+    "integers above 64 bits": (lambda r: r.integers(2 ** 63 + 1), ()),
+    "unsigned integers above 64 bits": (lambda r: r.integers(2 ** 64 + 1, dtype=np.uint64), ()),
+    "none of 8 bits": (lambda r: r.integers(np.uint8(0)), ()),
+    "bytes the other way": (lambda r: r.integers(5, dtype=">i4"), ()),
     "scales": (lambda r, x: r.normal(0.0, x), (np.array([1.0, -1.0]),)),
     "exponential": (lambda r, x: r.exponential(x), (-1.0,)),
     "gamma": (lambda r, x: r.gamma(x), (-1.0,)),
@@ -657,6 +674,33 @@ def test_errors_are_numpys(name: str) -> None:
         with pytest.raises(expected.type):
             tracejit.jit(fn)(rng, *args)
         assert state(rng) == state(other)
+
+
+MESSAGES = ("scale of -0.0", "scales of -0.0", "no uniform range", "poisson of NaN",
+            "poissons of NaN", "poisson", "scale", "uniform", "uniform to infinity")
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_errors_say_what_numpys_say(name: str) -> None:
+    fn, args = ERRORS[name]
+    with tracejit.config(disable_jit=True):
+        texts = []
+        for called in (fn, tracejit.jit(fn)):
+            with pytest.raises((ValueError, OverflowError)) as caught:
+                called(np.random.default_rng(3), *args)
+            texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+def test_parameters_with_one_row_or_column_are_broadcast_to_the_size() -> None:
+    with tracejit.config(disable_jit=True):
+        captured, rng = tracejit.jit(of_shape), np.random.default_rng(12)
+        for shape in ((2, 3), (2, 1), (1, 3), (1, 1), (2, 3)):
+            require_one_stream(of_shape, captured, rng, np.ones(shape))
+
+
+def of_shape(rng: Any, x: Any) -> Any:
+    return rng.gamma(x, x, (2, 3)) + rng.normal(x, 1.0, (2, 3))
 
 
 def mapped_loop(x: Any, rng: Any) -> Any:

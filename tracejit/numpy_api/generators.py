@@ -35,6 +35,7 @@ from tracejit.trace.values.equations import (
     dims_of,
     dtype_of,
     emit_value,
+    is_one,
     lift,
     same_dim,
     to_dim,
@@ -189,13 +190,17 @@ class TracedGenerator:
         if kind.kind not in "iu":
             raise refuse(f"numpy.random.Generator.integers of dtype {kind} cannot be captured",
                          "Draw int64 and convert")
+        if not kind.isnative:
+            raise ValueError("Providing a dtype with a non-native byteorder is not supported. If "
+                             "you require platform-independent byteorder, call byteswap when "
+                             "required.")
         first, last = map(_as_int, (low, high))
         last = last if endpoint else last - 1
         shape = () if size is None else to_dims(size)
         count = as_operand(product(shape))
         if isinstance(count, TracedOperand) or count:
             _require_bounds(first, last, kind, endpoint, count == 0)
-        drawn = self._draw(f"bounded_{kind.name}", shape, first, last - first)
+        drawn = self._draw(f"bounded_{kind.name}", shape, *map(_as_word, (first, last - first)))
         if size is not None:
             return _array(drawn)
         return tracer_of(drawn.value, weak=True) if dtype is int else drawn
@@ -203,8 +208,11 @@ class TracedGenerator:
     def poisson(self, lam: object = 1.0, size: object = None) -> Any:
         """Draw counts from a Poisson distribution."""
         (rate,), shape = _parameters([lam], size)
-        require(_every(np.logical_not(rate < 0)), ValueError, "lam < 0 or lam contains NaNs")
-        require(_every(rate <= _MOST_LAM), ValueError, "lam value too large")
+        tests = [(rate >= 0, "lam < 0 or lam is NaN"), (rate <= _MOST_LAM, "lam value too large")]
+        if dims_of(rate):
+            tests = [tests[1], (rate >= 0, "lam < 0 or lam contains NaNs")]
+        for test, message in tests:
+            require(_every(test), ValueError, message)
         drawn = self._of_each("poisson", rate, shape or ())
         return tracer_of(drawn.value, weak=True) if shape is None else _array(drawn)
 
@@ -248,7 +256,7 @@ class TracedGenerator:
         if replace and p is None:
             return self.integers(0, n, size)
         if replace:
-            return call_function(weighted_places, (self, n, size, p), {})
+            return call_function(weighted_places, (self, n, size, p, _tolerance(p)), {})
         if p is not None:
             raise refuse("numpy.random.Generator.choice with p and replace=False cannot be "
                          "captured", "Draw outside and pass what is chosen as an argument")
@@ -305,7 +313,8 @@ def _parameters(given: Sequence[object], size: object) -> tuple[list[Any], Any]:
     shape = to_dims(size)
     for own in shapes:
         if len(own) > len(shape) or not all(
-                d == 1 or same_dim(d, s) for d, s in zip(own[::-1], shape[::-1], strict=False)):
+                d == 1 or same_dim(d, s) or is_one(d)
+                for d, s in zip(own[::-1], shape[::-1], strict=False)):
             raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of "
                              "inputs")
     return found, shape
@@ -313,6 +322,8 @@ def _parameters(given: Sequence[object], size: object) -> tuple[list[Any], Any]:
 
 def _as_double(x: object) -> Number:
     number = lift(x)
+    if dtype_of(number).kind == "c":
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
     return cast(number, np.float64) if isinstance(number, TracedOperand) else np.float64(number)
 
 
@@ -324,7 +335,21 @@ def _as_int(x: object) -> Any:
     if dtype_of(x).kind not in "iub":
         raise refuse("numpy.random.Generator.integers with floats as bounds cannot be captured",
                      "Convert them with int()")
-    return cast(x, np.int64) if isinstance(x, Tracer) else x
+    if isinstance(x, TracedOperand):
+        return cast(x, np.int64) if isinstance(x, Tracer) else x
+    return int(np.asarray(x))
+
+
+def _as_word(x: Any) -> Any:
+    """Return an int of 64 bits without a sign as the one with a sign that has its bits."""
+    return (x + 2 ** 63) % 2 ** 64 - 2 ** 63 if isinstance(x, int) else x
+
+
+def _tolerance(p: object) -> float:
+    """Return by how much the sum of probabilities may differ from 1."""
+    x = lift(p) if isinstance(p, (Tracer, np.ndarray)) else None
+    kind = np.dtype(np.float64) if x is None or dtype_of(x).kind != "f" else dtype_of(x)
+    return float(np.sqrt(max(np.finfo(np.float64).eps, np.finfo(kind).eps)))
 
 
 def _operand(d: Dim) -> Any:
@@ -336,19 +361,20 @@ def _every(test: object) -> object:
 
 
 def _require_not_negative(x: Number, name: str) -> None:
-    """Raise NumPy's error for a parameter below 0."""
-    require(_every(np.logical_not(x < 0)), ValueError, f"{name} < 0")
+    """Raise NumPy's error for a parameter below 0, which it finds -0.0 to be."""
+    is_right = np.logical_or(np.isnan(x), np.logical_not(np.signbit(x)))
+    require(_every(is_right), ValueError, f"{name} < 0")
 
 
 def _require_bounds(low: Any, last: Any, kind: np.dtype, endpoint: bool, is_none: object) -> None:
     """Raise NumPy's errors for bounds of integers, unless it turns out that none is drawn."""
     limits = np.iinfo(kind)
-    name = "low > high" if endpoint else "low >= high"
-    tests = [(low <= last, name)]
-    if limits.bits < 64 or limits.min == 0:
-        tests.insert(0, (low >= limits.min, f"low is out of bounds for {kind.name}"))
-    if limits.bits < 64:
-        tests.insert(1, (last <= limits.max, f"high is out of bounds for {kind.name}"))
+    tests = []  # what the run computes has 64 bits
+    if limits.bits < 64 or limits.min == 0 or isinstance(low, int):
+        tests.append((low >= limits.min, f"low is out of bounds for {kind.name}"))
+    if limits.bits < 64 or isinstance(last, int):
+        tests.append((last <= limits.max, f"high is out of bounds for {kind.name}"))
+    tests.append((low <= last, "low > high" if endpoint else "low >= high"))
     for test, message in tests:
         require(test if is_none is False else either(test, is_none), ValueError, message)
 

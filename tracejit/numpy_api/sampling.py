@@ -44,8 +44,12 @@ def shuffle_in_place(rng: Drawing, x: np.ndarray, axis: int) -> None:
         x[...] = np.take(x, shuffled_places(rng, x.shape[axis]), axis)
 
 
-def weighted_places(rng: Drawing, n: int, size: object, p: np.ndarray) -> np.ndarray:
-    """Return indices below n, drawn with probabilities, with replacement."""
+def weighted_places(rng: Drawing, n: int, size: object, p: np.ndarray,
+                    tolerance: float) -> np.ndarray:
+    """Return indices below n, drawn with probabilities, with replacement.
+
+    tolerance -- by how much the sum of the probabilities may differ from 1
+    """
     weights = np.asarray(p, dtype=np.float64)
     if weights.ndim != 1:
         raise ValueError("p must be 1-dimensional")
@@ -56,7 +60,7 @@ def weighted_places(rng: Drawing, n: int, size: object, p: np.ndarray) -> np.nda
         raise ValueError("Probabilities contain NaN")
     if np.any(weights < 0.0):
         raise ValueError("Probabilities are not non-negative")
-    if np.abs(total - 1.0) > 1.4901161193847656e-08:
+    if np.abs(total - 1.0) > tolerance:
         raise ValueError("Probabilities do not sum to 1. See Notes section of docstring for more "
                          "information.")
     summed = np.cumsum(weights)
