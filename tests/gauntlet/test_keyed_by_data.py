@@ -290,6 +290,14 @@ def none_as_the_default(x):
     return x[0] if found is None else found
 
 
+@program
+def keys_that_are_truths(x):
+    d = {}
+    for v in x:
+        d[v > 0.4] = d.get(v > 0.4, 0.0) + v
+    return sum((k + 1) * v for k, v in d.items()) + d.get(True, 0.5) * len(d)
+
+
 # --- the laws -------------------------------------------------------------------------------------
 
 
@@ -409,6 +417,19 @@ def returned(x):
                          ids=lambda f: f.__name__)
 def test_refused_at_the_users_line(f: Callable[..., Any]) -> None:
     with pytest.raises(Refusal, match=r"test_keyed_by_data\.py"):
+        tracejit.jit(f)(XS[0])
+
+
+def test_a_refusal_names_what_the_program_has() -> None:
+    def f(x):
+        q = deque([x[0]])
+        for v in x:
+            if v > 0.4:
+                q = deque()
+            q.append(v)
+        return sum(q)
+
+    with pytest.raises(Refusal, match="'q' is one of two things, each a deque, depending on data"):
         tracejit.jit(f)(XS[0])
 
 

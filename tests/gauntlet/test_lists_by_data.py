@@ -596,6 +596,18 @@ def matrices(x):
     return np.sum(total) + np.sum(sum(found)) + len(found)
 
 
+@program
+def truths_kept(x):
+    found, t = [], 0.0
+    for v in x:
+        if v > 0.2:
+            found.append(v > 1.5)
+    for k in range(len(found)):
+        if found[k]:
+            t += x[k]
+    return t + len(found)
+
+
 # --- the laws ------------------------------------------------------------------------------------
 
 

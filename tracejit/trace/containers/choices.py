@@ -25,7 +25,7 @@ from tracejit.trace.containers.places import (
     rebuild,
     same_node,
 )
-from tracejit.trace.containers.runs import holds_runs
+from tracejit.trace.containers.runs import Run, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.source import describe_line, find_site
@@ -161,7 +161,7 @@ def note_negated(result: object, test: object) -> None:
 
 def note_composed(result: Value, condition: Value, then: Atom, other: Atom) -> None:
     """Note that a truth is that of one branch or of the other."""
-    if result.aval.dtype == np.bool_ and not result.aval.shape:
+    if not result.is_log and result.aval.dtype == np.bool_ and not result.aval.shape:
         _note_meaning(result, ("if", condition, then, other))
 
 
@@ -203,7 +203,7 @@ def described(x: object) -> str:
     name = getattr(x, "__name__", None)
     if callable(x) and isinstance(name, str):
         return f"the function {name}" if not isinstance(x, type) else f"the class {name}"
-    kind = type(x).__name__
+    kind = (list if isinstance(x, Run) else x.kind if isinstance(x, StandIn) else type(x)).__name__
     return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
 
 
