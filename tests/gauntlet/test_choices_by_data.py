@@ -328,8 +328,51 @@ def best_array(p: Any) -> Any:
     return least if best is None else (best ** 2).sum()
 
 
+class Asked:
+    """What notes how often it was asked whether it is true, or equal to something."""
+
+    def __init__(self) -> None:
+        self.count = 0.0
+
+    def __eq__(self, other: object) -> bool:
+        self.count = self.count + 1.0
+        return True
+
+    def __bool__(self) -> bool:
+        self.count = self.count + 10.0
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def questions_that_are_counted(p: Any) -> Any:
+    a, b = Asked(), Asked()
+    one, t = (a if p[0] > 0.3 else b), p[0]
+    if one == 3:
+        t = 2.0 * t
+    if not one:
+        t = 7.0 * t
+    return t + 100.0 * a.count + b.count
+
+
+def chosen_within_what_is_chosen(p: Any) -> Any:
+    h, seen, t = None, None, 0.0
+    for v in p:
+        if v > 0.6:
+            h = (seen, v)
+        elif v > 0.5:
+            h = np.cos
+        else:
+            seen = (v,) if v > 0.3 else None
+        for u in p:
+            if isinstance(h, tuple) and h[0] is not None:
+                t = t + h[0][0] * h[1] * u
+    return t + p[0]
+
+
 PROGRAMS = (nearest_sphere, nearest_neighbour, tree_lookup, event_location, unguarded_event,
-            activation_by_data, piecewise_material, machine_of_states, differences, best_array)
+            activation_by_data, piecewise_material, machine_of_states, differences, best_array,
+            questions_that_are_counted, chosen_within_what_is_chosen)
 ARRAYS = [np.array([0.31, 0.7, 0.1, 0.53, 0.62]), np.array([0.9, 0.2, 0.35, -0.4, 0.82]),
           np.array([0.01, 0.03, 0.022, 0.0451, 0.051]), np.array([0.4, 1.2, -1.1])]
 
@@ -360,6 +403,17 @@ def test_what_is_returned_is_of_one_kind() -> None:
         tracejit.grad(f)(2.0)
     assert "is a number or None, depending on data since " in str(caught.value)
     assert "and is returned: what is returned must be of one kind" in str(caught.value)
+
+
+def test_a_key_that_data_chooses_is_not_looked_up_as_such() -> None:
+    def f(x: Any) -> Any:
+        found = {"a": x, "b": 2.0 * x}
+        name = "a" if x > 1.0 else "b"
+        del found[name]
+        return sum(found.values())
+
+    with tracejit.config(disable_jit=True), pytest.raises(tracejit.Refusal, match="deleting an it"):
+        tracejit.grad(f)(2.0)
 
 
 def test_an_array_is_not_indexed_by_none() -> None:

@@ -21,7 +21,6 @@ from tracejit.trace.containers.places import (
     Poison,
     children,
     is_number,
-    map_content,
     rebuild,
     same_node,
 )
@@ -268,7 +267,7 @@ def shaped(guess: object, x: object, same_leaf: Callable[[object, object], bool]
     if isinstance(x, Choice) and x.guess is guess:
         return x
     if isinstance(guess, Choice):
-        options: list[Any] = [map_content(lambda _: ABSENT, g) for g in guess.options]
+        options: list[Any] = [_absent(g) for g in guess.options]
         numbers = []
         for o in options_of(x):
             k = matching(guess.options, o, same_leaf)
@@ -287,6 +286,17 @@ def shaped(guess: object, x: object, same_leaf: Callable[[object, object], bool]
     before = list(items)
     new = [shaped(g, y, same_leaf, emits) for g, y in zip(parts, before, strict=True)]
     return x if all(p is q for p, q in zip(new, before, strict=True)) else rebuild(x, new)
+
+
+def _absent(guess: object) -> Any:
+    """Return what stands for a thing that is not chosen; choices in it have those of the guess."""
+    parts = children(guess)
+    if parts is None:
+        return ABSENT
+    made = rebuild(guess, [_absent(g) for g in parts])
+    if isinstance(made, Choice):
+        made.guess = guess
+    return made
 
 
 def renumbered(tag: object, numbers: Sequence[int]) -> Any:

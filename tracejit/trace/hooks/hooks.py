@@ -159,7 +159,7 @@ class Hooks(LoopHooks):
 
     def delattr(self, owner: object, name: str) -> None:
         """Delete an attribute."""
-        delete_attribute(owner, name)
+        with_plain(owner, lambda x: delete_attribute(x, name))
 
     def getitem(self, container: object, key: object) -> Any:
         """Read an item."""
@@ -184,7 +184,12 @@ class Hooks(LoopHooks):
 
     def delitem(self, container: object, key: object) -> None:
         """Delete an item."""
-        delete_item(container, key)
+        if isinstance(container, Choice):
+            with_plain(container, lambda x: self.delitem(x, key))
+        elif (found := first_choice(key)) is not None:
+            with_plain(found, lambda x: self.delitem(container, replaced(key, found, x)))
+        else:
+            delete_item(container, key)
 
     def slice(self, start: object, stop: object, step: object) -> slice:
         """Make a slice."""

@@ -56,7 +56,7 @@ def for_each_left(choice: Choice, fn: Callable[[object], object]) -> Any:
 def told_of(choice: Choice, fn: Callable[[object], object]) -> Any:
     """Return what a question gives of what a choice is: of truths, which things it is true of."""
     answers = {}
-    with current().region("probe"):
+    with current().region("probe") as (frame, scope):
         for k in possible(choice):
             try:
                 answers[k] = fn(narrowed(choice.options[k]))
@@ -64,7 +64,8 @@ def told_of(choice: Choice, fn: Callable[[object], object]) -> Any:
                 if isinstance(e, TracejitError):
                     raise
                 answers[k] = None
-    if all(isinstance(x, bool) for x in answers.values()):
+    acts = frame.written or frame.contents or any(e.op.effect for e in scope.eqns)
+    if not acts and all(isinstance(x, bool) for x in answers.values()):
         return is_one_of(choice, [k for k, x in answers.items() if x])
     return for_each(choice, fn)
 
