@@ -11,6 +11,7 @@ from __future__ import annotations
 import linecache
 import random
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -378,3 +379,56 @@ def test_a_watched_argument_is_written_to_only_where_the_program_writes() -> Non
     found = tracejit.jit(written)(changed)
     np.testing.assert_array_equal(changed, [3.0, *A[1:]])
     np.testing.assert_array_equal(found, 2.0 * changed)
+
+
+ONE_OF_THE_LISTS = [
+    "max([a, b], key=len)", "min(h, key=len)", "next(iter(h))", "d.get(1)", "d.pop(2)", "h.pop()",
+    "sorted(h, key=len)[0]", "[*h][0]", "d.setdefault(1, [])", "(lambda v: v)(a)", "list(h)[1]",
+    "next(reversed(h))", "next(filter(None, h))", "list(d.values())[0]", "next(iter(d.values()))",
+    "list(zip(h, h))[0][1]", "dict(d)[1]", "tuple(h)[0]", "h.copy()[0]", "h[0] or h[1]",
+    "list(map(lambda v: v, h))[1]", "list(enumerate(h))[1][1]", "sum(h, [])", "list(reversed(a))",
+    "h.__getitem__(0)", "a.__iadd__([1.0])", "a[:]", "a + b"]
+
+
+@pytest.mark.parametrize("expression", ONE_OF_THE_LISTS)
+def test_a_list_stays_the_very_list_where_values_have_names(expression: str,
+                                                            tmp_path: Path) -> None:
+    """A tape in a program gives its values names, and its lists are no copies for that."""
+    text = ("def f(x):\n    g = slope(x[0] * 1.0)\n    a, b = [x[0], x[1]], [x[2]]\n"
+            "    h, d = [a, b], {1: a, 2: b}\n"
+            f"    m = {expression}\n    m.append(x[1] * 5.0)\n"
+            "    return g + sum(a) + 2.0 * sum(b) + len(a) + sum(m)\n")
+    (tmp_path / "named_lists.py").write_text(text)
+    names: dict[str, Any] = {}
+    exec(compile(text, str(tmp_path / "named_lists.py"), "exec"), names)
+
+    def taped(u: Any) -> Any:
+        with tracejit.GradientTape() as tape:
+            tape.watch(u)
+            y = u * u
+        return tape.gradient(y, u)
+
+    x = np.array([1.0, 2.0, 3.0])
+    names["slope"] = lambda u: 2.0 * u
+    expected = names["f"](x)
+    names["slope"] = taped
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(names["f"])(x) == pytest.approx(expected)
+
+
+def test_a_list_made_in_a_branch_beside_a_tape_is_captured_or_refused_at_once() -> None:
+    def f(x: Any) -> Any:
+        with tracejit.GradientTape() as tape:
+            tape.watch(x)
+            y = np.sum(x * x)
+        g = tape.gradient(y, x)
+        h = [x, x * 0.7]
+        if g[0] > 0.7:
+            h = list(reversed(h))
+            for k in range(len(x)):
+                if x[k] > 1.0:
+                    h.append(h[-1] * 0.7)
+        return x[0]
+
+    with tracejit.config(disable_jit=True):
+        assert tracejit.jit(f)(np.array([0.8, 1.5, 2.0])) == 0.8

@@ -39,7 +39,9 @@ def named(x: object, operands: object = ()) -> Any:
     if not current().names:
         return x
     if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
-        return type(x)([named(item, operands) for item in x])
+        for item in x:
+            named(item, operands)
+        return x  # which may be a list of the user's own, and is the very one
     if not isinstance(x, Tracer) or isinstance(x, Changing) or x.steps or not is_differentiable(
             x.dtype) or x.cell.depth != current().depth or x.cell in _cells(operands):
         return x
