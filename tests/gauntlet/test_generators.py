@@ -6,6 +6,7 @@ The oracle of each law is the function itself, called with a generator in the sa
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import os
 import pickle
@@ -771,6 +772,11 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a key between": (lambda r: tracejit.jit(lambda x, r: max(
         (r.random() for _ in range(5)), key=lambda v: v * r.random()))(X, r),
         "one item after the other"),
+    "a key between items of a map": (lambda r: tracejit.jit(lambda x, r: max(
+        map(r.normal, [1.0, 2.0, 3.0]), key=lambda v: v * r.random()))(X, r),
+        "one after the other"),
+    "a reduction of a map": (lambda r: tracejit.jit(lambda x, r: functools.reduce(
+        lambda a, b: a * r.random() + b, map(r.normal, x)))(X, r), "one after the other"),
     "the message of an assert": (lambda r: tracejit.jit(told)(0.3, r), "only where it fails"),
     "spawn": (lambda r: tracejit.jit(lambda x, r: r.spawn(1)[0].random())(0.3, r), "spawn"),
     "state": (lambda r: tracejit.jit(lambda x, r: r.bit_generator.state)(0.3, r),

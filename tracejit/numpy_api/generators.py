@@ -176,7 +176,7 @@ class TracedGenerator:
     def _of_each(self, kind: str, parameter: Number, dims: Sequence[Dim]) -> Tracer:
         """Return numbers that each have a parameter of their own, if that is an array."""
         if dims_of(parameter):
-            parameter = FUNCTIONS[np.broadcast_to](parameter, tuple(map(_operand, dims)))
+            parameter = FUNCTIONS[np.broadcast_to](parameter, tuple(map(as_operand, dims)))
         return self._draw(kind, dims, parameter)
 
     # --- integers -------------------------------------------------------------------------------
@@ -350,10 +350,6 @@ def _tolerance(p: object) -> float:
     x = lift(p) if isinstance(p, (Tracer, np.ndarray)) else None
     kind = np.dtype(np.float64) if x is None or dtype_of(x).kind != "f" else dtype_of(x)
     return float(np.sqrt(max(np.finfo(np.float64).eps, np.finfo(kind).eps)))
-
-
-def _operand(d: Dim) -> Any:
-    return as_operand(d)
 
 
 def _every(test: object) -> object:

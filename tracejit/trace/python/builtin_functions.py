@@ -115,7 +115,7 @@ def _fold(ufunc: Any, plain: Callable[..., object]) -> Callable[..., Any]:
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1:
-            items = _items(args[0])
+            items = (_items if kwargs.get("key") is None else _items_in_turn)(args[0])
             if kwargs.get("key") is not None or has_runs(items) or _holds_rows(items):
                 if kwargs or _holds_rows(items):
                     return _extreme_by_key(ufunc, plain, items, **kwargs)
@@ -406,6 +406,16 @@ def _items(x: object) -> Any:
     return x if special_method(x, "__iter__") is None else tuple(iterate(x))
 
 
+_IN_TURN = ("items that another function takes one after the other", "Make them a list first")
+
+
+def _items_in_turn(x: object) -> Any:
+    """Return the items of what Python goes through while it calls a function of each."""
+    with drawing_nothing(*_IN_TURN):
+        items = _items(x)
+        return tuple(items) if is_iterator(items) else items
+
+
 def _by_method(plain: Callable[..., object], name: str) -> Callable[..., Any]:
     """Return a builtin that calls the method of a user's class which stands for it."""
     def function(*args: object, **kwargs: object) -> Any:
@@ -541,7 +551,8 @@ def _fromiter(iterable: object, dtype: npt.DTypeLike, count: int = -1) -> Any:
 
 
 def _reduce(fn: Callable[..., object], xs: object, *start: object) -> Any:
-    items = _items(xs)
+    with drawing_nothing(*_IN_TURN):
+        items = _items(xs)
     return functools.reduce(lambda a, b: call_function(fn, (a, b), {}),
                             list_functions.items_of(items) if has_runs(items) else items, *start)
 
