@@ -370,9 +370,27 @@ def chosen_within_what_is_chosen(p: Any) -> Any:
     return t + p[0]
 
 
+def read_of_a_function(p: Any) -> Any:
+    h: Any = None
+    if p[0] > 0.8:
+        h = np.cos
+    return p[0] if h is None else h[0] * 2.0
+
+
+def second_of_one(p: Any) -> Any:
+    h: Any = None
+    for v in p:
+        if h is not None:
+            p = p + h[1] * 0.5
+        if v > 0.8:
+            h = (v,)
+    return (p ** 2).sum()
+
+
 PROGRAMS = (nearest_sphere, nearest_neighbour, tree_lookup, event_location, unguarded_event,
             activation_by_data, piecewise_material, machine_of_states, differences, best_array,
-            questions_that_are_counted, chosen_within_what_is_chosen)
+            questions_that_are_counted, chosen_within_what_is_chosen, read_of_a_function,
+            second_of_one)
 ARRAYS = [np.array([0.31, 0.7, 0.1, 0.53, 0.62]), np.array([0.9, 0.2, 0.35, -0.4, 0.82]),
           np.array([0.01, 0.03, 0.022, 0.0451, 0.051]), np.array([0.4, 1.2, -1.1])]
 

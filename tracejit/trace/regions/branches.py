@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import Refusal, TracejitError
+from tracejit.errors import RAISABLE, Refusal, TracejitError
 from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
@@ -81,7 +81,8 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["ERRORS", "BranchRaised", "as_condition", "join_leaf", "leaf_atom", "trace_if"]
+__all__ = ["ERRORS", "BranchRaised", "as_condition", "join_leaf", "leaf_atom", "require_in_run",
+           "trace_if"]
 
 
 class BranchRaised(Exception):
@@ -302,12 +303,32 @@ def _swallow(error: Exception) -> bool:
     """Skip a branch that fails on what the present guess of a loop's state has names hold.
 
     A better guess may set a name, or make an int a float; if none does, the loop raises the error.
+    Where the branch rests on which of several things something is, the run raises it.
     """
+    if _rests_on_choices() and type(error).__name__ in RAISABLE and not isinstance(
+            error, TracejitError) and not any(name in str(error) for name in _OURS):
+        require_in_run(False, error)
+        return True
     for frame in reversed(current().frames):
         if frame.kind == "loop" and not isinstance(error, TracejitError):
             frame.swallowed = error
             return True
     raise error
+
+
+def require_in_run(holds: object, error: Exception) -> None:
+    """Raise an error in the run where something does not hold."""
+    text = str(error).replace("{", "{{").replace("}", "}}")
+    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text})
+
+
+_OURS = ("Choice", "Tracer", "SymInt", "MaybeUnset")
+"""Classes that users' programs do not have: what names them is no error of Python's."""
+
+
+def _rests_on_choices() -> bool:
+    """Return whether a condition around says which of several things something is."""
+    return any(frame.tags for frame in current().frames)
 
 
 class _Merger:

@@ -15,8 +15,7 @@ from tracejit.errors import RAISABLE, TracejitError
 from tracejit.trace.containers.choices import is_one_of, learn, narrowed, possible, the_one
 from tracejit.trace.containers.places import Choice, HiddenPlace, present
 from tracejit.trace.ground.context import current
-from tracejit.trace.regions.branches import ERRORS, BranchRaised, trace_if
-from tracejit.trace.values.equations import atom_of, emit
+from tracejit.trace.regions.branches import ERRORS, BranchRaised, require_in_run, trace_if
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]
@@ -97,7 +96,7 @@ def told_from_none(choice: Choice, error: Exception) -> Any:
 def _require_one_of(choice: Choice, numbers: Sequence[int], error: Exception) -> None:
     """Raise an error in the run where a choice is none of some of its things."""
     holds = is_one_of(choice, numbers)
-    _require(holds, error)
+    require_in_run(holds, error)
     frames = current().frames
     learn(holds.value, True, frames[-1].tags if frames else current().tags)
 
@@ -127,11 +126,5 @@ def _attempt(fn: Callable[[object], object], x: object) -> Any:
     except ERRORS as e:
         if isinstance(e, TracejitError) or OURS in str(e) or type(e).__name__ not in RAISABLE:
             raise
-        _require(False, e)
+        require_in_run(False, e)
         raise BranchRaised from None
-
-
-def _require(holds: object, error: Exception) -> None:
-    """Raise an error in the run where something does not hold."""
-    text = str(error).replace("{", "{{").replace("}", "}}")
-    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text})
