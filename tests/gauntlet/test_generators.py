@@ -525,6 +525,17 @@ def test_a_pullback_draws_the_numbers_of_the_value_again_and_leaves_the_generato
         assert state(rng) == after
 
 
+def test_a_pullback_of_two_generators_that_share_a_state() -> None:
+    def fn(x: Any, a: Any, b: Any) -> Any:
+        return x * a.random() * b.random()
+
+    with tracejit.config(disable_jit=True):
+        rng = np.random.default_rng(3)
+        value, pull = tracejit.vjp(fn, 1.0, rng, np.random.Generator(rng.bit_generator))
+        for _ in range(2):
+            assert pull(1.0)[0] == value
+
+
 def test_draws_that_nothing_reads_are_drawn() -> None:
     def fn(x: Any, rng: Any) -> Any:
         rng.random()
@@ -628,6 +639,22 @@ def test_a_generator_that_threads_share_is_locked() -> None:
         t.join()
     assert sorted(found) == sorted(total(other, 20_000) for _ in range(4))
     assert state(rng) == state(other)
+
+
+def test_a_call_waits_for_who_draws_from_one_of_its_generators() -> None:
+    captured = tracejit.jit(lambda a, b: a.random() + b.random())
+    a, b = np.random.default_rng(0), np.random.default_rng(1)
+    captured(a, b)
+    for rng in (a, b):
+        before = state(rng)
+        thread = threading.Thread(target=captured, args=(a, b))
+        with rng.bit_generator.lock:
+            thread.start()
+            thread.join(0.05)
+            assert thread.is_alive()
+            assert state(rng) == before
+        thread.join()
+        assert state(rng) != before
 
 
 # --- errors and refusals --------------------------------------------------------------------------
