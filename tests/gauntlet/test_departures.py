@@ -91,6 +91,18 @@ def test_small_powers_are_near() -> None:
         np.testing.assert_allclose(tracejit.jit(lambda x, p=p: x ** p)(x), x ** p, rtol=9e-16)
 
 
+def test_an_error_that_no_data_decides_comes_before_what_is_written_and_drawn() -> None:
+    def f(x: np.ndarray, rng: np.random.Generator) -> Any:
+        x[0] = rng.random()
+        raise ValueError("always")
+
+    x, rng = np.ones(2), np.random.default_rng(3)
+    with pytest.raises(ValueError, match="always"):
+        tracejit.jit(f)(x, rng)
+    assert x[0] == 1.0
+    assert rng.random() == np.random.default_rng(3).random()
+
+
 def test_what_numpy_warns_of_is_computed_in_silence() -> None:
     def raising(x: np.ndarray) -> np.ndarray:
         with np.errstate(divide="raise"):
