@@ -34,6 +34,27 @@ class Int(int):
     """An int, and nothing more."""
 
 
+class OwnInt(int):
+    """An int with operators of its own."""
+
+    def __radd__(self, other: object) -> float:
+        return 100.0
+
+    def __lt__(self, other: object) -> bool:
+        return True
+
+    __rmul__ = __rand__ = __radd__
+
+
+class OwnFloat(float):
+    """A float with operators of its own."""
+
+    def __radd__(self, other: object) -> float:
+        return 100.0
+
+    __lt__, __rmul__, __rand__ = OwnInt.__lt__, __radd__, __radd__
+
+
 NUMBERS = [*Colour, Half.HALF, Float(2.5), Int(3)]
 OPERATORS: list[Callable[..., Any]] = [
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
@@ -70,3 +91,16 @@ def test_classes_of_numbers_are_indices_sizes_and_keys() -> None:
         assert value == pytest.approx(f(x))
         h = 1e-6 * np.eye(n)
         assert slope == pytest.approx([(f(x + e) - f(x - e)) / 2e-6 for e in h])
+
+
+@pytest.mark.parametrize("number", [OwnInt(3), OwnFloat(3.0)], ids=repr)
+def test_pythons_rule_says_whose_operator_is_asked_first(number: Any) -> None:
+    """A float takes an int of whatever class, an int takes no float; a subclass goes first."""
+    functions = (lambda x: x + number, lambda x: 2.0 * number * x, lambda x: x * number,
+                 lambda x: x > number, lambda x: x & number, lambda x: sum([number, number]) * x)
+    for f in functions:
+        for x in (1.5, 5, 1.5 + 1j, np.float64(1.5), np.int8(5), np.float32(1.5), True):
+            with tracejit.config(disable_jit=True):
+                wanted, found = outcome(f, x), outcome(tracejit.jit(f), x)
+            assert type(found) is type(wanted)
+            assert isinstance(wanted, Exception) or found == wanted

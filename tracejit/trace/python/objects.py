@@ -198,8 +198,9 @@ def _operate(a: object, b: object, method: str, reflected: str,
         made = type(a) in CONTAINERS or type(b) in CONTAINERS
         return note_new(result, (a, b)) if made else result
     attempts = [(left, a, b)]
-    if right is not None and type(a) is not type(b) and not (isinstance(a, (Tracer, np.ndarray))
-                                                              and np.ndim(a)):
+    if right is not None and type(a) is not type(b) and not (
+            isinstance(a, (Tracer, np.ndarray)) and np.ndim(a)) and not (
+            left is None and _answers(a, method, b)):
         first = issubclass(type(b), type(a))
         attempts.insert(0 if first else 1, (right, b, a))
     for attempt, x, y in attempts:
@@ -208,6 +209,22 @@ def _operate(a: object, b: object, method: str, reflected: str,
             if result is not NotImplemented:
                 return result
     return plain(a, b)
+
+
+def _answers(a: object, method: str, b: object) -> bool:
+    """Whether a number of Python's or NumPy's itself answers one of a user's class of numbers.
+
+    `1.5 + x` is the float's where x is an int of a class that has an `__radd__`.
+    """
+    base = next((t for t in (int, float, complex) if isinstance(b, t)), None)
+    if base is None or not isinstance(a, (int, float, complex, np.generic, np.ndarray,
+                                          TracedOperand)):
+        return False
+    kind: Any = type_of(a)
+    if issubclass(type(b), kind):
+        return False
+    own = getattr(np.float64(1) if kind is np.ndarray else kind(1), method, None)
+    return own is not None and own(base(1)) is not NotImplemented
 
 
 def unary(op: str, x: object) -> Any:
