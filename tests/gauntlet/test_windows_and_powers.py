@@ -34,6 +34,13 @@ def test_vandermonde_matrices(dtype: Any, columns: int | None, increasing: bool)
             np.testing.assert_array_equal(function(x), expected)
 
 
+@pytest.mark.parametrize("increasing", [False, True])
+def test_there_is_no_matrix_of_fewer_columns_than_none(increasing: bool) -> None:
+    for f in (lambda x, n: np.vander(x, -1, increasing), lambda x, n: np.vander(x, n, increasing)):
+        with tracejit.config(disable_jit=True), pytest.raises(ValueError, match="negative"):
+            tracejit.jit(f)(np.ones(3), -1)
+
+
 PAIRS = [(np.ones(3), np.ones(3)), (np.ones(3), np.ones(4)), (np.ones(3), np.zeros(3)),
          (np.array([np.nan]), np.array([np.nan])), (np.ones((1, 3)), np.ones(3)),
          (np.ones(0), np.ones(0)), (np.ones(1), np.ones(3)), (np.arange(3), np.arange(3.0))]

@@ -244,8 +244,10 @@ def vander(x: object, N: object = None, increasing: bool = False) -> Any:
         raise ValueError("x must be a one-dimensional array or sequence.")
     (n,) = given.dims
     columns = n if N is None else to_dim(N)
+    if isinstance(columns, int) and columns < 0:
+        raise ValueError("negative dimensions are not allowed")
     base: Any = cast(given, np.promote_types(given.dtype, int))
-    repeated = apply("broadcast_to", base[:, None], shape=(n, maximum(columns, 0)))
+    repeated = apply("broadcast_to", base[:, None], shape=(n, columns))
     ones = apply("full", base.dtype.type(1), shape=(n, 1))
     powers = np.cumprod(np.concatenate([ones, repeated], axis=1), axis=1)[:, :of_dim(columns)]
     return powers.copy() if increasing else powers[:, ::-1].copy()
