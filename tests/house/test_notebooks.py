@@ -218,12 +218,13 @@ def test_lines_of_cells_are_named_as_the_notebook_names_them(cell: SimpleNamespa
 
 def test_what_ipython_runs_to_name_a_cell_is_no_part_of_a_program(cell: SimpleNamespace) -> None:
     """Lines are named also while a capture notes which code runs that is not captured."""
-    x, i = np.array([0.5, 0.25, 0.75]), np.array([0, 2, 2])
+    x, i, users = np.array([0.5, 0.25, 0.75]), np.array([0, 2, 2]), sys.getprofile()
     for fn, args in ((cell.scattered, (x, i)), (cell.of_two_types, (x,))):
         g = tracejit.jit(fn)
         with tracejit.config(disable_jit=True):
             assert [g(*args), g(*args)] == [fn(*args)] * 2
         assert sum(map(len, g._table.values())) == 1, fn
+        assert sys.getprofile() is users  # nothing is noted any more
 
 
 def test_lines_of_files_are_named_by_the_file(cell: SimpleNamespace) -> None:
