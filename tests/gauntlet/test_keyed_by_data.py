@@ -511,6 +511,24 @@ def test_random_sequences(seed: int, tmp_path: Path) -> None:
                            f"keyed{seed}.py")
 
 
+def test_a_loop_over_what_nothing_was_put_into_has_no_iteration() -> None:
+    def f(x: Any) -> Any:
+        t, s, d = x[0] * 0.5, set(), {}
+        for v in x:
+            if v > 0.5:
+                d[int(v * 5) % 4] = v * 3.0
+        for _ in range(3):
+            for _ in range(3):
+                u = s.copy()
+                t += len(u)
+                s.discard(int(x[0] * 7 + t) % 5)
+        return t + sum(s) + sum(d.values())
+
+    with tracejit.config(disable_jit=True):
+        for x in XS:
+            assert tracejit.jit(f)(x) == pytest.approx(f(x))
+
+
 # --- in another process ---------------------------------------------------------------------------
 
 SCRIPT = """

@@ -207,6 +207,8 @@ class LoopHooks(DecisionHooks):
 
     def _for_items(self, iterable: object, items: TracedIterable, body: FunctionType, changes: Any,
                    stop: FunctionType | None) -> None:
+        if items.count == 0:
+            return  # a list into which nothing was put has no item that a body could be traced for
         try:
             traced = self._is_traced(items, body, changes, stop)
         except Widens as e:
