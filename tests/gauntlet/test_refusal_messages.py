@@ -260,3 +260,18 @@ def test_a_list_that_no_capture_settles_on_is_refused_at_its_line() -> None:
 
     with pytest.raises(Refusal, match=r"test_refusal_messages\.py:\d+: "):
         tracejit.jit(f)(np.array([-1.0, 2.0, -3.0, -0.5]), 4)
+
+
+def test_a_list_of_ints_that_no_capture_settles_on_is_refused_at_its_line() -> None:
+    def f(x: Any, n: int) -> Any:
+        sums = [0 for _ in range(n)]
+        steps = [1, 0.3]
+        if x[0] < -0.21:
+            for i in range(1, n):
+                for j in range(i + 1, n):
+                    for k in range(len(x)):
+                        sums[k] += steps[j % len(steps)]
+        return sum(sums)
+
+    with pytest.raises(Refusal, match=r"test_refusal_messages\.py:\d+: "):
+        tracejit.jit(f)(np.array([-1.0, 2.0, 3.0, 4.0]), 4)

@@ -17,7 +17,6 @@ import numpy as np
 import tracejit.trace.python.builtin_functions  # noqa: F401  (fills the table of builtins)
 from tracejit.errors import Refusal
 from tracejit.exact import copied
-from tracejit.ir.cells import line_name
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Value
 from tracejit.ir.dead_code import drop_dead_code
 from tracejit.ir.dims import Dim, dim_values
@@ -168,7 +167,7 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
             before = list_kinds.get(other.where, frozenset())
             if other.kinds is None or other.kinds <= before:
                 if other.where in plain_lists:
-                    raise _unsettled(other) from None
+                    raise _unsettled(other, fn) from None
                 plain_lists[other.where] = other.why
             else:
                 list_kinds[other.where] = before | other.kinds
@@ -189,8 +188,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
 
 
-def _unsettled(other: Relist) -> Refusal:
-    return Refusal(f"{line_name(*other.where[0])}: a list is made in a way that the program cannot "
+def _unsettled(other: Relist, fn: Callable[..., object]) -> Refusal:
+    return Refusal(f"{line_of_error(other, fn)}: a list is made in a way that the program cannot "
                    f"go on with: {other.why}. Use an array")
 
 
