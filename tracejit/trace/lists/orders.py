@@ -16,9 +16,14 @@ from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import storage, united
+from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["changing", "indexable", "is_empty", "is_known", "readable", "sort_columns"]
+__all__ = ["are_things", "changing", "indexable", "is_empty", "is_known", "orderable", "readable",
+           "require_order", "sort_columns"]
+
+FEW = 12
+"""Of so many things at most each is compared with each, in branches of the program."""
 
 
 def indexable(xs: object) -> None:
@@ -59,20 +64,39 @@ def readable(xs: object) -> Any:
     return note_made([_one_run(xs)])
 
 
+def orderable(xs: object) -> Any:
+    """Return a list with the items of one in one run, or few things that no run can have."""
+    if not isinstance(xs, (list, tuple)) or not xs or _is_one_run(xs):
+        return xs
+    if len(xs) <= FEW and not has_runs(xs) and _run_of(xs, place_in_code()) is None:
+        return note_made([*xs])
+    return readable(xs)
+
+
+def are_things(xs: object) -> bool:
+    """Return whether a list of an order is one of things, each of which may be another."""
+    return isinstance(xs, list) and not has_runs(xs)
+
+
 def _is_one_run(xs: Any) -> bool:
     return len(xs) == 1 and has_runs(xs)
 
 
+def _run_of(xs: object, where: Any) -> Run | None:
+    """Return the items of a list in one run, if they are numbers or tuples that are alike."""
+    if where in current().plain_lists:
+        return None
+    rows = [x.template if isinstance(x, Rows) else x for x in plain_items(xs)]
+    if not any(map(is_row, rows)):
+        return _of_kinds(xs, where)
+    if not all(is_row(x) and same_rows(x, rows[0]) for x in rows):
+        return None
+    columns = [_of_kinds(column, where) for column in columns_of(xs)]
+    return None if any(c is None for c in columns) else Rows(columns, rows[0], where)
+
+
 def _one_run(xs: object) -> Run:
-    where = place_in_code()
-    run: Run | None = None
-    if where not in current().plain_lists:
-        rows = [x.template if isinstance(x, Rows) else x for x in plain_items(xs)]
-        if not any(map(is_row, rows)):
-            run = _of_kinds(xs, where)
-        elif all(is_row(x) and same_rows(x, rows[0]) for x in rows):
-            columns = [_of_kinds(column, where) for column in columns_of(xs)]
-            run = None if any(c is None for c in columns) else Rows(columns, rows[0], where)
+    run = _run_of(xs, place_in_code())
     if run is None:
         raise refuse("data decides on the order of a list of different things",
                      "Let its items be numbers, or tuples of numbers that are all alike")
@@ -95,6 +119,17 @@ def _of_kinds(xs: object, where: Any) -> Stored | None:
     return None if dtype is None else Stored(cast(run.array(), dtype), 0, kinds, where)
 
 
+def require_order(keys: Any) -> None:
+    """Check that no number among keys is a NaN: Python's order rests on which items it compares."""
+    for key in keys:
+        if isinstance(key, (tuple, list)):
+            require_order(key)
+        elif isinstance(key, Tracer) and key.dtype.kind == "f":
+            known = np.logical_not(FUNCTIONS[np.any](np.isnan(key)))
+            require(known, ValueError, "a NaN in a list that is sorted: Python's order rests on "
+                    "which items it compares. np.sort puts it last")
+
+
 def sort_columns(xs: Any) -> Tracer:
     """Return which item of a list of numbers or tuples is the first in order, which the second.
 
@@ -105,6 +140,7 @@ def sort_columns(xs: Any) -> Tracer:
     order: Tracer | None = None
     for column in reversed(columns):
         values = column.array()
+        require_order([values])
         if order is None:
             order = FUNCTIONS[np.argsort](values, kind="stable")
         else:

@@ -40,7 +40,12 @@ from tracejit.trace.python.calls import (
     holds_traced,
     type_of,
 )
-from tracejit.trace.python.library import extreme_by_key, sorted_by_key, sorted_by_keys
+from tracejit.trace.python.library import (
+    extreme_by_key,
+    extreme_by_keys,
+    sorted_by_key,
+    sorted_by_keys,
+)
 from tracejit.trace.python.objects import (
     any_of,
     attribute_of_traced,
@@ -147,14 +152,15 @@ def _extreme_by_key(ufunc: np.ufunc, plain: Callable[..., object], items: Any, *
                     **default: object) -> Any:
     """Return the largest or smallest item by a key: Python's own where no key is traced."""
     items = tuple(items) if is_iterator(items) else items
+    largest = ufunc is np.maximum
     if isinstance(items, (list, tuple, range)) and not has_runs(items) and key is not None:
         keys = [call_function(key, (x,), {}) for x in items]
-        if not any(map(holds_traced, keys)):
-            read_deeply(keys)
-            places = range(len(keys))
-            found = call_natively(plain, (places,), {"key": keys.__getitem__, "default": None})
-            return items[found] if keys else call_natively(plain, (items,), default)
-    largest = ufunc is np.maximum
+        if any(map(holds_traced, keys)):
+            return call_function(extreme_by_keys, (largest, items, keys), {})
+        read_deeply(keys)
+        places = range(len(keys))
+        found = call_natively(plain, (places,), {"key": keys.__getitem__, "default": None})
+        return items[found] if keys else call_natively(plain, (items,), default)
     return call_function(extreme_by_key, (f"{plain.__name__}() arg is an empty sequence", largest,
                                           items, key, *default.values()), {})
 

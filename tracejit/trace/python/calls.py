@@ -48,11 +48,14 @@ from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.iterables import TracedIterable
 from tracejit.trace.lists.orders import (
+    are_things,
     changing,
     indexable,
     is_empty,
     is_known,
+    orderable,
     readable,
+    require_order,
     sort_columns,
 )
 from tracejit.trace.python import list_items
@@ -111,7 +114,8 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
         return with_plain(fn, lambda f: call_function(f, args, kwargs))
     if current().chooses and (found := first_choice([*args, *kwargs.values()])) is not None:
         plain = narrowed(found)
-        if isinstance(plain, Choice) and not hands_on(fn):
+        if isinstance(plain, Choice) and not hands_on(fn) and not (
+                any(fn is f for f in _CARRIES) and all(x is not found for x in args)):
             return _call_for_each(found, fn, args, kwargs)
         if plain is not found:
             return call_function(fn, *_with_plain(found, plain, args, kwargs))
@@ -280,6 +284,11 @@ def _call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object
         choice, lambda x: call_function(fn, *_with_plain(choice, x, args, kwargs)))
 
 
+_CARRIES: tuple[Any, ...] = (len, list, tuple, zip, enumerate, reversed, iter, are_things,
+                              orderable, require_order)
+"""The builtins that do not look at the items of a list, which may be one of several things each."""
+
+
 _STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
 
 
@@ -326,6 +335,7 @@ _OF_RUNS: tuple[Any, ...] = (
 
 
 _SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty,
+                           are_things, orderable, require_order,
                              is_known, is_walked)
 """The functions that do not look at how long a list is, or know."""
 
@@ -569,7 +579,8 @@ def _call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
     name = fn.__name__
     if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
         return _item_of_namespace(owner, *args)
-    if name == "sort" and type(owner) is list and (traced or holds_traced(owner)):
+    if name == "sort" and type(owner) is list and (
+            traced or kwargs.get("key") is not None or holds_traced(owner)):
         return _put(owner, call_function(sorted, (owner,), kwargs))
     if fn is builtins.breakpoint:
         _refuse_debugger("breakpoint")

@@ -11,9 +11,16 @@ import bisect
 import heapq
 from typing import Any
 
-from tracejit.trace.lists.orders import indexable, readable, sort_columns
+from tracejit.trace.lists.orders import (
+    are_things,
+    indexable,
+    orderable,
+    readable,
+    require_order,
+    sort_columns,
+)
 
-__all__ = ["LIBRARY", "extreme_by_key", "sorted_by_key", "sorted_by_keys"]
+__all__ = ["LIBRARY", "extreme_by_key", "extreme_by_keys", "sorted_by_key", "sorted_by_keys"]
 
 
 # --- heapq ----------------------------------------------------------------------------------------
@@ -160,13 +167,27 @@ def sorted_by_key(xs: Any, key: Any = None, reverse: Any = False) -> Any:
 
 def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
     """Return items in the order of their keys; those of equal keys stay in order."""
-    items = readable(items)
+    items = orderable(items)
+    if are_things(items):
+        return _sorted_by_exchanges(items, keys, reverse)
     if reverse:
         items, keys = items[::-1], keys[::-1]
     found = []
     for k in sort_columns(keys):
         found.append(items[k])
     return found[::-1] if reverse else found
+
+
+def _sorted_by_exchanges(items: Any, keys: Any, reverse: Any) -> Any:
+    """Return the items in order; each goes down the list while its key is the smaller one."""
+    require_order(keys)
+    keys = list(keys)
+    for end in range(1, len(items)):
+        for k in range(end, 0, -1):
+            if keys[k] > keys[k - 1] if reverse else keys[k] < keys[k - 1]:
+                items[k - 1], items[k] = items[k], items[k - 1]
+                keys[k - 1], keys[k] = keys[k], keys[k - 1]
+    return items
 
 
 def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) -> Any:
@@ -176,7 +197,9 @@ def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) ->
         if default:
             return default[0]
         raise ValueError(what)
-    items = readable(items)
+    items = orderable(items)
+    if are_things(items):
+        return extreme_by_keys(largest, items, items if key is None else [key(x) for x in items])
     best = items[0]
     best_key = best if key is None else key(best)
     for k in range(1, len(items)):
@@ -184,6 +207,16 @@ def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) ->
         its = x if key is None else key(x)
         if its > best_key if largest else its < best_key:
             best, best_key = x, its
+    return best
+
+
+def extreme_by_keys(largest: Any, items: Any, keys: Any) -> Any:
+    """Return the first of the largest or smallest items, of which there are some, by their keys."""
+    items = orderable(items)
+    best, best_key = items[0], keys[0]
+    for k in range(1, len(items)):
+        if keys[k] > best_key if largest else keys[k] < best_key:
+            best, best_key = items[k], keys[k]
     return best
 
 

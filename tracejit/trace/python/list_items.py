@@ -32,6 +32,7 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.filling import Slots, located, refuse_unless_filled
 from tracejit.trace.lists.grown import ByData
 from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, the_run
+from tracejit.trace.lists.orders import require_order
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
@@ -50,7 +51,6 @@ from tracejit.trace.values.mixed import (
     storage,
     united,
 )
-from tracejit.trace.values.python_numbers import require
 from tracejit.trace.values.tracer import SymInt, Tracer, of_dim
 
 __all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "item_of_a_growing_list",
@@ -436,10 +436,7 @@ def sorted_run(xs: object, key: object, reverse: object) -> Run:
 
 def in_order(data: Tracer) -> Tracer:
     """Return floats or ints in order; with a NaN among them Python's order is another one."""
-    if data.dtype.kind == "f":
-        known = np.logical_not(FUNCTIONS[np.any](np.isnan(data)))
-        require(known, ValueError, "a NaN in a list that is sorted: Python's order rests on which "
-                "items it compares. np.sort puts it last")
+    require_order([data])
     result: Tracer = FUNCTIONS[np.sort](data)
     return result
 
