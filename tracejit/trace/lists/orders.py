@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from tracejit.trace.containers.container_aliases import refuse_joined_change
-from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
+from tracejit.trace.containers.runs import (
+    Run,
+    Stored,
+    has_runs,
+    place_in_code,
+)
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
+from tracejit.trace.ground.restarts import PlaceInCode
 from tracejit.trace.lists.grown import ByData, plain_items
 from tracejit.trace.lists.list_runs import joined
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
@@ -82,7 +89,7 @@ def _is_one_run(xs: Any) -> bool:
     return len(xs) == 1 and has_runs(xs)
 
 
-def _run_of(xs: object, where: Any) -> Run | None:
+def _run_of(xs: object, where: PlaceInCode) -> Run | None:
     """Return the items of a list in one run, if they are numbers or tuples that are alike."""
     if where in current().plain_lists:
         return None
@@ -109,7 +116,7 @@ def columns_of(xs: object) -> list[list[Any]]:
     return [list(column) for column in zip(*places, strict=True)]
 
 
-def _of_kinds(xs: object, where: Any) -> Stored | None:
+def _of_kinds(xs: object, where: PlaceInCode) -> Stored | None:
     """Return the numbers of a list in one run, for numbers of the kinds that it gets besides."""
     run = joined(xs)
     if run is None or not run.is_numbers:
@@ -119,7 +126,7 @@ def _of_kinds(xs: object, where: Any) -> Stored | None:
     return None if dtype is None else Stored(cast(run.array(), dtype), 0, kinds, where)
 
 
-def require_order(keys: Any) -> None:
+def require_order(keys: Iterable[object]) -> None:
     """Check that no number among keys is a NaN: Python's order rests on which items it compares."""
     for key in keys:
         if isinstance(key, (tuple, list)):

@@ -178,7 +178,7 @@ def sorted_by_keys(items: Any, keys: Any, reverse: Any) -> Any:
     return found[::-1] if reverse else found
 
 
-def _sorted_by_exchanges(items: Any, keys: Any, reverse: Any) -> Any:
+def _sorted_by_exchanges(items: list[object], keys: Any, reverse: bool) -> list[object]:
     """Return the items in order; each goes down the list while its key is the smaller one."""
     require_order(keys)
     keys = list(keys)
@@ -190,7 +190,7 @@ def _sorted_by_exchanges(items: Any, keys: Any, reverse: Any) -> Any:
     return items
 
 
-def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) -> Any:
+def extreme_by_key(what: str, largest: bool, xs: Any, key: Any, *default: object) -> Any:
     """Return the first of the largest or smallest items, by a key."""
     items = list(xs)
     if not items:
@@ -210,7 +210,7 @@ def extreme_by_key(what: Any, largest: Any, xs: Any, key: Any, *default: Any) ->
     return best
 
 
-def extreme_by_keys(largest: Any, items: Any, keys: Any) -> Any:
+def extreme_by_keys(largest: bool, items: list[object], keys: Any) -> object:
     """Return the first of the largest or smallest items, of which there are some, by their keys."""
     items = orderable(items)
     best, best_key = items[0], keys[0]
