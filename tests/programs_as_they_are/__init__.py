@@ -1,1 +1,1 @@
-"""Forty programs from ten fields as their authors would write them, none for tracejit."""
+"""Programs from many fields as their authors would write them, none for tracejit."""
