@@ -58,6 +58,16 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "trim_zeros": ([0, 1, 0],),
     "bincount": ([1, 2, 1],), "histogram": ([1.0, 2.0, 4.0],), "fftfreq": (4,), "rfftfreq": (4,),
     "histogram_bin_edges": ([1.0, 2.0, 4.0],), "compress": ([True, False, True], M),
+    "unwrap": (9.0 * V,), "resize": (V, (2, 3)), "digitize": (V, np.sort(W)),
+    "logspace": (0.5, 2.0),
+    "geomspace": (0.5, 2.0), "partition": (V, 2), "argpartition": (V, 2), "choose": (
+        np.array([0, 1, 0, 1]), [V, W]), "put": (V, np.array([1, 2]), W[:2]),
+    "put_along_axis": (M, np.array([[0, 1, 2]]), W[:3], 0), "rollaxis": (M, 1),
+    "ravel_multi_index": ((np.array([0, 1]), np.array([2, 1])), (2, 3)),
+    "polyint": (V,), "lexsort": ((V, W),), "nanquantile": (HOLES[:1], 0.3),
+    "nanpercentile": (HOLES[:1], 30.0), "putmask": (V, V > 0.6, W), "place": (V, V > 0.6, W),
+    "apply_along_axis": (np.cumsum, 0, M), "apply_over_axes": (np.sum, M, (0,)),
+    "poly": (V,), "polyadd": (V, W), "polysub": (V, W), "polymul": (V, W), "array_equiv": (V, V),
     "atleast_1d": (V,), "atleast_2d": (V,), "gradient": (M,),
 }
 """What a function is called with; `(M,)` where it is not here."""
@@ -90,7 +100,8 @@ VALUES: dict[str, list[Any]] = {
     "lower": [True], "overwrite_a": [False], "overwrite_b": [False], "check_finite": [False],
     "assume_a": ["gen", "sym", "her", "pos", "diagonal", "upper triangular", "general"],
     "transposed": [True], "trans": [1, "T", 2, "C"], "unit_diagonal": [True], "b": [P],
-    "return_sign": [True], "newshape": [(9,)],
+    "return_sign": [True], "newshape": [(9,)], "start": [2], "discont": [4.0], "to_end": [1.0],
+    "to_begin": [1.0], "base": [2.0], "tol": [10], "interpolation": [None], "args": [()],
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {
     "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},

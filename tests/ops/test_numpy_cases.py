@@ -542,13 +542,77 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.unique: [(lambda x: x[np.unique(IDX)], V)],
     **{f: [(lambda x, f=f: x * np.sum(leaves(f(IDX))[0]), V)] for f in (
         np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values, np.flatnonzero,
-        np.argwhere, np.trim_zeros, np.bincount, np.histogram, np.histogram_bin_edges)},
+        np.argwhere, np.trim_zeros, np.bincount)},
+    np.histogram: [(lambda x, w: np.histogram(x, bins=3, weights=w), V, W),
+                   (lambda x: np.histogram(x, bins=3, density=True), V),
+                   (lambda x: np.histogram(x, bins=[-1.0, 0.0, 0.5], range=(0.0, 1.0)), V)],
+    np.histogram_bin_edges: [(lambda x: np.histogram_bin_edges(x, 3), V),
+                             (lambda x: x * np.histogram_bin_edges(IDX, 3)[1], V)],
     **{f: [(lambda x, f=f: x * np.sum(f(IDX, [1, 2, 7])), V)] for f in (
         np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d)},
     np.isin: [(lambda x: x * np.isin(x, [0.5, 3.0]), V),
               (lambda x: x * np.isin(IDX, [1, 7])[0], V)],
     np.extract: [(lambda x: x * np.sum(np.extract(MASK, np.arange(5.0))), V)],
-    np.lexsort: [(lambda x: x[np.lexsort((IDX,))], V)],
+    np.lexsort: [(lambda x: x[np.lexsort((IDX,))], V), (lambda x, y: x[np.lexsort((y, x))], V, W),
+                 (lambda x: np.lexsort(x), A)],
+    np.atleast_3d: [(np.atleast_3d, V), (np.atleast_3d, A), (lambda x: np.atleast_3d(x, 2.0), C)],
+    np.rollaxis: [(lambda x, k=k: np.rollaxis(x, k, 1), C) for k in (0, 1, 2, -1)],
+    np.diagflat: [(np.diagflat, A), (lambda x: np.diagflat(x, -1), V)],
+    np.broadcast_arrays: [(lambda x, y: np.broadcast_arrays(x, y[:, None]), V, W)],
+    np.unstack: [(np.unstack, A), (lambda x: np.unstack(x, axis=1), A)],
+    np.resize: [(lambda x: np.resize(x, (2, 4)), V), (lambda x: np.resize(x, 2), A)],
+    np.ediff1d: [(np.ediff1d, A), (lambda x, y: np.ediff1d(x, to_begin=y, to_end=1.0), V, W)],
+    np.unwrap: [(lambda x: np.unwrap(9.0 * x), V), (lambda x: np.unwrap(x, period=0.4, axis=0), A)],
+    np.partition: [(lambda x: np.partition(x, 2)[2], V)],
+    np.argpartition: [(lambda x: x[np.argpartition(x, 2)[2]], V)],
+    np.sort_complex: [(np.sort_complex, Z), (np.sort_complex, V)],
+    np.ravel_multi_index: [(lambda x, i: x * np.ravel_multi_index((i, i), (3, 4), mode="clip"), V,
+                            np.array([0, 1, 2, 1, 7]))],
+    np.array_equiv: [(np.array_equiv, V, V), (np.array_equiv, V, A[0])],
+    np.nanprod: [(np.nanprod, HOLES), (lambda x: np.nanprod(x, axis=0), A)],
+    np.nancumsum: [(np.nancumsum, HOLES)], np.nancumprod: [(np.nancumprod, HOLES)],
+    np.nanargmax: [(lambda x: x[np.nanargmax(x)], HOLES), (lambda x: np.nanargmax(x, axis=0), A)],
+    np.nanargmin: [(lambda x: x[np.nanargmin(x)], HOLES)],
+    np.nanvar: [(np.nanvar, HOLES), (lambda x: np.nanvar(x, axis=1, ddof=1, keepdims=True), A),
+                (np.nanvar, Z)],
+    np.nanstd: [(np.nanstd, HOLES), (lambda x: np.nanstd(x, axis=0, correction=1), A)],
+    np.nanmedian: [(np.nanmedian, HOLES), (lambda x: np.nanmedian(x, axis=(0, 2)), C)],
+    np.nanquantile: [(lambda x: np.nanquantile(x, 0.3), HOLES),
+                     (lambda x: np.nanquantile(x, [0.1, 0.7], axis=1), A)],
+    np.nanpercentile: [(lambda x: np.nanpercentile(x, 40.0), HOLES)],
+    np.logspace: [(lambda x: np.logspace(x, 1.0, 4), 0.5),
+                  (lambda x: np.logspace(0, x, 3, endpoint=False, base=2.0), 0.5)],
+    np.geomspace: [(lambda x, y: np.geomspace(x, y, 4), 0.5, 3.0),
+                   (lambda x: np.geomspace(-1.0, x, 3, endpoint=False), -8.0)],
+    np.digitize: [(lambda x: x * np.digitize(x, [-0.5, 0.5]), V), (np.digitize, V, np.sort(W)),
+                  (lambda x, b: np.digitize(x, b, right=True), V, np.sort(W)[::-1].copy())],
+    np.isreal: [(lambda x: x * np.isreal(x), Z)],
+    np.iscomplex: [(lambda x: x * np.iscomplex(x), Z)],
+    np.isrealobj: [(lambda x: x * np.isrealobj(x), V)],
+    np.iscomplexobj: [(lambda x: x * np.iscomplexobj(x), V)],
+    np.isposinf: [(lambda x: x * np.isposinf(1.0 / x), V)],
+    np.isneginf: [(lambda x: x * np.isneginf(1.0 / x), V)],
+    np.real_if_close: [(np.real_if_close, V)], np.fix: [(np.fix, 3.0 * W)],
+    np.put: [(lambda x, y: _written(np.put, x, [1, -1, 2], y), V, W[:2]),
+             (lambda x: _written(np.put, x, [1, 17], 2.0, "wrap"), A)],
+    np.putmask: [(lambda x, y: _written(np.putmask, x, x > 0.2, y), V, W[:2])],
+    np.place: [(lambda x, y: _written(np.place, x, x > 0.2, y), V, W[:2])],
+    np.put_along_axis: [(lambda x, y: _written(np.put_along_axis, x, np.array([[0], [2], [1]]),
+                                               y[:3, None], 1), A, V)],
+    np.choose: [(lambda x, y: np.choose(MASK.astype(int), [x, y]), V, W),
+                (lambda x, i: np.choose(i, [x, 1.0], mode="wrap"), V, IDX[:1])],
+    np.polyadd: [(np.polyadd, V, W[:2])], np.polysub: [(np.polysub, W[:2], V)],
+    np.polymul: [(np.polymul, V, W)],
+    np.polyint: [(np.polyint, V), (lambda x, k: np.polyint(x, 2, [k, 1.0]), V, 0.5)],
+    np.poly: [(np.poly, V)],
+    np.apply_along_axis: [
+        (lambda x: np.apply_along_axis(lambda r: r / r.sum(), 0, x), A),
+        (lambda x: np.apply_along_axis(np.sum, 1, x), A),
+        (lambda x, y: np.apply_along_axis(lambda r, s: np.outer(r, s), 1, x, y), A, V[:2])],
+    np.apply_over_axes: [(lambda x: np.apply_over_axes(np.sum, x, [0, -1]), C)],
+    vars(np.vectorize)["__call__"]: [
+        (lambda x, y: np.vectorize(lambda a, b: a * b if a > b else a + b)(x, y), V, W),
+        (lambda x: np.vectorize(lambda a: 0 if a < 0.5 else a, otypes=[float])(x), V)],
     np.sort: [(lambda x: np.sort(x), V), (lambda x: np.sort(x, axis=0), A),
               (lambda x: np.sort(x), Z), (lambda x: np.sort(x.real), Z),
               (lambda x: np.sort(x), INTS)],
@@ -584,6 +648,10 @@ METHOD_CASES: dict[str, list[tuple[Any, ...]]] = {
                (lambda x: x.astype(float) * 0.5, INTS), (lambda x: x.astype("complex128"), V)],
     "clip": [(lambda x: x.clip(0.0, 0.5), A)], "view": [(lambda x: x.view() * 2.0, A)],
     "compress": [(lambda x: x.compress([True, False, True]), V)],
+    "choose": [(lambda x: IDX.choose([x[:4], 1.0, x[1:]]), V)],
+    "argpartition": [(lambda x: x[x.argpartition(1)[1]], V)],
+    "partition": [(lambda x: _partitioned(x.copy())[1], V)],
+    "put": [(lambda x, y: _put(x.copy(), y), V, W[:2])],
     "nonzero": [(lambda x: x[MASK.nonzero()], V)],
     "conj": [(lambda x: x.conj() * x, Z)], "conjugate": [(lambda x: x.conjugate(), Z)],
     "tolist": [(lambda x: sum(v * v for v in x.tolist()), V), (lambda x: x.tolist(), V)],
@@ -720,6 +788,22 @@ def _fill(x: Any, value: Any) -> Any:
 
 def _sorted(x: Any) -> Any:
     x.sort()
+    return x
+
+
+def _written(write: Callable[..., None], x: Any, *args: Any) -> Any:
+    y = x.copy()
+    write(y, *args)
+    return y
+
+
+def _partitioned(x: Any) -> Any:
+    x.partition(1)
+    return x
+
+
+def _put(x: Any, values: Any) -> Any:
+    x.put([3, 0, 1], values)
     return x
 
 

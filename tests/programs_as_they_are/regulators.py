@@ -17,8 +17,7 @@ def zero_order_hold(A, B, dt):
     return np.sum(E[:n, n:] ** 2) + np.trace(E[:n, :n])
 
 
-@program(lambda n, rng: (rng.uniform(0.2, 0.8, 3), n), argnums=(0,),
-         refused="numpy.poly cannot be captured")
+@program(lambda n, rng: (rng.uniform(0.2, 0.8, 3), n), argnums=(0,))
 def closed_loop_polynomial(poles, order):
     return np.sum(np.poly(poles)[1:] ** 2) + np.polyval(np.poly(poles), 1.0 / order)
 
@@ -58,7 +57,7 @@ def interconnection(k, A, B):
 
 
 @program(lambda n, rng: (rng.uniform(0.3, 1.7, n), 0.5), argnums=(0, 1),
-         refused="numpy.vectorize cannot be captured")
+         refused="scipy.optimize.rosen cannot be captured")
 def scheduled_gain(x, knee):
     """A table of gains, and a function of one number made one of arrays."""
     table = np.geomspace(1.0, 8.0, 5)

@@ -1,6 +1,7 @@
 """NumPy's functions, methods and attributes, and `math`'s, on tracers: each in terms of ops."""
 
 from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    arrangements,
     attributes,
     comparisons,
     complex_numbers,
@@ -14,7 +15,11 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     generators,
     linalg,
     mathematics,
+    missing_numbers,
+    number_lines,
     ordering,
+    placing,
+    polynomials,
     reductions,
     selection,
     shapes,

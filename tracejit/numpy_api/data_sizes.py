@@ -9,6 +9,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import nonzero_places, positions
+from tracejit.numpy_api.number_lines import histogram, histogram_bin_edges
 from tracejit.numpy_api.ordering import argsort
 from tracejit.numpy_api.shapes import concatenate, normalize_axis, ravel
 from tracejit.trace.ground.context import current, refuse
@@ -67,6 +68,25 @@ def argwhere(a: object) -> Any:
 def extract(condition: object, arr: object) -> Any:
     """Return the elements of the flat array for which a condition holds."""
     return ravel(as_tracer(arr))[flatnonzero(condition)]
+
+
+@_by_data(np.lexsort)
+def lexsort(keys: object, axis: int = -1) -> Any:
+    """Return the order that sorts by several keys, the last one first."""
+    columns = [keys[k] for k in range(len(keys))] if isinstance(keys, Tracer) else list(keys)  # type: ignore[call-overload]
+    if not columns:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    order: Any = None
+    for key in map(as_tracer, columns):
+        column: Any = key
+        moved = column if order is None else np.take_along_axis(column, order, axis)
+        new = argsort(moved, axis)
+        order = new if order is None else np.take_along_axis(order, new, axis)
+    return order
+
+
+_by_data(np.histogram)(histogram)
+_by_data(np.histogram_bin_edges)(histogram_bin_edges)
 
 
 # --- sets ---------------------------------------------------------------------------------------

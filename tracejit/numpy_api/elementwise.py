@@ -33,13 +33,23 @@ from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["as_tracer"]
+__all__ = ["as_array", "as_tracer"]
 
 
 def as_tracer(x: object) -> Tracer:
     """Return an operand as a handle, whatever it was."""
     x = lift(x)
     return x if isinstance(x, Tracer) else cast(x, operand_dtype(x))
+
+
+def as_array(x: object) -> Tracer:
+    """Return an array, or what is an array of no axes in NumPy, where a number would be written."""
+    array = as_tracer(x)
+    if array.dims or array.is_array:
+        return array
+    array = tracer_of(array.value)
+    array.cell.is_array = True
+    return array
 
 
 # --- ufuncs -------------------------------------------------------------------------------------

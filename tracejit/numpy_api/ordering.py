@@ -15,7 +15,7 @@ from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak
 from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
 
-__all__: list[str] = []
+__all__ = ["is_python_float"]
 
 
 def require_no_fields(order: object) -> None:
@@ -101,7 +101,7 @@ def quantile(a: object, q: object, axis: object = None, *, keepdims: bool = Fals
     a = as_tracer(a)
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    fraction = as_tracer(np.asarray(q, np.float64) if isinstance(q, (list, tuple)) else q)
+    fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
     inside = np.all((fraction >= 0.0) & (fraction <= 1.0))
     emit("check", [atom_of(inside)], {
         "error": "ValueError", "message": "Quantiles must be in the range [0, 1]"})
@@ -112,7 +112,7 @@ def quantile(a: object, q: object, axis: object = None, *, keepdims: bool = Fals
     below = whole.astype(np.int64)
     low, high = ordered[below], ordered[np.minimum(below + 1, last)]
     t: Any = (place - whole).reshape((*place.shape, *(1,) * (len(ordered.dims) - 1)))
-    if ordered.dtype.kind == "f" and _is_python_float(q):
+    if ordered.dtype.kind == "f" and is_python_float(q):
         t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
     step = high - low
     result = _or_nan(np.where(t < 0.5, low + step * t, high - step * (1.0 - t)), ordered)
@@ -127,7 +127,7 @@ def percentile(a: object, q: Any, axis: object = None, *, keepdims: bool = False
     return quantile(a, np.true_divide(q, hundred), axis, keepdims=keepdims)
 
 
-def _is_python_float(q: object) -> bool:
+def is_python_float(q: object) -> bool:
     """Whether `isinstance(q, (int, float))`, as `np.float64` is."""
     if isinstance(q, Tracer):
         return not q.is_array and not q.dims and (is_weak(q) or q.dtype == np.float64)

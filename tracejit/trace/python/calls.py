@@ -756,6 +756,8 @@ def _call_object(fn: Callable[..., object], args: tuple[object, ...],
                  kwargs: dict[str, object]) -> Any:
     call = current().captured.entry(fn, "__call__")
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
+        if call in FUNCTIONS:
+            return call_function(call, (fn, *args), kwargs)
         return _call_python(call, (fn, *args), kwargs)
     if gives_another_value(fn):
         makes = getattr(fn, "__name__", "") == "default_rng"

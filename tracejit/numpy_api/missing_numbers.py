@@ -1,0 +1,178 @@
+"""The functions that leave out what is not a number: folds, moments and orders of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.ordering import is_python_float, sort
+from tracejit.numpy_api.reductions import cumprod, cumsum, root_of_squares
+from tracejit.numpy_api.shapes import moveaxis, normalize_axes
+from tracejit.ops.reductions import flatten_axes
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.values.equations import apply, as_operand, cast
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__: list[str] = []
+
+Axis = int | tuple[int, ...] | None
+"""What is folded: one axis, several of them, or all."""
+
+
+def _filled(a: Tracer, fill: float) -> Any:
+    """Return an array with another number in place of each NaN."""
+    if a.dtype.kind not in "fc":
+        return a
+    return cast(np.where(np.isnan(a), a.dtype.type(fill), a), a.dtype)
+
+
+def _floating(a: object) -> Tracer:
+    a = as_tracer(a)
+    return a if a.dtype.kind in "fc" else cast(a, np.float64)
+
+
+# --- products and running folds -----------------------------------------------------------------
+
+
+@captures(np.nanprod)
+def nanprod(a: object, axis: Axis = None, dtype: npt.DTypeLike | None = None, *,
+            keepdims: bool = False) -> Any:
+    """Return the product of what is not NaN."""
+    return np.prod(_filled(as_tracer(a), 1.0), axis, dtype, keepdims=keepdims)
+
+
+@captures(np.nancumsum)
+def nancumsum(a: object, axis: object = None, dtype: npt.DTypeLike | None = None) -> Any:
+    """Return running sums of what is not NaN."""
+    return cumsum(_filled(as_tracer(a), 0.0), axis, dtype)
+
+
+@captures(np.nancumprod)
+def nancumprod(a: object, axis: object = None, dtype: npt.DTypeLike | None = None) -> Any:
+    """Return running products of what is not NaN."""
+    return cumprod(_filled(as_tracer(a), 1.0), axis, dtype)
+
+
+def _place(place: Callable[..., object], fill: float, name: str) -> Any:
+    def function(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        a = as_tracer(a)
+        if a.dtype.kind == "c":
+            raise refuse(f"np.{name} of complex numbers cannot be captured", "Use the parts")
+        if a.dtype.kind == "f":
+            require(np.logical_not(np.any(np.all(np.isnan(a), axis=axis))), ValueError,
+                    "All-NaN slice encountered")
+        return place(_filled(a, fill), axis=axis, keepdims=keepdims)
+
+    return function
+
+
+captures(np.nanargmax)(_place(np.argmax, -np.inf, "nanargmax"))
+captures(np.nanargmin)(_place(np.argmin, np.inf, "nanargmin"))
+
+
+# --- moments ------------------------------------------------------------------------------------
+
+
+@captures(np.nanvar)
+def nanvar(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
+           correction: float | None = None) -> Any:
+    """Return the variance of what is not NaN; NaN where that is no more than `ddof` numbers."""
+    a = _floating(a)
+    ddof = ddof if correction is None else correction
+    kept = np.logical_not(np.isnan(a))
+    count = np.sum(kept, axis=axis, keepdims=True)
+    mean = cast(np.sum(_filled(a, 0.0), axis=axis, keepdims=True) / count, a.dtype)
+    away = np.where(kept, a - mean, a.dtype.type(0))
+    squares = np.real(away * np.conj(away)) if a.dtype.kind == "c" else away * away
+    freedom = np.sum(kept, axis=axis, keepdims=keepdims) - ddof
+    enough = freedom > 0
+    total: Any = np.sum(squares, axis=axis, keepdims=keepdims)
+    result = cast(total / np.where(enough, freedom, 1), total.dtype)
+    return cast(np.where(enough, result, np.nan), total.dtype)[()]
+
+
+@captures(np.nanstd)
+def nanstd(a: object, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
+           correction: float | None = None) -> Any:
+    """Return the standard deviation of what is not NaN."""
+    variance = nanvar(a, axis, ddof=ddof, keepdims=keepdims, correction=correction)
+    return cast(root_of_squares(variance), variance.dtype)
+
+
+# --- orders -------------------------------------------------------------------------------------
+
+
+def _sorted_first(a: object, axis: Axis) -> tuple[Any, Any, tuple[Any, ...]]:
+    """Return the elements sorted along the first axis, how many are numbers, and the shape kept."""
+    a = _floating(a)
+    axes = normalize_axes(axis, len(a.dims))
+    kept = tuple(1 if k in axes else as_operand(d) for k, d in enumerate(a.dims))
+    rest = [k for k in range(len(a.dims)) if k not in axes]
+    flat = flatten_axes(a, axes) if not rest else np.reshape(
+        np.transpose(a, (*rest, *axes)), (*(as_operand(a.dims[k]) for k in rest), -1))
+    ordered = moveaxis(sort(flat, -1), -1, 0)
+    return ordered, np.sum(np.logical_not(np.isnan(ordered)), axis=0), kept
+
+
+def _at(ordered: np.ndarray, place: np.ndarray) -> Any:
+    """Return of each column the element at its own place."""
+    return np.take_along_axis(ordered, np.expand_dims(place, 0), 0)[0]
+
+
+@captures(np.nanmedian)
+def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """Return the middle of what is not NaN, or the mean of the two middle ones."""
+    ordered, count, kept = _sorted_first(a, axis)
+    if current().decide(ordered.dims[0], "==", "the median of nothing") is True:
+        nothing = apply("full", ordered.dtype.type(np.nan), shape=ordered.dims[1:])
+        return np.reshape(nothing, kept) if keepdims else nothing
+    low = _at(ordered, np.maximum((count - 1) // 2, 0))
+    high = _at(ordered, np.maximum(np.minimum(count // 2, count - 1), 0))
+    result = (low + high) / 2.0
+    return np.reshape(result, kept) if keepdims else result
+
+
+@captures(np.nanquantile)
+def nanquantile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """Return the elements at fractions of the order of what is not NaN."""
+    if as_tracer(a).dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    ordered, count, kept = _sorted_first(a, axis)
+    fraction = cast(as_tracer(q), np.float64) if isinstance(q, (list, tuple)) else as_tracer(q)
+    require(np.all((fraction >= 0.0) & (fraction <= 1.0)), ValueError,
+            "Quantiles must be in the range [0, 1]")
+    spread = np.reshape(fraction, (*fraction.shape, *(1,) * (len(ordered.dims) - 1)))
+    last = np.maximum(count - 1, 0)
+    place = cast(spread, np.float64) * last
+    whole = np.floor(place)
+    below = whole.astype(np.int64)
+    low, high = _each(ordered, below), _each(ordered, np.minimum(below + 1, last))
+    t: Any = place - whole
+    if is_python_float(q):
+        t = cast(t, ordered.dtype)  # a Python number leaves float32 as it is
+    step = high - low
+    result: Any = np.where(t < 0.5, low + step * t, high - step * (1.0 - t))
+    result = result if fraction.dims else result[()]
+    return np.reshape(result, (*fraction.shape, *kept)) if keepdims else result
+
+
+def _each(ordered: np.ndarray, places: np.ndarray) -> Any:
+    """Return the elements at places of each column, of which there may be several rows."""
+    columns = ordered.shape[1:]
+    rows = np.reshape(places, (-1, *columns))
+    return np.reshape(np.take_along_axis(ordered, rows, 0), np.shape(places))
+
+
+@captures(np.nanpercentile)
+def nanpercentile(a: object, q: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
+    """Return the elements at per cents of the order of what is not NaN."""
+    fraction: Any = np.true_divide(q, 100.0)  # type: ignore[call-overload]
+    return nanquantile(a, fraction, axis, keepdims=keepdims)

@@ -1,0 +1,167 @@
+"""Polynomials as arrays of coefficients, the highest first, and functions on parts of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import SizeByData
+from tracejit.ir.dims import maximum
+from tracejit.numpy_api.creation import iota
+from tracejit.numpy_api.elementwise import as_array, as_tracer
+from tracejit.numpy_api.plainly import (
+    along_axis,
+    over_axes,
+    polynomial_of_roots,
+    vectorized,
+)
+from tracejit.numpy_api.shapes import broadcast_to, concatenate, normalize_axis, ravel
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import FUNCTIONS, captures
+from tracejit.trace.python.calls import call_function, type_of
+from tracejit.trace.values.equations import apply, as_operand, broadcast_dims, cast, dims_of, lift
+from tracejit.trace.values.mixed import Mixed
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
+
+__all__: list[str] = []
+
+
+def _coefficients(p: object) -> Tracer:
+    if isinstance(p, np.poly1d):
+        p = p.coeffs
+    x: Any = np.atleast_1d(as_tracer(p))
+    return x
+
+
+def _aligned(a: object, b: object) -> tuple[Any, Any]:
+    """Return the coefficients of two polynomials with zeros before those of the lower degree."""
+    a, b = _coefficients(a), _coefficients(b)
+    count = maximum(a.dims[0], b.dims[0], current().builder.known)
+
+    def padded(p: Tracer) -> Any:
+        zeros = apply("full", p.dtype.type(0), shape=(count - p.dims[0],))
+        return concatenate([zeros, p])
+
+    return padded(a), padded(b)
+
+
+@captures(np.polyadd)
+def polyadd(a1: object, a2: object) -> Any:
+    """Return the sum of two polynomials."""
+    a, b = _aligned(a1, a2)
+    return a + b
+
+
+@captures(np.polysub)
+def polysub(a1: object, a2: object) -> Any:
+    """Return the difference of two polynomials."""
+    a, b = _aligned(a1, a2)
+    return a - b
+
+
+@captures(np.polymul)
+def polymul(a1: object, a2: object) -> Any:
+    """Return the product of two polynomials, whose first coefficients are not zero."""
+    a, b = _coefficients(a1), _coefficients(a2)
+    for p in (a, b):
+        require(p[0] != 0, SizeByData, "np.polymul of a polynomial whose first coefficient is 0 "
+                "has a result whose size depends on data. Use np.convolve")
+    return np.convolve(a, b)
+
+
+@captures(np.polyint)
+def polyint(p: object, m: int = 1, k: object = None) -> Any:
+    """Return an integral of a polynomial, with constants of integration."""
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = [0.0] * m if k is None else list(k) if isinstance(k, (list, tuple)) else [
+        k[i] for i in range(len(k))] if isinstance(k, (np.ndarray, Tracer)) and np.ndim(k) else [k]
+    constants = constants * m if len(constants) == 1 and m > 1 else constants
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    result = as_tracer(p)
+    if not result.dims:
+        raise TypeError("len() of unsized object")
+    for c in constants[:m]:
+        n = result.dims[0]
+        divided: Any = result / (as_operand(n) - iota(n))
+        result = concatenate([divided, np.reshape(as_tracer(c), (1,))])
+    return result
+
+
+@captures(np.poly)
+def poly(seq_of_zeros: object) -> Any:
+    """Return the coefficients of the polynomial with these roots."""
+    roots: Any = as_tracer(seq_of_zeros)
+    if not roots.dims:
+        raise TypeError("dispatcher for __array_function__ did not return an iterable")
+    if len(roots.dims) == 2:
+        raise refuse("np.poly of a matrix, which is made of its eigenvalues, cannot be captured",
+                     "Pass the roots")
+    if len(roots.dims) != 1:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if roots.dtype.kind == "c":
+        raise refuse("np.poly of complex roots gives what data says, real or complex numbers",
+                     "Multiply the factors with np.convolve")
+    if current().decide(roots.dims[0], "==", "np.poly of no roots") is True:
+        return 1.0
+    roots = roots if roots.dtype.kind == "f" else cast(roots, np.float64)
+    return call_function(polynomial_of_roots, (roots,), {})
+
+
+# --- functions on parts of arrays ---------------------------------------------------------------
+
+
+@captures(np.apply_along_axis)
+def apply_along_axis(func1d: Callable[..., object], axis: object, arr: object, *args: object,
+                     **kwargs: object) -> Any:
+    """Return what a function gives for each vector along an axis."""
+    array = as_tracer(arr)
+    along = normalize_axis(axis, len(array.dims))
+    return as_array(call_function(along_axis, (func1d, along, array, args, kwargs), {}))
+
+
+@captures(np.apply_over_axes)
+def apply_over_axes(func: Callable[..., object], a: object, axes: int | Sequence[int]) -> Any:
+    """Return what a function of an array and an axis gives, for one axis after the other."""
+    given = (axes,) if isinstance(axes, int) else tuple(axes)
+    return call_function(over_axes, (func, as_tracer(a), given), {})
+
+
+def _number(x: object) -> Any:
+    """Return a result of a function, which is a number."""
+    if isinstance(x, (tuple, list)) or dims_of(lift(x)):
+        raise refuse("np.vectorize of a function that returns several numbers cannot be captured",
+                     "Use np.apply_along_axis, or a loop")
+    return x
+
+
+def _of_one_dtype(x: object) -> Any:
+    """Return a result of a function, of which it is known what dtype it has."""
+    _number(x)
+    if isinstance(x, Mixed) and len({kind.dtype for kind in x.kinds}) > 1:
+        type_of(x)
+    return x
+
+
+def vectorize_call(self: np.vectorize, *args: object, **kwargs: object) -> Any:
+    """Return what a function that `np.vectorize` made gives."""
+    if self.signature is not None or self.excluded or kwargs or not args:
+        raise refuse("a function that np.vectorize made with `signature` or `excluded`, or is "
+                     "called with keywords, cannot be captured", "Use a loop")
+    arrays = [as_tracer(x) for x in args]
+    shape = tuple(map(as_operand, broadcast_dims([x.dims for x in arrays])))
+    flat = [ravel(as_tracer(broadcast_to(x, shape))) for x in arrays]
+    if current().decide(flat[0].dims[0], "==", "np.vectorize of nothing") is True:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    checked = _of_one_dtype if self.otypes is None else _number
+    found = call_function(vectorized, (self.pyfunc, flat, checked), {})
+    result = as_array(np.reshape(found, shape))
+    return result if self.otypes is None else as_array(result.astype(np.dtype(self.otypes[0])))
+
+
+_CALL: Any = vars(np.vectorize)["__call__"]
+FUNCTIONS[_CALL] = vectorize_call
