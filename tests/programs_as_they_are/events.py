@@ -128,8 +128,7 @@ def trajectory(f, y, dt, steps):
 
 
 @program(lambda n, rng: (np.array([10.0, 5.0]), np.array([1.1, 0.4, 0.1, 0.4]), 10 * n),
-         argnums=(0, 1), differences=1e-5,
-         refused="a generator cannot be captured")
+         argnums=(0, 1), differences=1e-5)
 def prey_peak_by_generator(y0, p, steps):
     def f(t, y):
         prey, predator = y

@@ -34,7 +34,14 @@ from tracejit.trace.ground.context import SizeGuard, Trace, active
 from tracejit.trace.ground.facts import Fact
 from tracejit.trace.ground.layouts import Input
 from tracejit.trace.ground.memory import Memory, NeedOneArray
-from tracejit.trace.ground.restarts import NeedLeast, NeedNames, NeedOneCopy, NeedStatic, Relist
+from tracejit.trace.ground.restarts import (
+    NeedLeast,
+    NeedNames,
+    NeedOneCopy,
+    NeedStatic,
+    NeedSteps,
+    Relist,
+)
 from tracejit.trace.ground.source import describe_line, find_site, line_of_error
 from tracejit.trace.ground.upward import ABOVE
 
@@ -144,6 +151,7 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     list_kinds: dict[Any, Any] = {}
     one_copies: set[Any] = set()
     keyed_by_data: set[Any] = set()
+    by_steps: set[Any] = set()
     refused: Refusal | None = None
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
@@ -152,6 +160,7 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
         attempt.trace.restarts = True
         attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
         attempt.trace.one_copies, attempt.trace.keyed_by_data = one_copies, keyed_by_data
+        attempt.trace.by_steps = by_steps
         try:
             return attempt.run()
         except NeedStatic as need:
@@ -173,6 +182,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
                 list_kinds[other.where] = before | other.kinds
         except NeedOneCopy as need:
             one_copies.add(need.pair)
+        except NeedSteps as need:
+            by_steps.add(need.where)
         except NeedOneArray as need:
             united[need.other] = united.get(need.first, need.first)
         except Refusal as e:

@@ -57,7 +57,8 @@ def reached_from(pending: list[object]) -> Iterator[Any]:
         v = pending.pop()
         yield v
         if id(v) in seen or not gc.is_tracked(v) or isinstance(v, _OPAQUE) or (
-                type(v).__module__.startswith("tracejit.") and not isinstance(v, (Run, Choice))):
+                type(v).__module__.startswith("tracejit.") and not isinstance(v, (Run, Choice))
+                and not hasattr(type(v), "is_held")):
             continue
         seen.add(id(v))
         pending += ([*(v.__closure__ or ()), v.__defaults__, v.__kwdefaults__]

@@ -264,6 +264,8 @@ class Trace:
         """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
         self.plain_lists: dict[Any, str] = {}
         """Where lists are made item by item, and why."""
+        self.by_steps: set[Any] = set()
+        """Where generators of the user's are made whose items are taken one after another."""
         self.list_kinds: dict[Any, Any] = {}
         """Where lists of numbers are made that hold others later: dtype, whether Python's."""
         self.log_changes = 0

@@ -8,8 +8,8 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedStatic", "NotRepeatable",
-           "PlaceInCode", "Relist", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedStatic", "NeedSteps",
+           "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -134,3 +134,16 @@ class Relist(Restart):
     def __init__(self, where: PlaceInCode, kinds: frozenset[Any] | None, why: str) -> None:
         super().__init__(where)
         self.where, self.kinds, self.why = where, kinds, why
+
+
+class NeedSteps(Restart):
+    """The items of a generator of the user's have to be taken one after another.
+
+    where -- where in the code it is made
+    """
+
+    where: PlaceInCode
+
+    def __init__(self, where: PlaceInCode) -> None:
+        super().__init__(where)
+        self.where = where

@@ -17,17 +17,18 @@ from tracejit.trace.containers.runs import Run, copies, has_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
-from tracejit.trace.hooks.decisions import DecisionHooks
+from tracejit.trace.hooks.generator_hooks import GeneratorHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import TracedIterable, as_now, constant_range, counted
 from tracejit.trace.python.calls import call_function, captured_function, items_in
 from tracejit.trace.python.list_making import list_of
-from tracejit.trace.python.objects import iterate, truth
+from tracejit.trace.python.objects import begun, iterate, truth
 from tracejit.trace.regions import loops
 from tracejit.trace.regions.branches import BranchRaised, trace_if
 from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import note_made
+from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.again import repeatable
 from tracejit.trace.values.tracer import Tracer, of_dim
 
@@ -56,7 +57,7 @@ def _walking(*lists: object) -> Iterator[None]:
         del walked[before:]
 
 
-class LoopHooks(DecisionHooks):
+class LoopHooks(GeneratorHooks):
     """Loops over traced ranges and arrays are loops of the graph, all others Python's own."""
 
     def while_(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
@@ -195,6 +196,10 @@ class LoopHooks(DecisionHooks):
         if has_runs(iterable) and len(iterable) > 1:
             with _walking(iterable):
                 self._for_parts(list(iterable), body, changes, stop)
+            return
+        iterable = begun(iterable)
+        if isinstance(iterable, UsersGenerator) and (
+                self.for_generator(iterable, body, changes, stop)):
             return
         items = counted(iterable)
         if items is None and isinstance(iterable, range) and len(iterable) > 1:

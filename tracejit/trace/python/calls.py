@@ -14,6 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, ValuesView
 from contextlib import contextmanager
+from inspect import CO_GENERATOR
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, NoReturn
 
@@ -88,6 +89,8 @@ from tracejit.trace.state.policy import (
 )
 from tracejit.trace.state.running import watched
 from tracejit.trace.state.unseen import with_stand_ins
+from tracejit.trace.state.yielding import UsersGenerator
+from tracejit.trace.syntax.generators import Form, NotInForm
 from tracejit.trace.syntax.rewriter import rewrite_function
 from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
@@ -412,6 +415,8 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
     """Call a Python function, captured if it is a user's and has a source."""
     if fn.__code__ is _DISPATCHING and args:
         return call_function(current().captured.dispatched(fn, type_of(args[0])), args, kwargs)
+    if fn.__code__.co_flags & CO_GENERATOR and (made := _generator(fn, args, kwargs)) is not None:
+        return made
     new = convert(fn)
     code = getattr(new, "__code__", None)
     with _recursion(fn.__code__, args):
@@ -428,6 +433,26 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
     elif fn is copy.deepcopy:
         note_all_new(result, args)
     return result
+
+
+def _generator(fn: FunctionType, args: tuple[object, ...],
+               kwargs: dict[str, object]) -> UsersGenerator | None:
+    """Return a generator of the user's that has not begun; None where it is not captured."""
+    local = rewritten_source(fn.__code__) is not None
+
+    def in_form(form: Form) -> Callable[..., Any] | None:
+        if local:
+            found: Callable[..., Any] | None = fn.__dict__.get("_tj_forms", {}).get(form)
+            return fn if form == "steps" else found
+        try:
+            return convert(fn, form)
+        except NotInForm:
+            return None
+
+    if not local and (in_form("each") or convert(fn)) is fn:
+        return None
+    fn(*args, **kwargs)  # which binds the arguments, and runs nothing
+    return note_made(UsersGenerator(fn.__name__, in_form, args, kwargs, place_in_code()))
 
 
 @contextmanager
@@ -469,8 +494,11 @@ def _call_ufunc(fn: np.ufunc, args: tuple[object, ...], kwargs: dict[str, object
 _LIBRARIES = ("numpy", "scipy", "numba", "llvmlite")
 
 
-def convert(fn: FunctionType) -> Callable[..., Any]:
-    """Return a Python function with its control flow captured; others as they are."""
+def convert(fn: FunctionType, form: Form = "steps") -> Callable[..., Any]:
+    """Return a Python function with its control flow captured; others as they are.
+
+    form -- which form it gets, if it is a generator; `NotInForm` if it has none
+    """
     if rewritten_source(fn.__code__) is not None:
         return fn
     capture = foreign_capture(fn)
@@ -489,7 +517,7 @@ def convert(fn: FunctionType) -> Callable[..., Any]:
         if not file.startswith(PACKAGE) and not reads_nothing(fn):
             unseen(f"{home_of(fn)}.{fn.__qualname__}")
         return fn
-    rewritten = rewrite_function(fn, ABOVE.Hooks(fn))
+    rewritten = rewrite_function(fn, ABOVE.Hooks(fn), form)
     if rewritten is None:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
         current().captured.code(fn)

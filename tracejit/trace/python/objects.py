@@ -74,10 +74,11 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.paths import class_entry, own_names
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import cast, is_weak, lift, to_dim
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
-__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "binary", "compare",
+__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "begun", "binary", "compare",
            "contains", "delete_attribute", "delete_item", "get_item", "inplace", "iterate",
            "negated", "read_attribute", "set_attribute", "set_item", "special_method", "truth",
            "unary"]
@@ -724,9 +725,23 @@ def delete_item(container: Any, key: object) -> None:
 # --- protocols ----------------------------------------------------------------------------------
 
 
+def begun(x: Any) -> Any:
+    """Return the generator that goes through an object, if one of users' does; else the object."""
+    if _is_plain(x) or isinstance(x, (StandIn, Choice, UsersGenerator)):
+        return x
+    method = current().captured.entry(x, "__iter__")
+    if not isinstance(method, FunctionType) or not method.__code__.co_flags & CO_GENERATOR:
+        return x
+    made = ABOVE.call_function(method, (x,), {})
+    return made if isinstance(made, UsersGenerator) else x
+
+
 @above
 def iterate(x: Any) -> Iterator[Any]:
     """Return an iterator over what can be iterated in Python."""
+    x = begun(x)
+    if isinstance(x, UsersGenerator):
+        return x
     if isinstance(x, StandIn):
         return iterate(items_in(x))
     if isinstance(x, Choice):

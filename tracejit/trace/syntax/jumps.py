@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tracejit.trace.syntax.syntax import assign, constant, hook, load, negation, place, thunk
 
-__all__ = ["RETURNED", "VALUE", "lower_jumps", "stop_flags"]
+__all__ = ["RETURNED", "VALUE", "always_jumps", "lower_jumps", "stop_flags"]
 
 RETURNED, VALUE = "_tj_returned", "_tj_value"
 
@@ -27,7 +27,7 @@ def lower_jumps(body: Stmts) -> Stmts:
     inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
     if not any(map(_is_lowered, inner)):
         return body  # at most a return at the very end
-    always = _always_jumps(body)
+    always = always_jumps(body)
     lowered = [place(assign(RETURNED, constant(False)), body[0]), *_JumpLowerer().block(body)]
     result = hook("returned", thunk(load(VALUE)), constant(always))
     return [*lowered, place(ast.Return(result), body[-1])]
@@ -100,14 +100,14 @@ def _parts(s: ast.stmt) -> list[Stmts]:
     return parts
 
 
-def _always_jumps(stmts: Sequence[ast.stmt]) -> bool:
+def always_jumps(stmts: Sequence[ast.stmt]) -> bool:
     """Whether control never reaches the end of a statement list."""
     for s in stmts:
         if isinstance(s, JUMPS):
             return True
-        if isinstance(s, ast.If) and s.orelse and _always_jumps(s.body) and _always_jumps(s.orelse):
+        if isinstance(s, ast.If) and s.orelse and always_jumps(s.body) and always_jumps(s.orelse):
             return True
-        if isinstance(s, ast.With) and _always_jumps(s.body):
+        if isinstance(s, ast.With) and always_jumps(s.body):
             return True
         if isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and (
                 s.test.value is True and not any("break" in _jumps(t) for t in s.body)):
@@ -130,9 +130,9 @@ class _JumpLowerer:
                 return result + self._jump(s)
             jumps = _jumps(s)
             if isinstance(s, ast.If) and jumps and rest:
-                if _always_jumps(s.body):
+                if always_jumps(s.body):
                     return [*result, _new_if(s, self.block(s.body), self.block([*s.orelse, *rest]))]
-                if s.orelse and _always_jumps(s.orelse):
+                if s.orelse and always_jumps(s.orelse):
                     return [*result, _new_if(s, self.block([*s.body, *rest]), self.block(s.orelse))]
             result += self._statement(s)
             flags = self._flags(jumps)

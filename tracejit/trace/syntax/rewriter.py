@@ -16,6 +16,7 @@ import ast
 import copy
 import inspect
 from collections.abc import Sequence
+from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -23,6 +24,7 @@ from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.ground.source import FunctionSource, find_source, register_code
 from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
+from tracejit.trace.syntax.generators import Form, NotInForm, in_form, is_generator, yields
 from tracejit.trace.syntax.jumps import VALUE, lower_jumps, stop_flags
 from tracejit.trace.syntax.liveness import (
     SCOPES,
@@ -38,14 +40,17 @@ __all__ = ["rewrite_function"]
 
 Stmts = list[ast.stmt]
 
-_CODES: dict[tuple[str, CodeType], CodeType | None] = {}
+_CODES: dict[tuple[str, CodeType, Form], CodeType | None] = {}
 """What has been rewritten, by file and code: codes are equal where functions of two files are."""
 
 
-def rewrite_function(fn: FunctionType, hooks: object) -> FunctionType | None:
+def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps") -> FunctionType | None:
     """Return the function with its control flow going through `hooks`.
 
-    None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured.
+    form -- which form it gets, if it is a generator
+
+    None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured, and
+    `NotInForm` for a generator that has not this form.
     """
     code = fn.__code__
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
@@ -53,10 +58,10 @@ def rewrite_function(fn: FunctionType, hooks: object) -> FunctionType | None:
         raise Refusal(f"{where}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
     with SYNTAX_TREES:
-        key = (code.co_filename, code)
+        key = (code.co_filename, code, form)
         if key not in _CODES:
             source = find_source(fn)
-            _CODES[key] = None if source is None else _compile(source, fn)
+            _CODES[key] = None if source is None else _compile(source, fn, form)
         new = _CODES[key]
     if new is None:
         return None
@@ -77,12 +82,19 @@ def _cell(content: object) -> Any:
     return inner.__closure__[0]
 
 
-def _compile(source: FunctionSource, fn: FunctionType) -> CodeType:
+def _compile(source: FunctionSource, fn: FunctionType, form: Form) -> CodeType:
     assert source.tree is not None
     tree = copy.deepcopy(source.tree)
     if isinstance(tree, ast.Lambda):
         body: Stmts = [place(ast.Return(tree.body), tree.body)]
         tree = place(ast.FunctionDef("_lambda", tree.args, body, []), tree)
+    elif is_generator(tree):
+        try:
+            tree = in_form(tree, form)
+        except NotInForm as e:
+            if form != "steps":
+                raise
+            raise e.refusal(source.file) from None
     tree.decorator_list, tree.returns = [], None
     _strip(tree.args)
     free = fn.__code__.co_freevars
@@ -190,9 +202,37 @@ class _Rewriter(ast.NodeTransformer):
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
         outer, self.class_names = self.class_names, set()
-        self.function(node)
+        forms = self._forms(node) if is_generator(node) else []
+        for f in (*forms, node):
+            self.function(f)
         self.class_names = outer
-        return node
+        return [*forms, node] if forms else node
+
+    def _forms(self, node: ast.FunctionDef) -> Stmts:
+        """Return a local generator in its other forms, which it will know; it is one by steps."""
+        if hasattr(node, "tj_steps"):
+            return []
+        found: list[ast.FunctionDef] = []
+        for form in ("each", "until"):
+            with suppress(NotInForm):
+                found.append(in_form(node, form))
+        steps = self._by_steps(node, not found)
+        for f in found:
+            f.name, f.decorator_list = self._fresh("form"), []
+            _strip(f.args)
+        node.body = steps
+        node.decorator_list.append(place(hook("in_forms", *(load(f.name) for f in found)), node))
+        return [*found]
+
+    def _by_steps(self, node: ast.FunctionDef, required: bool) -> Stmts:
+        try:
+            return in_form(node, "steps").body
+        except NotInForm as e:
+            if required:
+                raise e.refusal(self.file) from None
+            refused = hook("no_steps", constant(e.what), constant(e.remedy))
+            return [place(ast.Expr(refused), node), place(ast.Expr(ast.Yield(None)), node)]
+
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
@@ -216,6 +256,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _in_class(self, s: ast.stmt) -> None:
         """Rewrite a statement of a class's body, whose names are no cells: it runs in Python."""
+        if isinstance(s, ast.FunctionDef) and is_generator(s):
+            s.body = self._by_steps(s, True)
+            s.tj_steps = True  # type: ignore[attr-defined]
         if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             self.visit(s)
             return
@@ -256,7 +299,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def statement(self, s: ast.stmt) -> Stmts:
         """Rewrite one statement."""
-        handler = getattr(self, f"_{type(s).__name__.lower()}", None)
+        kind = type(s).__name__.lower()
+        handler = getattr(self, f"_{kind}", None)
+        if yields([s]):
+            handler = getattr(self, f"_python_{kind}", handler)
         if handler is None:
             new = self.visit(s)
             return new if isinstance(new, list) else [new]
@@ -308,6 +354,27 @@ class _Rewriter(ast.NodeTransformer):
             stop = thunk(self.visit(place(test, s)))
         call = hook("for_", iterable, load(body), self._changes(s), stop)
         return [self._region(body, [bind, *s.body], s, [item]), ast.Expr(call)]
+
+    def _python_if(self, s: ast.If) -> Stmts:
+        """Leave an `if` around a `yield` to Python; so it is with loops."""
+        test = hook("decided", self.visit(_tested(s.test)))
+        return [ast.If(test, self.block(s.body) or [ast.Pass()], self.block(s.orelse))]
+
+    def _python_while(self, s: ast.While) -> Stmts:
+        flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
+        test = _tested(ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test)
+        return [ast.While(hook("decided", self.visit(place(test, s.test))), self.block(s.body), [])]
+
+    def _python_for(self, s: ast.For) -> Stmts:
+        items, item = hook("one_by_one", self.visit(s.iter)), self._fresh("item")
+        bind = place(ast.Assign([s.target], load(item)), s.target)
+        leave: Stmts = []
+        if stop_flags(s):
+            flags: list[ast.expr] = [load(f) for f in stop_flags(s)]
+            test = ast.BoolOp(ast.Or(), flags) if len(flags) > 1 else flags[0]
+            leave = [ast.If(hook("decided", self.visit(place(test, s))), [ast.Break()], [])]
+        return [ast.For(ast.Name(item, ast.Store()), items,
+                        [*self.block([bind, *s.body]), *leave], [])]
 
     def _changes(self, s: ast.stmt) -> ast.expr:
         """Return the names (carried, rebound, written, stop flags) of a loop as a constant."""
@@ -698,7 +765,6 @@ def _walrus_targets(body: Sequence[ast.AST]) -> list[set[str]]:
 
 
 _REFUSED: tuple[tuple[Any, str, str], ...] = (
-    ((ast.Yield, ast.YieldFrom), "a generator", "Fill an array in a loop and return it."),
     ((ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef), "async code",
      "Call the compiled function from async code instead."),
     ((ast.Global,), "assigning to a global", "Return the new value and assign it outside."),

@@ -1,0 +1,142 @@
+"""Hooks of generators of users': run inside out by a loop over them, or by steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.trace.containers.places import MaybeUnset, SharedName, name_places
+from tracejit.trace.containers.runs import has_runs
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.hooks.decisions import DecisionHooks
+from tracejit.trace.python.objects import begun, iterate, truth
+from tracejit.trace.state.yielding import UsersGenerator
+from tracejit.trace.syntax.jumps import RETURNED, VALUE
+from tracejit.trace.values.tracer import Tracer
+
+__all__ = ["GeneratorHooks"]
+
+
+class _Each:
+    """What the items of a generator go to: the body of the loop over it.
+
+    places -- the names that the body binds and that matter after it
+    flags  -- those of them that end the loop
+    """
+
+    def __init__(self, body: Callable[[Any], object], stop: Callable[[], object] | None,
+                 names: tuple[str, ...], flags: tuple[str, ...]) -> None:
+        self.body, self.stop = body, stop
+        self.depth = current().depth
+        self.places = [SharedName(p.name, p.cell, self.depth) for p in name_places(names, body)]
+        self.flags = [p for p in self.places if p.name in flags]
+        self.endless = False
+        """Whether the generator never ends by itself."""
+        self.raised: StopIteration | None = None
+
+    def __call__(self, item: object) -> Any:
+        """Run the body; return whether the loop ends."""
+        trace = current()
+        for p in self.places:
+            trace.record(p, self.depth)
+        for p in self.flags:
+            p.set(False)
+        try:
+            self.body(item)
+            return False if self.stop is None else truth(self.stop())
+        except StopIteration as e:  # of the body, not of the generator
+            self.raised = e
+            raise
+
+    def close(self) -> None:
+        """Note that the loop has ended: over a generator that does not, its one flag is set."""
+        if not self.endless or len(self.flags) != 1:
+            return
+        self.flags[0].set(True)
+        for p in self.places if self.flags[0].name == RETURNED else ():
+            content = p.get()
+            if p.name == VALUE and isinstance(content, MaybeUnset):
+                p.set(content.content)
+
+
+class GeneratorHooks(DecisionHooks):
+    """What becomes of a `yield`, and of loops around one."""
+
+    def for_generator(self, g: UsersGenerator, body: FunctionType, changes: Any,
+                      stop: FunctionType | None) -> bool:
+        """Run a generator inside out for a loop over it; return whether that was possible."""
+        function = g.inside_out(stop is not None)
+        if function is None:
+            return False
+        each = _Each(body, stop, changes[0], changes[3])
+        args, kwargs = g.args, g.kwargs
+        g.state = "inside out"
+        try:
+            value = function(each, *args, **kwargs)
+        except StopIteration as e:
+            if e is each.raised:
+                raise
+            raise RuntimeError("generator raised StopIteration") from e
+        each.close()
+        g.end(value, "ended" if stop is None or truth(stop()) is False else "left")
+        return True
+
+    def each(self, to: _Each, item: object) -> Any:
+        """Give an item to the loop that takes it; return whether that loop ends."""
+        return to(item)
+
+    def endless(self, to: _Each) -> None:
+        """Note that a generator never ends by itself."""
+        to.endless = True
+
+    def begun(self, iterable: object) -> Any:
+        """Return what `yield from` goes through."""
+        return begun(iterable)
+
+    def returned_by(self, items: object) -> Any:
+        """Return what `yield from` gives."""
+        return items.value if isinstance(items, UsersGenerator) else None
+
+    # --- by steps -------------------------------------------------------------------------------
+
+    def in_forms(self, *forms: FunctionType) -> Callable[[FunctionType], FunctionType]:
+        """Return a decorator that tells a local generator function its other forms."""
+        def decorator(fn: FunctionType) -> FunctionType:
+            for form in forms:
+                form.__defaults__, form.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
+            fn.__dict__["_tj_forms"] = dict(zip(("each", "until"), forms, strict=False))
+            return fn
+
+        return decorator
+
+    def no_steps(self, what: str, remedy: str) -> None:
+        """Refuse to take items one after another."""
+        raise refuse(f"{what}, in a generator whose items are taken one after another,", remedy)
+
+    def decided(self, x: object) -> bool:
+        """Return a condition around a `yield`, which must be a Python one."""
+        test = truth(x)
+        if isinstance(test, bool):
+            return test
+        raise self._undecided("a condition on data")
+
+    def _undecided(self, what: str) -> Refusal:
+        return refuse(f"{what} around a `yield`, in a generator whose items are taken one after "
+                      "another,", "Let one `for` take its items, or make them a list: list(...)")
+
+    def one_by_one(self, iterable: object) -> Iterator[Any]:
+        """Yield what a loop around a `yield` runs over."""
+        if isinstance(iterable, Tracer):
+            iterable = Tracer(iterable.cell, iterable.steps)
+        if not has_runs(iterable):
+            yield from iterate(iterable)
+            return
+        items: Any = iterable
+        before = list(items)
+        for x in iterate(items):
+            yield x
+            if len(items) != len(before) or any(
+                    a is not b for a, b in zip(items, before, strict=True)):
+                raise self._undecided("a loop over a list that changes")

@@ -1,0 +1,96 @@
+"""What a call of a user's generator function gives: a generator that has not begun.
+
+A loop over it runs it inside out (`hooks/generator_hooks.py`); it is a generator of Python's, whose
+code is captured, once its items are taken one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import GeneratorType
+from typing import Any
+
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.restarts import NeedSteps, PlaceInCode
+from tracejit.trace.state.changes import advance
+
+__all__ = ["UsersGenerator"]
+
+
+class UsersGenerator:
+    """A generator of the user's, and how far it has come.
+
+    forms  -- gives the function in one of the forms of `syntax/generators.py`, None if it has none
+    where  -- where in the code it was made
+    state  -- "new", "inside out" while a loop over it runs, "left" by a loop that ended early,
+              "steps" if its items are taken one after another, or "ended"
+    """
+
+    stands_for = GeneratorType
+    is_held = True
+    """What it holds is held by the program (`containers/heap.py`)."""
+
+    def __init__(self, name: str, forms: Callable[[Any], Any], args: tuple[object, ...],
+                 kwargs: dict[str, object], where: PlaceInCode) -> None:
+        self.name, self.forms, self.where = name, forms, where
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.state = "new"
+        self.value: Any = None
+        """What it returned."""
+        self.steps: Iterator[Any] | None = None
+        if where in current().by_steps:
+            self._begin_steps()
+
+    def inside_out(self, stops: bool) -> Callable[..., Any] | None:
+        """Return the function that gives each item to another, which may end it if it `stops`.
+
+        None where items are taken one after another, or there are none left.
+        """
+        if self.state == "ended":
+            return None
+        advance(self)
+        if self.state in ("inside out", "left"):
+            raise NeedSteps(self.where)
+        if self.state == "steps":
+            return None
+        function: Callable[..., Any] | None = self.forms("until" if stops else "each")
+        return function
+
+    def end(self, value: object = None, state: str = "ended") -> None:
+        """Note that there are no more items, or none to be had; the arguments are let go of."""
+        self.state, self.value, self.steps = state, value, None
+        self.args, self.kwargs = (), {}
+
+    def _begin_steps(self) -> None:
+        self.steps, self.state = self.forms("steps")(*self.args, **self.kwargs), "steps"
+        self.args, self.kwargs = (), {}
+
+    def __iter__(self) -> UsersGenerator:
+        return self
+
+    def __next__(self) -> Any:
+        if self.state == "ended":
+            raise StopIteration
+        advance(self)
+        if self.state in ("inside out", "left"):
+            raise NeedSteps(self.where)
+        if self.steps is None:
+            self._begin_steps()
+        try:
+            assert self.steps is not None
+            return next(self.steps)
+        except BaseException as e:
+            self.end(e.value if isinstance(e, StopIteration) else None)
+            raise
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(GeneratorType, name) and not name.startswith("__"):
+            raise refuse(f"`{name}` of a generator ({self.name}) cannot be captured",
+                         "Take its items by `for` or next()")
+        raise AttributeError(f"'generator' object has no attribute {name!r}")
+
+    def as_result(self) -> Any:
+        """Refuse to be returned."""
+        raise refuse(f"returning a generator ({self.name}) cannot be captured",
+                     "Return a list of its items: list(...)")
