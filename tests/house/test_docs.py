@@ -117,13 +117,13 @@ def test_every_refusal_is_on_its_page(expect_text: Expect) -> None:
 
 
 def test_a_refusal_that_the_page_lacks_is_found() -> None:
-    page = ("```text\nline 1: a generator cannot be captured. Fill an array in\n"
-            "    a loop and return it.\n```\n")
+    page = ("```text\nline 1: async code cannot be captured. Call the compiled\n"
+            "    function from async code instead\n```\n")
     page += "<!-- refusals without a program -->\n<!-- end -->\n"
-    assert messages(page) == ["line 1: a generator cannot be captured. Fill an array in a loop and "
-                              "return it"]
+    assert messages(page) == ["line 1: async code cannot be captured. Call the compiled function "
+                              "from async code instead"]
     listed = with_others(page)
-    assert "a generator" not in listed.partition("<!--")[2]
+    assert "async code" not in listed.partition("<!--")[2]
     assert listed.count("\n| ") == len(refusals()) - 1 + 2
 
 

@@ -71,9 +71,9 @@ def assert_refused(fn: Any, args: tuple[Any, ...], text: str,
 # --- constructs that are refused ------------------------------------------------------------------
 
 
-def generates(x: Any) -> Any:
+def generates(x: Any) -> Any:  # <-- here
     for k in range(3):
-        yield x * k  # <-- here
+        yield x * k
 
 
 def tries(x: Any) -> Any:
@@ -194,7 +194,8 @@ def finds_root(x: Any) -> Any:
 
 REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "generator": (generates, (0.5,),
-                  "a generator cannot be captured. Fill an array in a loop and return it."),
+                  "a generator that is returned cannot be captured. Return a list of its items: "
+                  "list(...)"),
     "try": (tries, (0.5,),
             "`try` around captured operations, whose exceptions are not raised while they "
             "are captured. Test with `if` before, or move the try outside"),

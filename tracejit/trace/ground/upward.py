@@ -30,6 +30,7 @@ class Above:
     fitted: Callable[..., Any]
     one_run: Callable[..., Any]
     filled: Callable[..., Any]
+    begun: Callable[..., Any]
     iterate: Callable[..., Any]
     DataLists: Callable[..., Any]
     Hooks: Callable[..., Any]

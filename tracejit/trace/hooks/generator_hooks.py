@@ -26,7 +26,7 @@ class _Each:
     flags  -- those of them that end the loop
     """
 
-    def __init__(self, body: Callable[[Any], object], stop: Callable[[], object] | None,
+    def __init__(self, body: FunctionType, stop: Callable[[], object] | None,
                  names: tuple[str, ...], flags: tuple[str, ...]) -> None:
         self.body, self.stop = body, stop
         self.depth = current().depth

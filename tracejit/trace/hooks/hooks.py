@@ -28,11 +28,13 @@ from tracejit.trace.hooks.loop_hooks import Generated, LoopHooks
 from tracejit.trace.lists.list_runs import give_up
 from tracejit.trace.python.calls import by_data, call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
+from tracejit.trace.python.from_generators import some
 from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.objects import (
     ENDS_CAPTURES,
     Managed,
     attribute_of_traced,
+    begun,
     binary,
     delete_attribute,
     delete_item,
@@ -56,6 +58,7 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.methods import may_be_called
 from tracejit.trace.state.running import watched
+from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import (
     apply_ufunc,
     atom_of,
@@ -210,6 +213,9 @@ class Hooks(LoopHooks):
         """Return what an assignment to several names unpacks."""
         if isinstance(value, Choice):
             return with_plain(value, lambda x: tuple(self.unpack(x, count)))
+        value = begun(value)
+        if isinstance(value, UsersGenerator):  # Python takes one item too many, to see that it is
+            value = call_function(some, (value, None if count is None else count + 1), {})
         if has_runs(value) and count is not None:
             return unpacked(value, count)
         if has_runs(value):

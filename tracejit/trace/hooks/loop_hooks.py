@@ -21,6 +21,7 @@ from tracejit.trace.hooks.generator_hooks import GeneratorHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import TracedIterable, as_now, constant_range, counted
 from tracejit.trace.python.calls import call_function, captured_function, items_in
+from tracejit.trace.python.from_generators import mapped
 from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.objects import begun, iterate, truth
 from tracejit.trace.regions import loops
@@ -334,8 +335,9 @@ class LoopHooks(GeneratorHooks):
                 return self.list_of(items, element, test)
         if isinstance(iterable, Choice):
             iterable = told_from_none(iterable, TypeError("'NoneType' object is not iterable"))
-        if test is not None:
-            return self._filtered(iterable, element, test)
+        iterable = begun(iterable)
+        if test is not None or isinstance(iterable, UsersGenerator):
+            return self._filtered(iterable, element, test or (lambda x: True))
         if has_runs(iterable) and len(iterable) > 1:
             parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
             return note_made([x for part in parts for x in part])
@@ -411,6 +413,9 @@ class Generated:
     def argument_of(self, fn: Callable[..., object], args: Sequence[object],
                     kwargs: Mapping[str, object]) -> Any:
         """Return a list for what takes all items at once, else a generator."""
+        iterable = begun(self.iterable)
+        if isinstance(iterable, UsersGenerator):
+            return call_function(mapped, (iterable, self.element, self.test), {})
         if any(fn is f for f in _AS_IT_IS) or (
                 isinstance(fn, (FunctionType, MethodType))
                 and captured_function(getattr(fn, "__func__", fn)) is not None):

@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, ceil_div, maximum, minimum, product
-from tracejit.trace.containers.runs import has_runs
+from tracejit.trace.containers.places import is_number
+from tracejit.trace.containers.runs import copies, has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.state.changes import advance
+from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.values.mixed import Merged
 from tracejit.trace.values.tracer import SymInt, Tracer, need_int, of_dim, tracer_of
 
-__all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "make_enumerate",
-           "make_ndenumerate", "make_ndindex", "make_range", "make_reversed", "make_zip"]
+__all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "is_traced",
+           "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex", "make_range",
+           "make_reversed", "make_zip", "read_now"]
 
 
 class TracedIterable:
@@ -199,6 +201,29 @@ def as_now(x: object) -> Any:
     own = tracer_of(x.value)
     own.cell.is_array = True
     return own
+
+
+def read_now(x: object) -> Any:
+    """Return an item as it is now, for what reads it before the next one is made."""
+    if isinstance(x, Tracer) and x.is_array:
+        return as_now(x if not x.steps else FUNCTIONS[np.array](x))
+    if isinstance(x, list):
+        return note_made(copies(x))
+    if is_number(x) or isinstance(x, (str, bytes, tuple, type(None))):
+        return x
+    raise refuse(f"a {type(x).__name__} that a generator gives to what reads it at once",
+                 "Write the loop out, or make the generator's items a list first: list(...)")
+
+
+def is_traced(x: object) -> bool:
+    """Return whether something has as many items as the run says, and no other way to get them."""
+    return isinstance(x, TracedIterable)
+
+
+def item_in_turn(x: object, k: object) -> Any:
+    """Return the item of iteration k, which there is."""
+    assert isinstance(x, TracedIterable)
+    return x.in_turn(k)
 
 
 def make_zip(*iterables: object, strict: bool = False) -> Any:

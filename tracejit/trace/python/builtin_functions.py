@@ -394,7 +394,7 @@ def _list_of(kind: type) -> Callable[..., Any]:
                 return note_made(kind(found))
         if kind not in (list, tuple):
             read_deeply([args, items])
-        if kind is set:
+        if kind is set or kind is dict:
             args = tuple(tuple(list_functions.items_of(found)) if has_runs(found := _items(x))
                          else found for x in args)
         return note_made(kind(*map(_items, args), **items))

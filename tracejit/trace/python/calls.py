@@ -47,7 +47,7 @@ from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
-from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.lists.iterables import TracedIterable, is_traced, read_now
 from tracejit.trace.lists.orders import (
     are_things,
     changing,
@@ -64,6 +64,7 @@ from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.each_kind import require_one_type
 from tracejit.trace.python.keyed import KEYED, DataDeque, DataDict, DataSet
 from tracejit.trace.python.library import LIBRARY
+from tracejit.trace.python.taking import take, takes, with_generators
 from tracejit.trace.regions.choosing import for_each, told_of, with_plain
 from tracejit.trace.state.changes import (
     CONTAINERS,
@@ -131,6 +132,12 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if any(isinstance(x, StandIn) for x in (*args, *kwargs.values())):
         args = _with_items(fn, args, kwargs)
     known = _is_known_by_identity(fn)
+    if known and takes(fn):
+        args = with_generators(fn, args)
+    if any(isinstance(x, UsersGenerator) for x in (*args, *kwargs.values())):
+        result = take(fn, args, kwargs, known)
+        if result is not NotImplemented:
+            return result
     if known and fn in KEYED:
         return made_keyed(_make_keyed(fn, args, kwargs))
     note_use(getattr(fn, "__self__", None))
@@ -339,7 +346,7 @@ _OF_RUNS: tuple[Any, ...] = (
 
 _SHOWS: tuple[Any, ...] = (print, id, indexable, readable, sort_columns, as_key, changing, is_empty,
                            are_things, orderable, require_order,
-                             is_known, is_walked)
+                             is_known, is_walked, is_traced, read_now)
 """The functions that do not look at how long a list is, or know."""
 
 
@@ -452,7 +459,9 @@ def _generator(fn: FunctionType, args: tuple[object, ...],
     if not local and (in_form("each") or convert(fn)) is fn:
         return None
     fn(*args, **kwargs)  # which binds the arguments, and runs nothing
-    return note_made(UsersGenerator(fn.__name__, in_form, args, kwargs, place_in_code()))
+    made = UsersGenerator(fn.__code__, in_form, args, kwargs, place_in_code())
+    note_made(made)
+    return made
 
 
 @contextmanager

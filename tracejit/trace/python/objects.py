@@ -47,7 +47,7 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.growing import MANY_ITEMS
-from tracejit.trace.python import list_functions, list_items, list_making
+from tracejit.trace.python import from_generators, list_functions, list_items, list_making
 from tracejit.trace.python.calls import (
     call_natively,
     captured_function,
@@ -78,10 +78,10 @@ from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import cast, is_weak, lift, to_dim
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
 
-__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "begun", "binary", "compare",
-           "contains", "delete_attribute", "delete_item", "get_item", "inplace", "iterate",
-           "negated", "read_attribute", "set_attribute", "set_item", "special_method", "truth",
-           "unary"]
+__all__ = ["ENDS_CAPTURES", "Managed", "any_of", "attribute_of_traced", "begun", "binary",
+           "compare", "contains", "delete_attribute", "delete_item", "get_item", "inplace",
+           "iterate", "negated", "read_attribute", "set_attribute", "set_item", "special_method",
+           "truth", "unary"]
 
 
 ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
@@ -162,6 +162,9 @@ def inplace(op: str, a: object, b: Any) -> Any:
         return binary(op, a, b)  # `+=` is the list's also where a class has an `__add__`
     if isinstance(a, list) and _is_numpys(b) and (op == "Add" or np.ndim(b)):
         return binary(op, a, b)  # arrays take lists for arrays, before lists could take them
+    if isinstance(a, list) and op == "Add" and isinstance(b, UsersGenerator):
+        ABOVE.call_function(from_generators.extended, (a, b), {})
+        return a
     if isinstance(a, list) and op == "Add" and (has_runs(a) or holds_runs(b) or (
             isinstance(b, TracedOperand))):
         list_items.extend(a, b)
@@ -333,6 +336,8 @@ def contains(container: Any, item: object) -> Any:
     if has_runs(container):
         return list_functions.contains(container, item)
     note_use(container)
+    if isinstance(container, UsersGenerator):
+        return ABOVE.call_function(from_generators.contained, (container, item), {})
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             any(isinstance(x, TracedOperand) for x in (item, *container))):
         return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
@@ -725,6 +730,7 @@ def delete_item(container: Any, key: object) -> None:
 # --- protocols ----------------------------------------------------------------------------------
 
 
+@above
 def begun(x: Any) -> Any:
     """Return the generator that goes through an object, if one of users' does; else the object."""
     if _is_plain(x) or isinstance(x, (StandIn, Choice, UsersGenerator)):

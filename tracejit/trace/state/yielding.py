@@ -7,14 +7,20 @@ code is captured, once its items are taken one after another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import GeneratorType
+from types import CodeType, GeneratorType
 from typing import Any
 
+from tracejit.errors import Refusal
+from tracejit.ir.cells import line_name
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedSteps, PlaceInCode
 from tracejit.trace.state.changes import advance
+from tracejit.trace.syntax.generators import Form
 
 __all__ = ["UsersGenerator"]
+
+
+Forms = Callable[[Form], Callable[..., Any] | None]
 
 
 class UsersGenerator:
@@ -30,9 +36,9 @@ class UsersGenerator:
     is_held = True
     """What it holds is held by the program (`containers/heap.py`)."""
 
-    def __init__(self, name: str, forms: Callable[[Any], Any], args: tuple[object, ...],
+    def __init__(self, code: CodeType, forms: Forms, args: tuple[object, ...],
                  kwargs: dict[str, object], where: PlaceInCode) -> None:
-        self.name, self.forms, self.where = name, forms, where
+        self.code, self.forms, self.where = code, forms, where
         self.args: tuple[Any, ...] = args
         self.kwargs: dict[str, Any] = kwargs
         self.state = "new"
@@ -54,8 +60,7 @@ class UsersGenerator:
             raise NeedSteps(self.where)
         if self.state == "steps":
             return None
-        function: Callable[..., Any] | None = self.forms("until" if stops else "each")
-        return function
+        return self.forms("until" if stops else "each")
 
     def end(self, value: object = None, state: str = "ended") -> None:
         """Note that there are no more items, or none to be had; the arguments are let go of."""
@@ -63,7 +68,9 @@ class UsersGenerator:
         self.args, self.kwargs = (), {}
 
     def _begin_steps(self) -> None:
-        self.steps, self.state = self.forms("steps")(*self.args, **self.kwargs), "steps"
+        by_steps = self.forms("steps")
+        assert by_steps is not None  # or it was refused
+        self.steps, self.state = by_steps(*self.args, **self.kwargs), "steps"
         self.args, self.kwargs = (), {}
 
     def __iter__(self) -> UsersGenerator:
@@ -86,11 +93,15 @@ class UsersGenerator:
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(GeneratorType, name) and not name.startswith("__"):
-            raise refuse(f"`{name}` of a generator ({self.name}) cannot be captured",
-                         "Take its items by `for` or next()")
+            raise refuse(f"{self.code.co_name}().{name} cannot be captured: of a generator are "
+                         "its items", "Take these by `for` or next()")
         raise AttributeError(f"'generator' object has no attribute {name!r}")
 
     def as_result(self) -> Any:
         """Refuse to be returned."""
-        raise refuse(f"returning a generator ({self.name}) cannot be captured",
-                     "Return a list of its items: list(...)")
+        where = line_name(self.code.co_filename, self.code.co_firstlineno)
+        raise Refusal(f"{where}: a generator that is returned cannot be captured. Return a list of "
+                      "its items: list(...)")
+
+
+UsersGenerator.__name__ = "generator"  # as messages name its type

@@ -68,10 +68,15 @@ def in_form(node: ast.FunctionDef, form: Form) -> ast.FunctionDef:
     """Return a copy of a generator function in a form; `NotInForm` if it has none."""
     node = copy.deepcopy(node)
     first: Stmts = []
-    if form == "until" and always_jumps(node.body) and not any(
-            isinstance(n, ast.Return) for n in own_nodes(node.body)):
-        first = [place(ast.Expr(hook("endless", load(EACH))), node)]
-    node.body = [*first, *_Former(form).block(node.body)]
+    last: Stmts = []
+    if form == "until":  # what is returned where a loop leaves, nobody reads
+        returns = [n for n in own_nodes(node.body) if isinstance(n, ast.Return)]
+        if not always_jumps(node.body):
+            last = [place(ast.Return(None), node.body[-1])] if returns else []
+        elif not returns:
+            first = [place(ast.Expr(hook("endless", load(EACH))), node)]
+    node.body = [*first, *_Former(form).block(node.body), *last]
+    node.tj_by_steps = form == "steps"  # type: ignore[attr-defined]
     if form != "steps":
         node.args.posonlyargs.insert(0, ast.arg(EACH, lineno=node.lineno, col_offset=0))
     return node
@@ -87,9 +92,6 @@ class _Former:
         return [new for s in stmts for new in self.statement(s)]
 
     def statement(self, s: ast.stmt) -> Stmts:
-        if isinstance(s, ast.Return) and self.form == "until" and not yields([s]):
-            value: Stmts = [] if s.value is None else [place(ast.Expr(s.value), s)]
-            return [*value, place(ast.Return(None), s)]  # nobody reads it where a loop may leave
         if not yields([s]):
             return [s]
         self._refuse(s)
@@ -116,7 +118,9 @@ class _Former:
         call = place(hook("each", load(EACH), value), s)
         if self.form == "each":
             return [place(ast.Expr(call), s)]
-        return [place(ast.If(call, [ast.Return(None)], []), s)]
+        leave = ast.Return(None)
+        leave.tj_bare = True  # type: ignore[attr-defined]
+        return [place(ast.If(call, [leave], []), s)]
 
     def _each_of(self, s: ast.stmt, found: ast.YieldFrom) -> Stmts:
         """Return `yield from` as a loop, and what becomes of its value."""
@@ -128,8 +132,8 @@ class _Former:
 
     def _with_value(self, s: ast.stmt, value: ast.expr) -> Stmts:
         """Return a statement with what its `yield` gives."""
-        if isinstance(s, ast.Expr) or (isinstance(s, ast.Return) and self.form == "until"):
-            return [] if isinstance(s, ast.Expr) else [place(ast.Return(None), s)]
+        if isinstance(s, ast.Expr):
+            return []
         s.value = place(value, s)  # type: ignore[attr-defined]
         return [s]
 
@@ -148,14 +152,13 @@ class _Former:
             raise NotInForm(s.lineno, "a `yield` in a `try`", "Put the `try` around the loop that "
                             "takes the items")
         elif isinstance(s, ast.With):
-            raise NotInForm(s.lineno, "a `yield` in a `with`", "Put the `with` around the loop that "
-                            "takes the items")
+            raise NotInForm(s.lineno, "a `yield` in a `with`",
+                            "Put the `with` around the loop that takes the items")
         else:
             value = getattr(s, "value", None)
-            if isinstance(value, (ast.Yield, ast.YieldFrom)) and not (
-                    value.value is not None and yields([value.value])) and (
-                        not isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign))
-                        or not yields(getattr(s, "targets", None) or [getattr(s, "target")])):
+            others = [n for n in ast.iter_child_nodes(s) if n is not value]
+            if isinstance(value, (ast.Yield, ast.YieldFrom)) and not yields(
+                    [*others, *([] if value.value is None else [value.value])]):
                 return
-        raise NotInForm(s.lineno, "a `yield` within an expression", "Let it be a statement of its "
-                        "own: yield v")
+        raise NotInForm(s.lineno, "a `yield` within an expression",
+                        "Let it be a statement of its own: yield v")

@@ -153,6 +153,8 @@ class _JumpLowerer:
     def _jump(self, s: ast.stmt) -> Stmts:
         if isinstance(s, ast.Raise):
             return [s]
+        if isinstance(s, ast.Return) and hasattr(s, "tj_bare"):  # of a value that nobody reads
+            return [place(assign(RETURNED, constant(True)), s)]
         if isinstance(s, ast.Return):
             value = s.value if s.value is not None else constant(None)
             return [place(assign(VALUE, value), s), place(assign(RETURNED, constant(True)), s)]

@@ -172,6 +172,9 @@ class _Rewriter(ast.NodeTransformer):
             new = [place(unreachable, node), *new]
         owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
                          for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
+        if getattr(node, "tj_by_steps", False):  # a generator, whatever is left of its yields
+            unreachable = ast.If(constant(False), [ast.Expr(ast.Yield(None))], [])
+            new = [place(unreachable, node), *new]
         for name, names in (("rebinds", declared), ("owns", owned)):
             if names:
                 cells = thunk(ast.Tuple([load(n) for n in sorted(names)], ast.Load()))
@@ -202,16 +205,17 @@ class _Rewriter(ast.NodeTransformer):
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
         outer, self.class_names = self.class_names, set()
-        forms = self._forms(node) if is_generator(node) else []
+        forms = self._forms(node)
         for f in (*forms, node):
             self.function(f)
         self.class_names = outer
         return [*forms, node] if forms else node
 
-    def _forms(self, node: ast.FunctionDef) -> Stmts:
+    def _forms(self, node: ast.FunctionDef) -> list[ast.FunctionDef]:
         """Return a local generator in its other forms, which it will know; it is one by steps."""
-        if hasattr(node, "tj_steps"):
+        if hasattr(node, "tj_by_steps") or not is_generator(node):
             return []
+        node.tj_by_steps = True  # type: ignore[attr-defined]
         found: list[ast.FunctionDef] = []
         for form in ("each", "until"):
             with suppress(NotInForm):
@@ -222,7 +226,7 @@ class _Rewriter(ast.NodeTransformer):
             _strip(f.args)
         node.body = steps
         node.decorator_list.append(place(hook("in_forms", *(load(f.name) for f in found)), node))
-        return [*found]
+        return found
 
     def _by_steps(self, node: ast.FunctionDef, required: bool) -> Stmts:
         try:
@@ -249,6 +253,8 @@ class _Rewriter(ast.NodeTransformer):
         node.bases = [self.visit(n) for n in node.bases]
         node.keywords = [self.visit(n) for n in node.keywords]
         outer, self.class_names = self.class_names, stored_names(node.body)
+        node.body = [f for n in node.body for f in (
+            [*self._forms(n), n] if isinstance(n, ast.FunctionDef) else [n])]
         for n in node.body:
             self._in_class(n)
         self.class_names = outer
@@ -256,9 +262,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def _in_class(self, s: ast.stmt) -> None:
         """Rewrite a statement of a class's body, whose names are no cells: it runs in Python."""
-        if isinstance(s, ast.FunctionDef) and is_generator(s):
+        if isinstance(s, ast.FunctionDef) and is_generator(s) and not hasattr(s, "tj_by_steps"):
             s.body = self._by_steps(s, True)
-            s.tj_steps = True  # type: ignore[attr-defined]
+            s.tj_by_steps = True  # type: ignore[attr-defined]
         if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
             self.visit(s)
             return

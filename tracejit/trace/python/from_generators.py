@@ -1,0 +1,196 @@
+"""What Python's functions make of a generator, written in Python: captured like users' functions.
+
+Each takes an item when Python's function does, and no more of them, so that what the generator does
+between two items happens in Python's order.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from tracejit.trace.lists.iterables import is_traced, item_in_turn, read_now
+
+__all__ = ["MAKERS", "collected", "contained", "extended", "first", "mapped", "read_one_by_one",
+           "some", "zipped"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def collected(g: Iterable[T]) -> list[T]:
+    """Return `list(g)`."""
+    found = []
+    for x in g:
+        found.append(x)
+    return found
+
+
+def some(g: Iterable[T], count: int | None) -> list[T]:
+    """Return the first items, as many as there are up to a number, or all."""
+    found = []
+    for x in g:
+        found.append(x)
+        if count is not None and len(found) >= count:
+            break
+    return found
+
+
+def read_one_by_one(g: Iterable[object]) -> list[object]:
+    """Return the items of what reads each before it takes the next one."""
+    found = []
+    for x in g:
+        found.append(read_now(x))
+    return found
+
+
+def extended(xs: list[T], g: Iterable[T]) -> None:
+    """Carry out `xs.extend(g)`."""
+    for x in g:
+        xs.append(x)
+
+
+def contained(g: Iterable[object], item: object) -> bool:
+    """Return `item in g`."""
+    found = False
+    for x in g:
+        if x is item or x == item:
+            found = True
+            break
+    return found
+
+
+def first(g: Iterable[T], *default: T) -> T:
+    """Return `next(g)` of a generator that has not begun, or `next(g, default)`."""
+    for x in g:
+        return x
+    if default:
+        return default[0]
+    raise StopIteration
+
+
+def mapped(g: Iterable[T], element: Callable[[T], S],
+           test: Callable[[T], object] | None = None) -> Iterator[S]:
+    """Yield `element(x) for x in g if test(x)`."""
+    for x in g:
+        if test is None or test(x):
+            yield element(x)
+
+
+Sequences = tuple[Sequence[object], ...]
+
+
+def zipped(before: Sequences, g: Iterable[object], after: Sequences) -> Iterator[object]:
+    """Yield `zip(*before, g, *after)`, where the others have items by number."""
+    if not _are_longer(before, 0):
+        return
+    k = 0
+    for x in g:
+        if not _are_longer(after, k):
+            return
+        yield (*_items(before, k), x, *_items(after, k))
+        k = k + 1
+        if not _are_longer(before, k):
+            return
+
+
+def _are_longer(xs: Sequences, k: int) -> bool:
+    longer = True
+    for x in xs:
+        if k >= len(x):
+            longer = False
+            break
+    return longer
+
+
+def _items(xs: Sequences, k: int) -> list[object]:
+    return [item_in_turn(x, k) if is_traced(x) else x[k] for x in xs]
+
+
+# --- what is captured in the place of Python's functions ------------------------------------------
+
+
+def _any(g: Iterable[object]) -> bool:
+    found = False
+    for x in g:
+        if x:
+            found = True
+            break
+    return found
+
+
+def _all(g: Iterable[object]) -> bool:
+    found = True
+    for x in g:
+        if not x:
+            found = False
+            break
+    return found
+
+
+def _reduce(function: Callable[[T, S], T], g: Iterable[S], initial: T) -> T:
+    result = initial
+    for x in g:
+        result = function(result, x)
+    return result
+
+
+def _enumerate(iterable: Iterable[T], start: int = 0) -> Iterator[tuple[int, T]]:
+    k = start
+    for x in iterable:
+        yield k, x
+        k = k + 1
+
+
+def _map(fn: Callable[[T], S], g: Iterable[T]) -> Iterator[S]:
+    for x in g:
+        yield fn(x)
+
+
+def _filter(fn: Callable[[T], object] | None, g: Iterable[T]) -> Iterator[T]:
+    for x in g:
+        if x if fn is None else fn(x):
+            yield x
+
+
+def _islice(g: Iterable[T], *ends: int | None) -> Iterator[T]:
+    start, stop, step = (0, ends[0], 1) if len(ends) == 1 else (*ends, 1)[:3]
+    wanted = 0 if start is None else start
+    step = 1 if step is None else step
+    end = None if stop is None else max(wanted, stop)  # as many are taken where it is after `stop`
+    k = 0
+    if end is not None and end <= 0:
+        return
+    for x in g:
+        if k == wanted and (stop is None or k < stop):
+            yield x
+            wanted = wanted + step
+        k = k + 1
+        if end is not None and k >= end:
+            return
+
+
+def _chain(*gs: Iterable[T]) -> Iterator[T]:
+    for g in gs:
+        yield from g
+
+
+def _chain_from(gs: Iterable[Iterable[T]]) -> Iterator[T]:
+    for g in gs:
+        yield from g
+
+
+def _takewhile(fn: Callable[[T], object], g: Iterable[T]) -> Iterator[T]:
+    for x in g:
+        if not fn(x):
+            return
+        yield x
+
+
+MAKERS: dict[Any, Callable[..., object]] = {
+    enumerate: _enumerate, map: _map, filter: _filter, itertools.islice: _islice,
+    itertools.chain: _chain, itertools.chain.from_iterable: _chain_from,
+    itertools.takewhile: _takewhile, any: _any, all: _all, functools.reduce: _reduce}
+"""What a function of Python's is captured as, where it gets a generator."""
