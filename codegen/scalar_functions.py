@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracejit.ir.bessel import i0e, i1e
+from tracejit.ir.quantiles import normal_quantile
+
 __all__ = ["definitions", "functions"]
 
 
@@ -116,4 +119,5 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
             i += 1
 
     return {fn.__name__: fn for fn in (
-        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions)}
+        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions, i0e, i1e,
+        normal_quantile)}

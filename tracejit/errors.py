@@ -66,13 +66,17 @@ class LargeInt(Refusal, OverflowError):
     """Raised by a program whose int would have more than 64 bits in Python."""
 
 
+class NotCaptured(Refusal, NotImplementedError):
+    """Raised by a program for arguments of which the captured function has no formula."""
+
+
 class SizeByData(Refusal, ValueError):
     """Raised by a program whose result would have another size in NumPy, depending on data."""
 
 
 RAISABLE: dict[str, type[Exception]] = {
     e.__name__: e for e in (
-        ComplexResult, LargeInt, SizeByData,
+        ComplexResult, LargeInt, NotCaptured, SizeByData,
         ValueError, IndexError, TypeError, AssertionError, ArithmeticError, ZeroDivisionError,
         OverflowError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, LookupError,
         AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception)}

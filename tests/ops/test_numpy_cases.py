@@ -628,7 +628,7 @@ MATH_CASES: dict[Any, list[tuple[Any, ...]]] = {
         math.cos, math.cosh, math.degrees, math.erf, math.erfc, math.exp, math.exp2, math.expm1,
         math.fabs, math.floor, math.isfinite, math.isinf, math.isnan, math.log, math.log10,
         math.log1p, math.log2, math.radians, math.sin, math.sinh, math.sqrt, math.tan, math.tanh,
-        math.trunc) if f in FUNCTIONS}
+        math.trunc, math.gamma, math.lgamma) if f in FUNCTIONS}
 MATH_CASES.update({
     f: [(lambda x, y, f=f: f(x, y), 0.7, 1.6)] for f in (
         math.atan2, math.copysign, math.fmod, math.hypot, math.pow, math.remainder)})
@@ -708,6 +708,24 @@ FOREIGN_CASES.update({f.__name__: [(lambda x, f=f: f(x), V)] for f in (
     special.j1)})
 FOREIGN_CASES.update({f.__name__: [(lambda x, y, f=f: f(x, y), V, np.abs(W))]
                       for f in (special.xlogy, special.xlog1py)})
+
+
+FOREIGN_CASES.update({f.__name__: [(lambda x, f=f: f(x), V), (lambda x, f=f: f(x), F32)] for f in (
+    special.gammaln, special.gamma, special.psi, special.loggamma, special.rgamma, special.i0,
+    special.i1, special.i0e, special.i1e, special.ndtri, special.erfinv, special.erfcinv,
+    special.log_ndtr, special.exprel, special.exp10)})
+FOREIGN_CASES.update({f.__name__: [(lambda x, y, f=f: f(x, y), V, np.abs(W)),
+                                   (lambda x, f=f: f(x[:, None], x), V[:3] * 2.0)]
+                      for f in (special.betaln, special.beta, special.rel_entr, special.kl_div,
+                                special.pseudo_huber, special.boxcox, special.boxcox1p,
+                                special.inv_boxcox, special.inv_boxcox1p)})
+FOREIGN_CASES["huber"] = [(lambda x, y: special.huber(x, y), V, np.abs(W))]
+FOREIGN_CASES.update({f.__name__: [(lambda x, f=f, n=n: f(n, x), V) for n in (0, 1, 4)] for f in (
+    special.eval_legendre, special.eval_chebyt, special.eval_chebyu, special.eval_hermite,
+    special.eval_hermitenorm, special.eval_laguerre)})
+FOREIGN_CASES["polygamma"] = [(lambda x, n=n: special.polygamma(n, x), V) for n in (0, 1, 2, 5)]
+FOREIGN_CASES["polygamma"] += [(lambda x: special.polygamma(1, x), W)]
+FOREIGN_CASES["multigammaln"] = [(lambda x: special.multigammaln(x + 1.0, 3), V)]
 
 
 def _plus(x: Any, y: Any) -> Any:

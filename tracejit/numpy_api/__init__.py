@@ -23,6 +23,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     reductions,
     selection,
     shapes,
+    special,
     triangles,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

@@ -33,7 +33,7 @@ from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["as_array", "as_tracer"]
+__all__ = ["as_array", "as_tracer", "of_floats"]
 
 
 def as_tracer(x: object) -> Tracer:
@@ -386,10 +386,10 @@ def scipy_special() -> dict[str, Callable[..., Any]]:
         "ndtr": _ndtr,
         "cbrt": np.cbrt, "exp2": _of_reals("exp2", np.exp2), "expm1": np.expm1, "log1p": np.log1p,
     }
-    return {name: _of_floats(name, function) for name, function in functions.items()}
+    return {name: of_floats(name, function) for name, function in functions.items()}
 
 
-def _of_floats(name: str, function: Callable[..., object]) -> Callable[..., Any]:
+def of_floats(name: str, function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function of SciPy that converts ints and bools to what its ufunc computes in."""
 
     def capture(*operands: object) -> Any:

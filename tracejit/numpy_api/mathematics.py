@@ -221,3 +221,33 @@ def _erf(name: str) -> Callable[[Any], Any]:
 
 
 FUNCTIONS[math.erf], FUNCTIONS[math.erfc] = _erf("erf"), _erf("erfc")
+
+
+def _no_pole(z: object, x: np.ndarray | float) -> None:
+    """Require that a number is no whole one below 1."""
+    require(np.logical_not((x <= 0.0) & (x == np.floor(x))), ValueError, DOMAIN)
+
+
+def _gamma_errors(z: float, x: float) -> None:
+    _no_pole(z, x)
+    require(np.logical_not(np.isinf(z)) | np.isinf(x), OverflowError, RANGE)
+
+
+def _lgamma_errors(z: float, x: float) -> None:
+    _no_pole(z, np.where(np.isinf(x), 1.0, x))
+    require(np.logical_not(np.isinf(z)) | np.isinf(x), OverflowError, RANGE)
+
+
+def _of_gamma(name: str, check: Callable[..., None]) -> Callable[[Any], Any]:
+    def function(x: object) -> Any:
+        number = as_float(x)
+        result = apply(name, number)
+        check(result, number)
+        result.weak = True
+        return result
+
+    return function
+
+
+FUNCTIONS[math.gamma] = _of_gamma("tgamma", _gamma_errors)
+FUNCTIONS[math.lgamma] = _of_gamma("lgamma", _lgamma_errors)

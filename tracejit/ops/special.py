@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.ir.bessel import i0e, i1e
+from tracejit.ir.quantiles import normal_quantile
 from tracejit.ops.cotangents import Primal
+from tracejit.ops.gamma import digamma
 from tracejit.ops.kinds import elementwise
 from tracejit.trace.values.equations import apply
 
@@ -61,3 +64,45 @@ elementwise("j0", None, "j0({0})", lambda z, x: (-apply("j1", x),), cost=20.0,
             reference=_reference(_of_libm("j0")), scipy=True)
 elementwise("j1", None, "j1({0})", lambda z, x: (_j1_partial(z, x),), cost=20.0,
             reference=_reference(_of_libm("j1")), scipy=True)
+
+
+# --- modified Bessel functions ------------------------------------------------------------------
+
+
+def _i1e_partial(z: Primal, x: Primal) -> Any:
+    """The derivative of exp(-|x|) I1(x): exp(-|x|) I0(x) less z / x and sign(x) z; a half at 0."""
+    is_zero = x == 0.0
+    ratio = np.where(is_zero, 0.5, z / np.where(is_zero, 1.0, x))
+    return apply("i0e", x) - ratio - np.sign(x) * z
+
+
+elementwise("i0e", None, "i0e({0})", lambda z, x: (apply("i1e", x) - np.sign(x) * z,), cost=40.0,
+            reference=_reference(i0e), scipy=True)
+elementwise("i1e", None, "i1e({0})", lambda z, x: (_i1e_partial(z, x),), cost=40.0,
+            reference=_reference(i1e), scipy=True)
+elementwise("i0", None, "exp(fabs({0})) * i0e({0})", lambda z, x: (apply("i1", x),), cost=50.0,
+            reference=_reference(lambda x: float(np.exp(abs(x))) * i0e(x)), scipy=True)
+elementwise("i1", None, "exp(fabs({0})) * i1e({0})", lambda z, x: (
+    apply("i0", x) - np.where(x == 0.0, 0.5, z / np.where(x == 0.0, 1.0, x)),), cost=50.0,
+            reference=_reference(lambda x: float(np.exp(abs(x))) * i1e(x)), scipy=True)
+
+
+# --- quantiles ----------------------------------------------------------------------------------
+
+
+_ROOT_2_PI = math.sqrt(2.0 * math.pi)
+_quantiles = np.vectorize(normal_quantile, otypes=[np.float64])
+
+elementwise("normal_quantile", None, "normal_quantile({0}, {1})",
+            lambda z, q, tail: (_ROOT_2_PI * np.exp(0.5 * z * z), None), cost=40.0,
+            reference=lambda q, tail: _quantiles(q, tail).astype(np.asarray(q).dtype),
+            domain=(0.05, 0.3))
+
+
+# --- the gamma function -------------------------------------------------------------------------
+
+
+elementwise("lgamma", None, "lgamma({0})", lambda z, x: (digamma(x),), cost=30.0,
+            reference=_reference(_of_libm("lgamma")), domain=(0.2, 4.0))
+elementwise("tgamma", None, "tgamma({0})", lambda z, x: (z * digamma(x),), cost=30.0,
+            reference=_reference(_of_libm("tgamma")), domain=(0.2, 4.0))

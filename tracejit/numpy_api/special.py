@@ -1,0 +1,295 @@
+"""More functions of `scipy.special`: made of ops, in double precision whatever the operands are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import NotCaptured
+from tracejit.numpy_api.elementwise import as_tracer, of_floats
+from tracejit.ops.gamma import digamma, hurwitz, trigamma
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import FOREIGN
+from tracejit.trace.values.equations import apply, cast
+from tracejit.trace.values.python_numbers import require
+
+__all__ = ["betaln", "gammaln", "log_ndtr", "ndtri", "xlog1py", "xlogy"]
+
+
+def _in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]:
+    """Return a function of reals that computes in double precision, and rounds at the end."""
+
+    def capture(*operands: object) -> Any:
+        given = [as_tracer(x) for x in operands]
+        if any(x.dtype.kind == "c" for x in given):
+            raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
+                         "Use its real and imaginary parts, or tracejit.register_op")
+        dtype = np.result_type(*(x.dtype for x in given))
+        result: Any = function(*(cast(x, np.float64) for x in given))
+        return result if dtype == np.float64 else cast(result, dtype)
+
+    return of_floats(name, capture)
+
+
+# --- gamma and beta functions -------------------------------------------------------------------
+
+
+def gammaln(x: np.ndarray) -> Any:
+    """Return the logarithm of the absolute value of the gamma function."""
+    return np.where(x == -np.inf, -np.inf, apply("lgamma", x))
+
+
+def _gamma(x: np.ndarray) -> Any:
+    return apply("tgamma", x)
+
+
+def _psi(x: np.ndarray) -> Any:
+    return digamma(x)
+
+
+def _loggamma(x: np.ndarray) -> Any:
+    return np.where(x < 0.0, np.nan, apply("lgamma", x))
+
+
+def _rgamma(x: np.ndarray) -> Any:
+    poles = (x <= 0.0) & (x == np.floor(x))
+    return np.where(poles, 0.0, 1.0 / apply("tgamma", np.where(poles, 1.0, x)))
+
+
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
+             -3617 / 122400)
+
+
+def _beyond_stirling(x: np.ndarray) -> Any:
+    """Return log(gamma(x)) less Stirling's formula, of x from 10 on."""
+    t = 1.0 / x
+    total: Any = 0.0
+    for c in reversed(_STIRLING):
+        total = total * (t * t) + c
+    return total * t
+
+
+def betaln(a: np.ndarray, b: np.ndarray) -> Any:
+    """Return log|beta(a, b)|, without the cancellation of large terms: as R's `lbeta` does."""
+    turned = a > b  # not the extrema: each of two equal numbers has a derivative of its own
+    p, q = np.where(turned, b, a), np.where(turned, a, b)
+    plain = apply("lgamma", p) + apply("lgamma", q) - apply("lgamma", p + q)
+    far, both = (p > 0.0) & (q >= 10.0), p >= 10.0
+    large, little = np.where(far, q, 10.0), np.where(far, p, 1.0)
+    share = little / (little + large)
+    rest = _beyond_stirling(large) - _beyond_stirling(little + large)
+    one = (apply("lgamma", little) + rest + little - little * np.log(little + large)
+           + (large - 0.5) * np.log1p(-share))
+    small = np.where(both, p, 10.0)
+    two = (_beyond_stirling(small) + rest - 0.5 * np.log(large) + 0.5 * math.log(2.0 * math.pi)
+           + (small - 0.5) * np.log(share) + large * np.log1p(-share))
+    return np.where(far, np.where(both, two, one), plain)
+
+
+def _beta(a: np.ndarray, b: np.ndarray) -> Any:
+    small = (np.abs(a) < 20.0) & (np.abs(b) < 20.0)
+    x, y = (np.where(small, v, 1.0) for v in (a, b))
+    product = apply("tgamma", x) / apply("tgamma", x + y) * apply("tgamma", y)
+    safe_a, safe_b = (np.where(small, 1.0, v) for v in (a, b))
+    return np.where(small, product, np.exp(betaln(safe_a, safe_b)))
+
+
+def polygamma(n: object, x: object) -> Any:
+    """Return the n-th derivative of digamma, as `scipy.special.polygamma`."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool):
+        raise refuse("scipy.special.polygamma of an order that is no constant int cannot be "
+                     "captured", "Pass a Python int")
+    if not 0 <= n <= 20:
+        raise refuse(f"scipy.special.polygamma of order {n} cannot be captured",
+                     "Orders 0 to 20 are")
+    given: Any = cast(as_tracer(x), np.float64)
+    if n < 2:
+        return digamma(given) if n == 0 else trigamma(given)
+    require(np.logical_not(np.any(given <= 0.0)), NotCaptured,
+            "scipy.special.polygamma of this order is captured of numbers above 0 alone")
+    return (-1.0) ** (n + 1) * math.factorial(n) * hurwitz(int(n) + 1, given)
+
+
+def multigammaln(a: object, d: object) -> Any:
+    """Return the logarithm of the multivariate gamma function."""
+    if not isinstance(d, (int, np.integer)):
+        raise refuse("scipy.special.multigammaln of a dimension that is no constant int cannot be "
+                     "captured", "Pass a Python int")
+    x: Any = as_tracer(a)
+    require(np.all(x > 0.5 * (d - 1)), ValueError,
+            "condition a (...) > 0.5 * (d-1) (...) not met")
+    total: Any = d * (d - 1) * 0.25 * math.log(math.pi)
+    for k in range(1, int(d) + 1):
+        shifted: Any = cast(x + (1.0 - k) / 2.0, np.float64)
+        total = total + gammaln(shifted)
+    return total
+
+
+# --- the normal distribution --------------------------------------------------------------------
+
+
+def ndtri(p: np.ndarray) -> Any:
+    """Return the quantiles of the normal distribution."""
+    return apply("normal_quantile", p - 0.5, np.minimum(p, 1.0 - p))
+
+
+def _erfinv(y: np.ndarray) -> Any:
+    return apply("normal_quantile", 0.5 * y, 0.5 - 0.5 * np.abs(y)) * math.sqrt(0.5)
+
+
+def _erfcinv(y: np.ndarray) -> Any:
+    half = 0.5 * y
+    return -math.sqrt(0.5) * ndtri(half)
+
+
+def log_ndtr(x: np.ndarray) -> Any:
+    """Return the logarithm of the normal distribution function; far below 0 by its series."""
+    root = math.sqrt(0.5)
+    above, below = x > 0.0, x < -20.0
+    high = np.log1p(-0.5 * apply("erfc", np.where(above, x, 0.0) * root))
+    low = np.log(0.5 * apply("erfc", -root * np.where(above | below, 0.0, x)))
+    z = np.where(below, x, -20.0)
+    t = 1.0 / (z * z)
+    series: Any = 1.0
+    for k in range(8, 0, -1):
+        series = 1.0 - (2 * k - 1) * t * series
+    far = -0.5 * z * z - np.log(-z) - 0.5 * math.log(2.0 * math.pi) + np.log(series)
+    return np.where(above, high, np.where(below, far, low))
+
+
+# --- entropies, losses, powers ------------------------------------------------------------------
+
+
+def xlogy(x: np.ndarray, y: np.ndarray) -> Any:
+    """Return x log(y), 0 where x is."""
+    capture: Any = FOREIGN["xlogy"]
+    return capture(x, y)
+
+
+def xlog1py(x: np.ndarray, y: np.ndarray) -> Any:
+    """Return x log(1 + y), 0 where x is."""
+    capture: Any = FOREIGN["xlog1py"]
+    return capture(x, y)
+
+
+def _rel_entr(x: np.ndarray, y: np.ndarray) -> Any:
+    inside = (x > 0.0) & (y > 0.0)
+    a, b = np.where(inside, x, 1.0), np.where(inside, y, 1.0)
+    far = np.where((x == 0.0) & (y >= 0.0), 0.0, np.inf)
+    far = np.where(np.isnan(x) | np.isnan(y), np.nan, far)
+    return np.where(inside, a * np.log(a / b), far)
+
+
+def _kl_div(x: np.ndarray, y: np.ndarray) -> Any:
+    inside = (x > 0.0) & (y > 0.0)
+    a, b = np.where(inside, x, 1.0), np.where(inside, y, 1.0)
+    at_zero = (x == 0.0) & (y >= 0.0)
+    far = np.where(at_zero, y - np.where(at_zero, x, 0.0), np.inf)
+    far = np.where(np.isnan(x) | np.isnan(y), np.nan, far)
+    return np.where(inside, a * np.log(a / b) - a + b, far)
+
+
+def _huber(delta: np.ndarray, r: np.ndarray) -> Any:
+    size = np.abs(r)
+    loss = np.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
+    return np.where(delta < 0.0, np.inf, loss)
+
+
+def _pseudo_huber(delta: np.ndarray, r: np.ndarray) -> Any:
+    is_zero = (delta == 0.0) | (r == 0.0)
+    d = np.where(is_zero, 1.0, delta)
+    u = r / d
+    square = u * u
+    loss = d * d * (square / (np.sqrt(1.0 + square) + 1.0))
+    return np.where(delta < 0.0, np.inf, np.where(delta == 0.0, 0.0, loss))
+
+
+def _exprel(x: np.ndarray) -> Any:
+    small = np.abs(x) < 0.5
+    t = np.where(small, x, 0.0)
+    series: Any = 0.0
+    for k in range(16, -1, -1):
+        series = series * t + 1.0 / math.factorial(k + 1)
+    large = np.where(small | (x == np.inf), 1.0, x)
+    return np.where(small, series, np.where(x == np.inf, np.inf, np.expm1(large) / large))
+
+
+def _boxcox(x: np.ndarray, power: np.ndarray) -> Any:
+    log = np.log(np.where(x > 0.0, x, 1.0))
+    result = log * _exprel(power * log)
+    at_zero = np.where(power > 0.0, -1.0 / np.where(power == 0.0, 1.0, power), -np.inf)
+    return np.where(x > 0.0, result, np.where(x == 0.0, at_zero, np.nan))
+
+
+def _boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
+    log = np.log1p(np.where(x > -1.0, x, 0.0))
+    result = log * _exprel(power * log)
+    at_zero = np.where(power > 0.0, -1.0 / np.where(power == 0.0, 1.0, power), -np.inf)
+    return np.where(x > -1.0, result, np.where(x == -1.0, at_zero, np.nan))
+
+
+def _log1prel(t: np.ndarray) -> Any:
+    """Return log(1 + t) / t."""
+    small = np.abs(t) < 0.1
+    u = np.where(small, t, 0.0)
+    series: Any = 0.0
+    for k in range(20, -1, -1):
+        series = series * -u + 1.0 / (k + 1)
+    large = np.where(small, 1.0, t)
+    return np.where(small, series, np.log1p(large) / large)
+
+
+def _inv_boxcox(x: np.ndarray, power: np.ndarray) -> Any:
+    return np.exp(x * _log1prel(power * x))
+
+
+def _inv_boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
+    return np.expm1(x * _log1prel(power * x))
+
+
+# --- polynomials --------------------------------------------------------------------------------
+
+
+def _recurrence(name: str, first: Callable[..., object], step: Callable[..., object]) -> Any:
+    """Return the capture of orthogonal polynomials of constant degree, by their recurrence."""
+
+    def capture(n: object, x: object) -> Any:
+        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 0 <= n <= 200:
+            raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
+                         "cannot be captured", "Pass a Python int")
+        given: Any = cast(as_tracer(x), np.float64)
+        before, last = np.ones_like(given), first(given)
+        for k in range(1, int(n)):
+            before, last = last, step(k, given, last, before)
+        return before if n == 0 else last
+
+    return capture
+
+
+_POLYNOMIALS: dict[str, Any] = {
+    "eval_legendre": (lambda x: x, lambda k, x, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1)),
+    "eval_chebyt": (lambda x: x, lambda k, x, p, q: 2.0 * x * p - q),
+    "eval_chebyu": (lambda x: 2.0 * x, lambda k, x, p, q: 2.0 * x * p - q),
+    "eval_hermite": (lambda x: 2.0 * x, lambda k, x, p, q: 2.0 * x * p - 2.0 * k * q),
+    "eval_hermitenorm": (lambda x: x, lambda k, x, p, q: x * p - k * q),
+    "eval_laguerre": (lambda x: 1.0 - x,
+                      lambda k, x, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1)),
+}
+
+_DOUBLE: dict[str, Callable[..., object]] = {
+    "gammaln": gammaln, "gamma": _gamma, "psi": _psi, "loggamma": _loggamma, "rgamma": _rgamma,
+    "betaln": betaln, "beta": _beta, "ndtri": ndtri, "erfinv": _erfinv, "erfcinv": _erfcinv,
+    "log_ndtr": log_ndtr, "rel_entr": _rel_entr, "kl_div": _kl_div, "huber": _huber,
+    "pseudo_huber": _pseudo_huber, "exprel": _exprel, "boxcox": _boxcox, "boxcox1p": _boxcox1p,
+    "inv_boxcox": _inv_boxcox, "inv_boxcox1p": _inv_boxcox1p,
+    "exp10": lambda x: np.power(10.0, x),
+}
+
+FOREIGN.update({
+    **{name: _in_double(name, function) for name, function in _DOUBLE.items()},
+    **{name: _recurrence(name, *rules) for name, rules in _POLYNOMIALS.items()},
+    "polygamma": polygamma, "multigammaln": multigammaln,
+})
