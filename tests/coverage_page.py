@@ -73,6 +73,9 @@ All others (`print`, `id` and so on) run in Python while the function is capture
 
 {scipy}.
 
+Of the distributions of `scipy.stats`, with location and scale, called as
+`stats.norm.logpdf(x, m, s)` or `stats.norm(m, s).logpdf(x)`: {distributions}.
+
 What is refused, and what to write instead, is [on a page of its own](refusals.md).
 """
 
@@ -104,6 +107,15 @@ def _scipy_names() -> Iterator[str]:
                 break
         else:
             raise AssertionError(f"SciPy has no {name}")
+
+
+def _listed_by_method() -> str:
+    """Return per method of distributions which of them have it captured."""
+    methods: dict[str, list[str]] = {}
+    for name, captured in dispatch.DISTRIBUTIONS.items():
+        for method in captured:
+            methods.setdefault(method, []).append(name)
+    return "; ".join(f"`{method}` of {_listed(methods[method])}" for method in sorted(methods))
 
 
 OPERATORS = {
@@ -156,4 +168,4 @@ def coverage_page() -> str:
         methods=_listed(methods), attributes=_listed(attributes),
         operators=_listed(_operators(TracedOperand)), inplace=_listed(_operators(Tracer, "i", "=")),
         math=_listed(math_names), builtins=_listed(_builtin_names()),
-        scipy=_listed(_scipy_names()))) + "\n"
+        scipy=_listed(_scipy_names()), distributions=_listed_by_method())) + "\n"

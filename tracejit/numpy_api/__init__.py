@@ -9,6 +9,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     conditions,
     creation,
     data_sizes,
+    distributions,
     editing,
     elementwise,
     frequencies,

@@ -15,8 +15,9 @@ from tracejit.trace.ground.keywords import checking_keywords
 from tracejit.trace.ground.layouts import own_memory
 from tracejit.trace.ground.modules import home_of
 
-__all__ = ["CREATES", "DATA_SIZED", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS", "PROPERTIES",
-           "SETTERS", "UFUNCS", "Changing", "captures", "foreign_capture", "loop_dtypes"]
+__all__ = ["CREATES", "DATA_SIZED", "DISTRIBUTIONS", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS",
+           "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "captures", "distribution_of",
+           "foreign_capture", "foreign_method", "loop_dtypes"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -49,6 +50,18 @@ def foreign_capture(fn: Any) -> Callable[..., Any] | None:
     else:
         own = home_of(fn).partition(".")[0] == "scipy"
     return checking_keywords(FOREIGN[name], fn) if own else None
+
+DISTRIBUTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
+"""Captures of the methods of SciPy's distributions, by names: of `scipy.stats`, of the method."""
+
+
+def distribution_of(x: object) -> str | None:
+    """Return the name under which `scipy.stats` has a distribution that is captured."""
+    module = sys.modules.get("scipy.stats")
+    if module is None or not type(x).__module__.startswith("scipy.stats."):
+        return None
+    return next((name for name in DISTRIBUTIONS if vars(module).get(name) is x), None)
+
 
 INDEXED: dict[Any, Callable[[Any], Any]] = {}
 """What is indexed to make arrays, `np.r_` and `np.c_`, with what captures that."""
@@ -105,6 +118,30 @@ def _composed(capture: Callable[..., Any], function: object) -> Callable[..., An
         return own_memory(result, (args, kwargs)) if makes_arrays else result
 
     return composing
+
+
+def foreign_method(fn: Any) -> Callable[..., Any] | None:
+    """Return the capture of a method of one of SciPy's distributions; None for any other."""
+    name = distribution_of(fn.__self__)
+    if name is None or fn.__name__ not in DISTRIBUTIONS[name]:
+        return None
+    return _composed(DISTRIBUTIONS[name][fn.__name__], fn)
+
+
+class Frozen:
+    """A distribution with its parameters, as calling one of `scipy.stats` makes it."""
+
+    def __init__(self, distribution: Any, name: str, args: tuple[object, ...],
+                 kwargs: dict[str, object]) -> None:
+        self.__dict__.update(_made_of=(distribution, name, args, kwargs))
+
+    def __getattr__(self, method: str) -> Any:
+        """Return a method: captured, where it is one of those; SciPy's for any other."""
+        distribution, name, args, kwargs = self.__dict__["_made_of"]
+        if method not in DISTRIBUTIONS[name]:
+            return getattr(distribution(*args, **kwargs), method)
+        capture = _composed(DISTRIBUTIONS[name][method], distribution)
+        return lambda x: capture(x, *args, **kwargs)
 
 
 Capturing = TypeVar("Capturing", bound=Callable[..., Any])

@@ -40,7 +40,15 @@ from tracejit.trace.containers.stand_ins import (
 )
 from tracejit.trace.ground.context import bare_size, current, refuse
 from tracejit.trace.ground.dependencies import note_function, note_impure
-from tracejit.trace.ground.dispatch import CREATES, FUNCTIONS, UFUNCS, foreign_capture
+from tracejit.trace.ground.dispatch import (
+    CREATES,
+    FUNCTIONS,
+    UFUNCS,
+    Frozen,
+    distribution_of,
+    foreign_capture,
+    foreign_method,
+)
 from tracejit.trace.ground.modules import home_of, is_followed, is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
@@ -183,6 +191,10 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if isinstance(fn, MethodType):
         if str(fn.__module__).startswith(("numpy.random", "random")):
             raise _impure(fn)
+        of_distribution = foreign_method(fn)
+        if of_distribution is not None and traced:
+            args = tuple(map(as_array_operand, args))
+            return naming(of_distribution)(*args, **kwargs)
         return call_function(fn.__func__, (fn.__self__, *args), kwargs)
     if isinstance(fn, functools.partial):
         return call_function(fn.func, (*fn.args, *args), {**fn.keywords, **kwargs})
@@ -795,6 +807,8 @@ def _call_object(fn: Callable[..., object], args: tuple[object, ...],
     if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
         if call in FUNCTIONS:
             return call_function(call, (fn, *args), kwargs)
+        if (name := distribution_of(fn)) is not None:
+            return Frozen(fn, name, args, kwargs)
         return _call_python(call, (fn, *args), kwargs)
     if gives_another_value(fn):
         makes = getattr(fn, "__name__", "") == "default_rng"
