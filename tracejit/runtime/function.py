@@ -20,9 +20,9 @@ from tracejit.program.forks import require_whole
 from tracejit.program.request import Request, key_of
 from tracejit.program.signals import keeping_signals
 from tracejit.program.specialisation import Specialisation
-from tracejit.runtime.faults import fault_of_ours
 from tracejit.runtime.tracebacks import hide_frames, hiding_frames
 from tracejit.trace.ground.active import is_tracing
+from tracejit.trace.ground.faults import fault_of_ours
 from tracejit.trace.values.eager import Recorded, record_call, watches
 from tracejit.trace.values.specs import ArgSpec, is_spec, spec, spec_of_leaf
 from tracejit.tree import Structure, flatten, flatten_call

@@ -256,7 +256,8 @@ class _Attempt:
                 need.siblings = self._siblings(*need.pin[0])
                 raise
             except BranchRaised:  # each branch raises: what the call would return never matters
-                leaves, structure = flatten(None)
+                leaves, structure = flatten(None if self.writes_back else 0.0)
+                leaves = [returned(x, of_any_kind=True) for x in leaves]
             except RecursionError as e:
                 raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or "
                               "never, cannot be captured. Write a loop, or let it end on a "

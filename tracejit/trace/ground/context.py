@@ -206,6 +206,8 @@ class Frame:
     """What is known in it of the tags of choices (`choices.py`)."""
     swallowed: Exception | None = None
     """The error of a branch that failed on the present guess of a loop's state and was skipped."""
+    settled: bool = False
+    """Whether no better guess of a loop's state is left: an error is one of the program's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,6 +171,19 @@ def line_of_error(error: BaseException, fn: Callable[..., object]) -> str:
     return where
 
 
+def site_of_error(error: BaseException) -> Site | None:
+    """Return the statement of user code that raised an error, as far as it is known."""
+    site = None
+    tb = error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if is_user_code(code):
+            source = rewritten_source(code) or plain_source(code)
+            site = source.site(tb.tb_lineno)
+        tb = tb.tb_next
+    return site
+
+
 def is_user_code(code: CodeType) -> bool:
     """Return whether a frame of this code is one of the user's, rewritten or not."""
     file = code.co_filename

@@ -46,7 +46,7 @@ from tracejit.trace.python.objects import (
     set_item,
     unary,
 )
-from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.regions.branches import BranchRaised, text_of
 from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import (
@@ -358,7 +358,7 @@ class Hooks(LoopHooks):
             raise error
         with _message() as shown:
             error = make()
-            text = "" if isinstance(error, type) else _text_of(error)
+            text = "" if isinstance(error, type) else text_of(error)
         kind = error if isinstance(error, type) else type(error)
         if RAISABLE.get(kind.__name__) is not kind:
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
@@ -370,10 +370,16 @@ class Hooks(LoopHooks):
     def in_try(self, types: Callable[[], Any]) -> Iterator[None]:
         """Watch the body of a `try`: nothing captured in it may raise what its handlers catch."""
         before = len(current().builder.scope.eqns)
-        yield
+        raised: BranchRaised | None = None
+        try:
+            yield
+        except BranchRaised as e:  # each branch in it raises
+            raised = e
         if may_raise(current().builder.scope.eqns[before:], types):
             raise refuse("`try` around captured operations, whose exceptions are not raised while "
                          "they are captured", "Test with `if` before, or move the try outside")
+        if raised is not None:
+            raise raised
 
     def caught(self) -> None:
         """Let what ends a capture, or an attempt of one, pass a user's `except`."""
@@ -404,12 +410,6 @@ class Hooks(LoopHooks):
         for name in native.attributes_read(subject, names) if names else native.asked(subject):
             unseen(name)
         return subject
-
-
-def _text_of(error: BaseException) -> str:
-    """Return the text of an error; a `KeyError` gives that of its key as `repr` does."""
-    key = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
-    return key if isinstance(key, str) else str(error)
 
 
 @contextmanager

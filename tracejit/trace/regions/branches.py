@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.errors import RAISABLE, Refusal, TracejitError
+from tracejit.errors import RAISABLE, Refusal
 from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Value
 from tracejit.ir.dims import Dim
@@ -51,8 +51,9 @@ from tracejit.trace.containers.places import (
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
+from tracejit.trace.ground.faults import NAMES, is_ours
 from tracejit.trace.ground.restarts import Grows, Unroll
-from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.source import describe_line, find_site, site_of_error
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.forms import Form, form_of, holds_logs, joint_form, listed
 from tracejit.trace.lists.rows import Rows, same_rows
@@ -81,8 +82,8 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["ERRORS", "BranchRaised", "as_condition", "join_leaf", "leaf_atom", "require_in_run",
-           "trace_if"]
+__all__ = ["BranchRaised", "as_condition", "end_in_run", "is_pythons", "join_leaf", "leaf_atom",
+           "require_in_run", "text_of", "trace_if"]
 
 
 class BranchRaised(Exception):
@@ -278,8 +279,9 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
                 fn()
             except BranchRaised:
                 raised = True
-            except ERRORS as e:
-                raised = _swallow(e)
+            except Exception as e:
+                end_in_run(e)
+                raised = True
             found = {p.key: p for p in (
                 *(p for p, _ in frame.written.values()), *names)}
             items = {key: listed(found[key].get(), form, place_in_code())
@@ -295,35 +297,48 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
     return branch
 
 
-ERRORS = (NameError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
-"""What Python and NumPy raise about what names hold, as where an int array is multiplied by 0.5."""
+def is_pythons(error: Exception) -> bool:
+    """Return whether an error is of the user's program: none that ends a capture, or an attempt."""
+    return not type(error).__module__.startswith("tracejit.")
 
 
-def _swallow(error: Exception) -> bool:
-    """Skip a branch that fails on what the present guess of a loop's state has names hold.
+def end_in_run(error: Exception) -> None:
+    """End a branch, or a loop's body, that raises an error of Python's: the run raises it there.
 
-    A better guess may set a name, or make an int a float; if none does, the loop raises the error.
-    Where the branch rests on which of several things something is, the run raises it.
+    What fails on the present guess of a loop's state is skipped: a better guess may set a name, or
+    make an int a float. If none does, the loop is traced once more, settled.
     """
-    if _rests_on_choices() and type(error).__name__ in RAISABLE and not isinstance(
-            error, TracejitError) and not any(name in str(error) for name in _OURS):
+    kind = type(error)
+    ours = NAMES.search(str(error)) is not None
+    if not is_pythons(error):
+        raise error
+    if _rests_on_choices() and RAISABLE.get(kind.__name__) is kind and not ours:
         require_in_run(False, error)
-        return True
+        return
     for frame in reversed(current().frames):
-        if frame.kind == "loop" and not isinstance(error, TracejitError):
+        if frame.kind == "loop" and not frame.settled:
             frame.swallowed = error
-            return True
-    raise error
+            return
+    if ours or is_ours(error):
+        raise error
+    if RAISABLE.get(kind.__name__) is not kind:
+        raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions can "
+                     f"be raised by compiled code; it says: {error}",
+                     "Do this before the branch or loop") from error
+    require_in_run(False, error)
 
 
 def require_in_run(holds: object, error: Exception) -> None:
     """Raise an error in the run where something does not hold."""
-    text = str(error).replace("{", "{{").replace("}", "}}")
-    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text})
+    text = text_of(error).replace("{", "{{").replace("}", "}}")
+    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text},
+         site=site_of_error(error))
 
 
-_OURS = ("Choice", "Tracer", "SymInt", "MaybeUnset")
-"""Classes that users' programs do not have: what names them is no error of Python's."""
+def text_of(error: Exception) -> str:
+    """Return the text of an error; a `KeyError` gives that of its key as `repr` does."""
+    key = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
+    return key if isinstance(key, str) else str(error)
 
 
 def _rests_on_choices() -> bool:

@@ -15,7 +15,7 @@ from tracejit.errors import RAISABLE, TracejitError
 from tracejit.trace.containers.choices import is_one_of, learn, narrowed, possible, the_one
 from tracejit.trace.containers.places import Choice, HiddenPlace, present
 from tracejit.trace.ground.context import current
-from tracejit.trace.regions.branches import ERRORS, BranchRaised, require_in_run, trace_if
+from tracejit.trace.regions.branches import BranchRaised, is_pythons, require_in_run, trace_if
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]
@@ -59,8 +59,8 @@ def told_of(choice: Choice, fn: Callable[[object], object]) -> Any:
         for k in possible(choice):
             try:
                 answers[k] = fn(narrowed(choice.options[k]))
-            except (*ERRORS, BranchRaised) as e:
-                if isinstance(e, TracejitError):
+            except Exception as e:
+                if not is_pythons(e) and not isinstance(e, BranchRaised):
                     raise
                 answers[k] = None
     acts = frame.written or frame.contents or any(e.op.effect for e in scope.eqns)
@@ -111,11 +111,11 @@ def _error_of_none(choice: Choice, fn: Callable[[object], object]
     try:
         with current().region("probe"):
             fn(None)
-    except ERRORS as e:
-        if not isinstance(e, TracejitError) and type(e).__name__ in RAISABLE:
+    except Exception as e:
+        if is_pythons(e) and RAISABLE.get(type(e).__name__) is type(e):
             return [k for k in left if k not in none], e
-    except BranchRaised:
-        pass
+        if not is_pythons(e) and not isinstance(e, (BranchRaised, TracejitError)):
+            raise
     return None
 
 
@@ -123,8 +123,8 @@ def _attempt(fn: Callable[[object], object], x: object) -> Any:
     """Return what a function gives in a branch, which an error of Python's ends."""
     try:
         return fn(x)
-    except ERRORS as e:
-        if isinstance(e, TracejitError) or OURS in str(e) or type(e).__name__ not in RAISABLE:
+    except Exception as e:
+        if not is_pythons(e) or OURS in str(e) or RAISABLE.get(type(e).__name__) is not type(e):
             raise
         require_in_run(False, e)
         raise BranchRaised from None

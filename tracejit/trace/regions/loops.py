@@ -54,7 +54,7 @@ from tracejit.trace.lists.forms import (
 from tracejit.trace.lists.growing import MANY_ITEMS, Growing
 from tracejit.trace.lists.growing_rows import as_rows
 from tracejit.trace.regions.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
-from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.regions.branches import BranchRaised, end_in_run, is_pythons
 from tracejit.trace.regions.guesses import (
     CellGuess,
     Fixed,
@@ -191,6 +191,7 @@ class _LoopTracer:
         self.body, self.condition = body, condition
         self.lo, self.hi = lo, hi
         self.demoted: set[tuple[_Carried, int]] = set()
+        self.settled = False
         self.reverse = reverse
         self.growing: list[Growing] = []
         self.left: dict[_Carried, Any] = {}
@@ -259,6 +260,7 @@ class _LoopTracer:
         trace.carried.update(self.inputs)
         with trace.region("loop", self.inputs) as (frame, scope):
             self._enter(frame)
+            frame.settled = self.settled
             outputs = run(frame)
             self.read |= frame.read
             return None if outputs is None else scope.close(outputs)
@@ -335,7 +337,12 @@ class _LoopTracer:
                     return None
             if not isinstance(e, Unroll):
                 self._refuse_indexed()
-            raise
+            if self.growing or not is_pythons(e):
+                raise
+            if not frame.settled:
+                self.settled = True
+                return None
+            end_in_run(e)
         self._refuse_indexed()
         inside = {*self.inputs, *(v for e in current().builder.scope.eqns for v in e.outputs)}
         self.growing = [as_rows(g) for g in self.growing]
@@ -346,7 +353,10 @@ class _LoopTracer:
             return None
         self._refuse_writes_to_items()
         if frame.swallowed is not None:
-            raise frame.swallowed
+            if self.growing:
+                raise frame.swallowed
+            self.settled = True
+            return None
         outputs: list[Any] = []
         self.ended = [c.place.get() for c in self.carried]
         self.held = [with_joined(containers(x)) for x in self.ended]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracejit.ir.core import Atom, Block, Literal, Op, Params, Value
+from tracejit.ir.core import Atom, Block, Literal, Op, Params, Site, Value
 from tracejit.ir.dims import Dim, Expr, bare_value, clamps, dim_values
 from tracejit.ir.dtypes import DTYPES
 from tracejit.ir.optable import find_op
@@ -43,10 +43,10 @@ SUPPORTED = frozenset(DTYPES.values())
 
 
 def emit(op: Op | str, inputs: Sequence[Atom], params: Params | None = None,
-         regions: Sequence[Block] = ()) -> tuple[Value, ...]:
+         regions: Sequence[Block] = (), site: Site | None = None) -> tuple[Value, ...]:
     """Append an equation to the present capture and return its results."""
     op = find_op(op) if isinstance(op, str) else op
-    return current().builder.emit(op, inputs, params, regions)
+    return current().builder.emit(op, inputs, params, regions, site)
 
 
 def emit_value(op: Op | str, inputs: Sequence[Atom], params: Params | None = None) -> Value:

@@ -12,10 +12,12 @@ import re
 from types import TracebackType
 
 from tracejit.errors import CompileError, InternalError, IRError, Refusal, TracejitError
+from tracejit.ir.cells import line_name
+from tracejit.trace.ground.source import is_user_code
 
-__all__ = ["fault_of_ours"]
+__all__ = ["NAMES", "fault_of_ours", "is_ours"]
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 INNER = tuple(os.path.abspath(os.path.join(PACKAGE, part)) + os.sep for part in (
     "autodiff", "passes", "codegen", "artifacts", "transforms", "ir",
     os.path.join(os.pardir, "codegen")))
@@ -27,14 +29,16 @@ CALL_OF_USERS = "return fn(*args, **kwargs)"
 """The line at which a capture calls what it does not capture: what that raises is the user's."""
 OPERATIONS = (CALL_OF_USERS, "result = plain(a, b)", "return plain(a, b)")
 """The lines at which Python itself carries out what the user wrote."""
-NAMES = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|Slot|MaybeUnset|Poison|Choice)\b")
+NAMES = re.compile(r"\b(Tracer|Merged|SymInt|TracedIterable|Expr|Slot|MaybeUnset|Poison|Choice|"
+                   r"Views|Rows|Stored|Grown|Run|Mixed)\b")
+"""Classes that users' programs do not have: what names them is no error of Python's."""
 
 
 def fault_of_ours(error: Exception, function: str) -> Exception | None:
     """Return what to raise in place of an error of tracejit's own; None for any other."""
     if isinstance(error, TracejitError) and not isinstance(error, IRError):
         return None
-    if not isinstance(error, IRError) and not _is_ours(error):
+    if not isinstance(error, IRError) and not is_ours(error):
         return None
     if _is_pythons(error):
         where = _users_line(error.__traceback__).removeprefix(", at ")
@@ -65,7 +69,8 @@ def _is_pythons(error: Exception) -> bool:
         linecache.getline(file, traceback.tb_lineno).strip() in OPERATIONS)
 
 
-def _is_ours(error: Exception) -> bool:
+def is_ours(error: Exception) -> bool:
+    """Return whether no program of a user's, but a defect of tracejit raised an error."""
     traceback = _last(error)
     if traceback is None:
         return False
@@ -85,9 +90,6 @@ def _is_ours(error: Exception) -> bool:
 
 def _users_line(traceback: TracebackType | None) -> str:
     """Return where in the user's code it was, ", at file:line", as far as that is known."""
-    from tracejit.ir.cells import line_name
-    from tracejit.trace.ground.source import is_user_code
-
     where = ""
     while traceback is not None:
         code = traceback.tb_frame.f_code
