@@ -86,8 +86,8 @@ def tries(x: Any) -> Any:
 
 def matches(x: Any) -> Any:
     match x:  # <-- here
-        case 1.0:
-            return x
+        case {"rate": r}:
+            return r
         case _:
             return 2.0 * x
 

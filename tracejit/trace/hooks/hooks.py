@@ -396,6 +396,20 @@ class Hooks(LoopHooks):
         """Watch what Python runs of users' code by itself, as it makes a class."""
         return watched()
 
+    def is_of_class(self, subject: object, kind: object) -> Any:
+        """Return whether a `match` finds a subject to be of a class."""
+        if not isinstance(kind, type):
+            raise TypeError("called match pattern must be a class")
+        return self.call(isinstance, subject, kind)
+
+    def has_items(self, subject: Any, count: int) -> Any:
+        """Return whether a `match` finds a subject to be a sequence of so many items."""
+        if isinstance(subject, TracedOperand):
+            return False
+        items = self.matched(subject)
+        return isinstance(items, Sequence) and len(items) == count and not isinstance(
+            items, (str, bytes, bytearray))
+
     def matched(self, subject: Any, *names: str) -> Any:
         """Look at what a `match` decides on.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from tracejit.trace.syntax.matching import without_matches
 from tracejit.trace.syntax.syntax import assign, constant, hook, load, negation, place, thunk
 
 __all__ = ["RETURNED", "VALUE", "always_jumps", "lower_jumps", "stop_flags"]
@@ -23,7 +24,7 @@ Stmts = list[ast.stmt]
 
 def lower_jumps(body: Stmts) -> Stmts:
     """Return a function's body without jumps; it ends by returning the value that was set."""
-    body = _with_plain_tests(body)
+    body = _with_plain_tests(without_matches(body))
     inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
     if not any(map(_is_lowered, inner)):
         return body  # at most a return at the very end

@@ -1,0 +1,245 @@
+"""`match` decides as Python does, on traced subjects too; what it cannot ask is refused."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracejit
+
+
+class Color(enum.Enum):
+    """Two colours."""
+
+    RED = 1
+    BLUE = 2
+
+
+class Pair:
+    """Two things that patterns may ask for."""
+
+    __match_args__ = ("a", "b")
+
+    def __init__(self, a: Any, b: Any) -> None:
+        """Keep them."""
+        self.a = a
+        self.b = b
+
+
+def of_a_loops_index(x: Any, n: int) -> Any:
+    t = 0.0
+    for i in range(n):
+        match i % 3:
+            case 0:
+                t += x[i]
+            case 1:
+                t += x[i] ** 2
+            case _:
+                t += math.exp(x[i])
+    return t
+
+
+def with_jumps_and_guards(x: Any, n: int) -> Any:
+    t = 0.0
+    for i in range(n):
+        match i:
+            case 0 | 2:
+                t += x[i]
+                continue
+            case k if k > 2:
+                t += k * x[i]
+            case 1:
+                break
+        t += 10
+    return t
+
+
+def of_a_tuple(x: Any, n: int) -> Any:
+    match (x[0] > 0, n):
+        case (False, 4):
+            return x.sum()
+        case (True, k) if k > 3:
+            return k * x[0]
+        case (_, k):
+            return x[1] * k
+
+
+def of_a_text(x: Any, n: int) -> Any:
+    match "add" if n > 2 else "mul":
+        case "add":
+            return x[0] + x[1]
+        case "mul":
+            return x[0] * x[1]
+
+
+def of_a_member(x: Any, n: int) -> Any:
+    c = Color.RED
+    match c:
+        case Color.RED:
+            return x[0]
+        case Color.BLUE:
+            return x[1]
+
+
+def of_a_class(x: Any, n: int) -> Any:
+    match x[0]:
+        case float() as v:
+            return v * 2
+        case _:
+            return x[1]
+
+
+def of_none(x: Any, n: int) -> Any:
+    match None if n > 3 else n:
+        case None:
+            return x[0]
+        case int():
+            return x[1]
+
+
+def of_a_number(x: Any, n: int) -> Any:
+    match x[0]:
+        case 1.0:
+            return x[1]
+        case v if v > 1.5:
+            return v * x[1]
+    return 7.0 * x[2]
+
+
+def of_a_list(x: Any, n: int) -> Any:
+    match [x[0], x[1]]:
+        case [a, b]:
+            return a * b
+
+
+def of_a_dict(x: Any, n: int) -> Any:
+    match {"k": x[0]}:
+        case {"k": v}:
+            return v * 2
+
+
+def of_a_choice(x: Any, n: int) -> Any:
+    op = None
+    if x[0] > 1.2:
+        op = "a"
+    match op:
+        case None:
+            return x[1]
+        case "a":
+            return 2 * x[1]
+
+
+def of_a_traced_int(x: Any, n: int) -> Any:
+    k = int(x[0])
+    match k:
+        case 0:
+            r = x[1]
+        case 1:
+            r = x[1] ** 2
+        case -1:
+            r = 3 * x[1]
+        case other:
+            r = other * x[1]
+    return r
+
+
+def asks_its_subject_once(x: Any, n: int) -> Any:
+    calls = []
+
+    def s():
+        calls.append(1)
+        return n
+
+    match s():
+        case 1:
+            t = 0
+        case 4:
+            t = 1
+        case _:
+            t = 2
+    return x[0] * len(calls) + t
+
+
+def of_a_truth(x: Any, n: int) -> Any:
+    match x[0] > 1:
+        case True:
+            return x[1]
+        case False:
+            return x[2]
+    return 5 * x[0]
+
+
+def of_traced_ints(x: Any, n: int) -> Any:
+    match int(x[0]), int(x[1]):
+        case 0, 0:
+            return x[2]
+        case 0, y:
+            return y * x[2]
+        case y, 0:
+            return -y * x[2]
+        case _:
+            return 9 * x[2]
+
+
+PROGRAMS = [
+    of_a_loops_index,
+    with_jumps_and_guards,
+    of_a_tuple,
+    of_a_text,
+    of_a_member,
+    of_a_class,
+    of_none,
+    of_a_number,
+    of_a_list,
+    of_a_dict,
+    of_a_choice,
+    of_a_traced_int,
+    asks_its_subject_once,
+    of_a_truth,
+    of_traced_ints,
+]
+
+INPUTS = [(1.0, 2.0, 0.5, 0.3), (-1.2, 0.2, 3.0, 1.1), (1.7, 0.4, 0.1, 0.2), (0.2, 0.1, 0.3, 0.4)]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_a_match_decides_as_in_python(f: Any) -> None:
+    compiled, slope = tracejit.jit(f), tracejit.grad(f)
+    with tracejit.config(disable_jit=True):
+        for items in INPUTS:
+            for n in (4, 2):
+                x = np.array(items)
+                np.testing.assert_allclose(compiled(x, n), f(x, n), rtol=1e-14)
+                if f in (of_a_number, of_a_traced_int) and items[0] == 1.0:
+                    continue  # there the program jumps
+                differences = [(f(x + h, n) - f(x - h, n)) / 2e-6 for h in 1e-6 * np.eye(4)]
+                np.testing.assert_allclose(slope(x, n), differences, rtol=1e-6, atol=1e-8)
+
+
+def test_a_pattern_that_reads_traced_attributes_is_refused() -> None:
+    def f(x: Any, n: int) -> Any:
+        match Pair(x[0], n):
+            case Pair(a=v, b=4):
+                return v * 3.0
+            case Pair(v, _):
+                return v * 5.0
+
+    with (
+        tracejit.config(disable_jit=True),
+        pytest.raises(tracejit.Refusal, match=r"test_matches\.py:\d+: a Python decision"),
+    ):
+        tracejit.jit(f)(np.ones(4), 4)
+
+
+def test_a_pattern_of_what_is_no_class_is_an_error() -> None:
+    def f(x: Any) -> Any:
+        match x:
+            case math.pi():
+                return x
+
+    with pytest.raises(TypeError, match="called match pattern must be a class"):
+        tracejit.jit(f)(1.0)

@@ -1,0 +1,108 @@
+"""Syntax-tree pass 0: turn `match` into `if`, where its patterns ask for values and classes alone.
+
+Then what a `match` decides on may be traced. Patterns of mappings, of attributes, and with stars
+stay Python's own.
+
+    match k % 3:                    subject = k % 3
+        case 0 | 1:                 if subject == 0 or subject == 1:
+            ...                         ...
+        case int(), y if y > 0:     else: ...
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tracejit.trace.syntax.syntax import assign, constant, hook, load, place
+
+__all__ = ["without_matches"]
+
+Stmts = list[ast.stmt]
+_Names = list[tuple[str, ast.expr]]
+"""Names that a pattern binds, each with the expression of its value."""
+
+
+def without_matches(stmts: Sequence[ast.stmt]) -> Stmts:
+    """Return statements in which each `match` of plain patterns is a chain of `if`s."""
+    result: Stmts = []
+    for s in stmts:
+        if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for part in _parts(s):
+                part[:] = without_matches(part)
+        if isinstance(s, ast.Match) and all(_is_plain(c.pattern) for c in s.cases):
+            subject = f"_tj_subject_{s.lineno}_{s.col_offset}"
+            result.append(place(assign(subject, s.subject), s))
+            result += _chain(s.cases, subject)
+        else:
+            result.append(s)
+    return result
+
+
+def _parts(s: ast.stmt) -> list[Stmts]:
+    parts = [getattr(s, name) for name in ("body", "orelse", "finalbody") if hasattr(s, name)]
+    parts += [h.body for h in getattr(s, "handlers", ())]
+    return [*parts, *(c.body for c in getattr(s, "cases", ()))]
+
+
+def _is_plain(p: ast.pattern) -> bool:
+    if isinstance(p, (ast.MatchOr, ast.MatchSequence)):
+        return all(map(_is_plain, p.patterns)) and not (
+            isinstance(p, ast.MatchOr) and any(_binds(q) for q in p.patterns))
+    if isinstance(p, ast.MatchAs):
+        return p.pattern is None or _is_plain(p.pattern)
+    if isinstance(p, ast.MatchClass):
+        return not (p.patterns or p.kwd_patterns)
+    return isinstance(p, (ast.MatchValue, ast.MatchSingleton))
+
+
+def _binds(p: ast.pattern) -> bool:
+    return any(isinstance(n, ast.MatchAs) and n.name for n in ast.walk(p))
+
+
+def _chain(cases: Sequence[ast.match_case], subject: str) -> Stmts:
+    """Return what cases do, from the first one on that a subject fits."""
+    if not cases:
+        return []
+    case, rest = cases[0], cases[1:]
+    tests, names = _parts_of(case.pattern, load(subject))
+    bind: Stmts = [place(assign(name, value), case.pattern) for name, value in names]
+    if case.guard is not None and not bind:
+        tests.append(case.guard)
+    elif case.guard is not None:
+        fits = f"{subject}_{case.pattern.lineno}_{case.pattern.col_offset}"
+        asked = [*bind, assign(fits, case.guard)]
+        first = [assign(fits, constant(False)), ast.If(_all(tests), asked, [])] if tests else asked
+        return [*(place(s, case.pattern) for s in first),
+                place(ast.If(load(fits), case.body, _chain(rest, subject)), case.pattern)]
+    if not tests:
+        return [*bind, *case.body]
+    return [place(ast.If(_all(tests), [*bind, *case.body], _chain(rest, subject)), case.pattern)]
+
+
+def _all(tests: list[ast.expr]) -> ast.expr:
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+
+
+def _parts_of(p: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], _Names]:
+    """Return what a pattern asks of a subject, and the names that it binds to parts of it."""
+    if isinstance(p, ast.MatchValue):
+        return [ast.Compare(x, [ast.Eq()], [p.value])], []
+    if isinstance(p, ast.MatchSingleton):
+        return [ast.Compare(x, [ast.Is()], [constant(p.value)])], []
+    if isinstance(p, ast.MatchClass):
+        return [hook("is_of_class", x, p.cls)], []
+    if isinstance(p, ast.MatchOr):
+        return [ast.BoolOp(ast.Or(), [_all(_parts_of(q, x)[0] or [constant(True)])
+                                      for q in p.patterns])], []
+    if isinstance(p, ast.MatchSequence):
+        tests: list[ast.expr] = [hook("has_items", x, constant(len(p.patterns)))]
+        names: _Names = []
+        for k, q in enumerate(p.patterns):
+            asked, bound = _parts_of(q, ast.Subscript(x, constant(k), ast.Load()))
+            tests += asked
+            names += bound
+        return tests, names
+    assert isinstance(p, ast.MatchAs)
+    asked, bound = ([], []) if p.pattern is None else _parts_of(p.pattern, x)
+    return asked, [*bound, *([(p.name, x)] if p.name else [])]
