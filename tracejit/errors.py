@@ -79,5 +79,6 @@ RAISABLE: dict[str, type[Exception]] = {
         ComplexResult, LargeInt, NotCaptured, SizeByData,
         ValueError, IndexError, TypeError, AssertionError, ArithmeticError, ZeroDivisionError,
         OverflowError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, LookupError,
-        AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception)}
+        AttributeError, NameError, UnboundLocalError, MemoryError, StopIteration, Exception,
+        RecursionError)}
 """The exceptions that compiled code can raise, by name."""

@@ -185,7 +185,7 @@ def remembers(x: Any) -> Any:
 
 
 def recurses(x: Any) -> Any:
-    return x if x < 1.0 else recurses(x - 1.0)  # <-- here
+    return x if x < 1.0 else min(recurses(y) for y in (x - 1.0, x - 2.0))  # <-- here
 
 
 def finds_root(x: Any) -> Any:
@@ -249,8 +249,9 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "dict at data": (indexes_dict, (X,), "a dict is indexed by a traced value. Make it an array: "
                      "np.array(...)[i]"),
     "recursion on data": (recurses, (5.0,),
-                          "a recursion that ends on data, or never, cannot be captured. "
-                          "Write a loop, or let it end on a size"),
+                          "a recursion that ends on data, with a call of itself in a "
+                          "comprehension or a function within, cannot be captured. "
+                          "Write a loop with a stack, or let the recursion end on a size"),
     "function": (lambda x: np.fft.fft(x), (X,),
                  "numpy.fft.fft cannot be captured. Write it with operations "
                  "that are listed in docs/coverage.md, or make it an op with tracejit.register_op"),

@@ -38,6 +38,7 @@ from tracejit.trace.ground.restarts import (
     NeedLeast,
     NeedNames,
     NeedOneCopy,
+    NeedStack,
     NeedStatic,
     NeedSteps,
     Relist,
@@ -47,10 +48,11 @@ from tracejit.trace.ground.upward import ABOVE
 
 # (importing these fills `upward.ABOVE`)
 from tracejit.trace.hooks import hooks  # noqa: F401
+from tracejit.trace.hooks.recursion_hooks import TOO_DEEP, TooDeep
 from tracejit.trace.lists import data_lists, list_runs  # noqa: F401
 from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_making, objects, ufunc_calls  # noqa: F401
-from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.calls import call_function, need_stack
 from tracejit.trace.regions.branches import BranchRaised
 from tracejit.trace.regions.draws import refuse_draws_drawn_again
 from tracejit.trace.state.captured import Captures
@@ -152,6 +154,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
     one_copies: set[Any] = set()
     keyed_by_data: set[Any] = set()
     by_steps: set[Any] = set()
+    functions_as_loops: set[Any] = set()
+    no_loop: Refusal | None = None
     refused: Refusal | None = None
     for _ in range(256):
         attempt = _Attempt(fn, specs, structure, actual, pins, leasts, name, writes_back, assigns,
@@ -161,6 +165,8 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
         attempt.trace.plain_lists, attempt.trace.list_kinds = plain_lists, list_kinds
         attempt.trace.one_copies, attempt.trace.keyed_by_data = one_copies, keyed_by_data
         attempt.trace.by_steps = by_steps
+        attempt.trace.functions_as_loops = functions_as_loops
+        attempt.trace.is_unrolled = no_loop is not None
         try:
             return attempt.run()
         except NeedStatic as need:
@@ -180,6 +186,11 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
                 plain_lists[other.where] = other.why
             else:
                 list_kinds[other.where] = before | other.kinds
+        except NeedStack as need:
+            if no_loop is not None:
+                raise no_loop from None
+            functions_as_loops.add(need.function)
+            pins, leasts, plain_lists, list_kinds = {}, {}, {}, {}
         except NeedOneCopy as need:
             one_copies.add(need.pair)
         except NeedSteps as need:
@@ -192,11 +203,26 @@ def capture_function(fn: Callable[..., object], specs: Sequence[ArgSpec], struct
                 keyed_by_data |= used
                 pins, leasts, plain_lists, list_kinds = {}, {}, {}, {}
                 refused = refused or e
-            elif decides_layouts or not attempt.trace.undecided:
-                raise (refused if refused and isinstance(e, StandInRefused) else e) from None
-            else:
+            elif attempt.trace.undecided and not decides_layouts:
                 decides_layouts = True
+            elif functions_as_loops:  # it may end before long by what the capture knows
+                no_loop = _of_recursion(e)
+                functions_as_loops = set()
+                pins, leasts, plain_lists, list_kinds = {}, {}, {}, {}
+            else:
+                raise no_loop or (
+                    refused if refused and isinstance(e, StandInRefused) else e) from None
     raise Refusal("the capture does not settle: too many sizes are needed as Python ints")
+
+
+def _of_recursion(e: Refusal) -> Refusal:
+    """Return the refusal of what a recursion on data does, of which it may know nothing."""
+    if "length data decides" in str(e):
+        e.args = (str(e) + _IN_RECURSION,)
+    return e
+
+
+_IN_RECURSION = ". A recursion that ends on data keeps what a call goes on with in such lists"
 
 
 def _unsettled(other: Relist, fn: Callable[..., object]) -> Refusal:
@@ -258,7 +284,11 @@ class _Attempt:
             except BranchRaised:  # each branch raises: what the call would return never matters
                 leaves, structure = flatten(None if self.writes_back else 0.0)
                 leaves = [returned(x, of_any_kind=True) for x in leaves]
+            except TooDeep:
+                raise RecursionError(TOO_DEEP) from None
             except RecursionError as e:
+                if trace.deep is not None and trace.deep not in trace.functions_as_loops:
+                    need_stack(trace.deep)
                 raise Refusal(f"{line_of_error(e, self.fn)}: a recursion that ends on data, or "
                               "never, cannot be captured. Write a loop, or let it end on a "
                               "size") from None

@@ -246,6 +246,16 @@ class Trace:
         """Values of arrays that lie in another order of axes than C's, or may."""
         self.recursions: dict[Any, list[int]] = {}
         """Per code of a function, in how many regions each of its running calls is."""
+        self.running: list[tuple[Any, Any]] = []
+        """The captured functions that are running, as they are and as they are rewritten."""
+        self.kept: dict[int, dict[str, object]] = {}
+        """The functions that are called after a call of a recursion, as they were before it."""
+        self.functions_as_loops: set[Any] = set()
+        """The functions that call themselves as often as data says: file, code and which in it."""
+        self.is_unrolled = False
+        """Whether a function that could not be made a loop calls itself in the capture."""
+        self.deep: Any = None
+        """A function that calls itself many times, as there."""
         self.decides_layouts = False
         """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
         self.undecided = False

@@ -8,8 +8,8 @@ from typing import Any
 from tracejit.errors import Refusal, Restart
 from tracejit.ir.core import Site, Value
 
-__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedStatic", "NeedSteps",
-           "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
+__all__ = ["Grows", "NeedLeast", "NeedNames", "NeedOneCopy", "NeedStack", "NeedStatic",
+           "NeedSteps", "NotRepeatable", "PlaceInCode", "Relist", "Unroll", "Widens"]
 
 
 class NeedStatic(Restart):
@@ -46,6 +46,17 @@ class NeedNames(Restart):
 
     def __init__(self) -> None:
         super().__init__()
+
+
+class NeedStack(Restart):
+    """A function calls itself as often as data says: it has to be a loop.
+
+    function -- which one it is, as `functions_as_loops` of a `Trace` has them
+    """
+
+    def __init__(self, function: Hashable) -> None:
+        super().__init__(function)
+        self.function = function
 
 
 class NeedOneCopy(Restart):

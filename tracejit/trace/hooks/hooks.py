@@ -24,7 +24,8 @@ from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import BINARY
 from tracejit.trace.ground.upward import above
-from tracejit.trace.hooks.loop_hooks import Generated, LoopHooks
+from tracejit.trace.hooks.loop_hooks import Generated
+from tracejit.trace.hooks.recursion_hooks import RecursionHooks
 from tracejit.trace.lists.list_runs import give_up
 from tracejit.trace.python.calls import by_data, call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
@@ -74,7 +75,7 @@ __all__ = ["Hooks"]
 
 
 @above
-class Hooks(LoopHooks):
+class Hooks(RecursionHooks):
     """The hooks of one function object; rewritten code knows them as `_tj`."""
 
     def __init__(self, fn: FunctionType) -> None:

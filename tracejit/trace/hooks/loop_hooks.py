@@ -96,6 +96,11 @@ class LoopHooks(GeneratorHooks):
                 return
             body()
             test = truth(condition())
+        self.trace_while(condition, body, changes)
+
+    def trace_while(self, condition: FunctionType, body: FunctionType, changes: Any) -> None:
+        """Trace a `while` of which data decides how often it runs."""
+        carried, rebound, written, flags = changes
         places = name_places(carried, body, condition)
         try:
             loops.trace_loop(places, rebound, self._contents(written, rebound, body),

@@ -51,6 +51,7 @@ from tracejit.trace.ground.dispatch import (
 )
 from tracejit.trace.ground.modules import home_of, is_followed, is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
+from tracejit.trace.ground.restarts import NeedStack
 from tracejit.trace.ground.source import LIKE_USERS, PACKAGE, rewritten_source
 from tracejit.trace.ground.strangers import STRANGERS
 from tracejit.trace.ground.upward import ABOVE, above
@@ -100,6 +101,7 @@ from tracejit.trace.state.running import watched
 from tracejit.trace.state.unseen import with_stand_ins
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.syntax.generators import Form, NotInForm
+from tracejit.trace.syntax.recursion import PlaceOfFunction
 from tracejit.trace.syntax.rewriter import rewrite_function
 from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
@@ -108,7 +110,7 @@ from tracejit.trace.values.text import settle, write, written
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 
 __all__ = ["BUILTINS", "by_data", "call_function", "call_natively", "captured_function", "convert",
-           "holds_traced", "items_in", "made_keyed", "type_of"]
+           "holds_traced", "items_in", "made_keyed", "need_stack", "type_of"]
 
 BUILTINS: dict[Any, Callable[..., Any]] = {}
 """The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
@@ -438,7 +440,7 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
         return made
     new = convert(fn)
     code = getattr(new, "__code__", None)
-    with _recursion(fn.__code__, args):
+    with _recursion(fn, new, args):
         if code is None or rewritten_source(code) or code.co_filename.startswith(PACKAGE):
             return new(*args, **kwargs)
         if module_of(fn).partition(".")[0] == "logging":
@@ -477,25 +479,52 @@ def _generator(fn: FunctionType, args: tuple[object, ...],
 
 
 @contextmanager
-def _recursion(code: CodeType, args: tuple[object, ...]) -> Iterator[None]:
+def _recursion(fn: FunctionType, new: Callable[..., object],
+               args: tuple[object, ...]) -> Iterator[None]:
     """Bound a recursion of which every level is in a region of its own.
 
     Where sizes are not known, an array that gets smaller has sizes that get longer and longer: the
-    capture begins again with them as Python ints. Raises `RecursionError` where none are left.
+    capture begins again with them as Python ints. Where none are left it begins again with the
+    function as a loop.
     """
     trace = current()
-    levels = trace.recursions.setdefault(code, [])
+    levels = trace.recursions.setdefault(fn.__code__, [])
     if len({*levels, trace.depth}) > len(levels) >= 3:
         for d in [d for x in args if isinstance(x, Tracer) for d in x.dims]:
             if bare_size(d) is None:
                 need_int(d, "a recursion on a size")
-        if len(levels) >= 64:
-            raise RecursionError
+    if trace.depth not in levels and len({*levels}) >= (64 if trace.is_unrolled else 8):
+        need_stack(place_of_function(fn))
+    if len(levels) >= _DEEP:
+        trace.deep = place_of_function(fn)
     levels.append(trace.depth)
+    trace.running.append((fn, new))
     try:
         yield
     finally:
         levels.pop()
+        trace.running.pop()
+
+
+_DEEP = 16
+"""From so many levels on a recursion is taken for the cause, should Python's stack be full."""
+
+
+def place_of_function(fn: FunctionType) -> tuple[str, CodeType, PlaceOfFunction]:
+    """Return the file and code of a function, or of that around it, and which one in it it is."""
+    code = fn.__code__
+    source = rewritten_source(code)
+    if source is None:
+        return code.co_filename, code, None
+    return source.file, source.code, (code.co_firstlineno, code.co_name)
+
+
+def need_stack(function: tuple[str, CodeType, PlaceOfFunction]) -> NoReturn:
+    """Begin again with a function as a loop; raise `RecursionError` where it is one."""
+    trace = current()
+    if not trace.restarts or function in trace.functions_as_loops:
+        raise RecursionError
+    raise NeedStack(function)
 
 
 def captured_function(fn: object) -> Callable[..., Any] | None:
@@ -538,7 +567,9 @@ def convert(fn: FunctionType, form: Form = "steps") -> Callable[..., Any]:
         if not file.startswith(PACKAGE) and not reads_nothing(fn):
             unseen(f"{home_of(fn)}.{fn.__qualname__}")
         return fn
-    rewritten = rewrite_function(fn, ABOVE.Hooks(fn), form)
+    loops = frozenset([where for path, code, where in current().functions_as_loops
+                       if path == file and code == fn.__code__])
+    rewritten = rewrite_function(fn, ABOVE.Hooks(fn), form, loops)
     if rewritten is None:
         note_impure(f"{fn.__qualname__}, whose source is not there,")
         current().captured.code(fn)

@@ -34,20 +34,23 @@ from tracejit.trace.syntax.liveness import (
     own_nodes,
     stored_names,
 )
+from tracejit.trace.syntax.recursion import PlaceOfFunction, make_loops, own_names
 from tracejit.trace.syntax.syntax import HOOKS, constant, hook, load, place, thunk
 
 __all__ = ["rewrite_function"]
 
 Stmts = list[ast.stmt]
 
-_CODES: dict[tuple[str, CodeType, Form], CodeType | None] = {}
+_CODES: dict[tuple[object, ...], CodeType | None] = {}
 """What has been rewritten, by file and code: codes are equal where functions of two files are."""
 
 
-def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps") -> FunctionType | None:
+def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps",
+                     loops: frozenset[PlaceOfFunction] = frozenset()) -> FunctionType | None:
     """Return the function with its control flow going through `hooks`.
 
-    form -- which form it gets, if it is a generator
+    form  -- which form it gets, if it is a generator
+    loops -- the functions in it, itself among them, that call themselves and become loops
 
     None where there is no source to rewrite. Raises `Refusal` for syntax that is not captured, and
     `NotInForm` for a generator that has not this form.
@@ -58,10 +61,11 @@ def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps") -> F
         raise Refusal(f"{where}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
     with SYNTAX_TREES:
-        key = (code.co_filename, code, form)
+        own = own_names(fn) if None in loops else frozenset()
+        key = (code.co_filename, code, form, loops, own)
         if key not in _CODES:
             source = find_source(fn)
-            _CODES[key] = None if source is None else _compile(source, fn, form)
+            _CODES[key] = None if source is None else _compile(source, fn, form, loops, own)
         new = _CODES[key]
     if new is None:
         return None
@@ -82,7 +86,8 @@ def _cell(content: object) -> Any:
     return inner.__closure__[0]
 
 
-def _compile(source: FunctionSource, fn: FunctionType, form: Form) -> CodeType:
+def _compile(source: FunctionSource, fn: FunctionType, form: Form,
+             loops: frozenset[PlaceOfFunction], own: frozenset[str]) -> CodeType:
     assert source.tree is not None
     tree = copy.deepcopy(source.tree)
     if isinstance(tree, ast.Lambda):
@@ -97,6 +102,8 @@ def _compile(source: FunctionSource, fn: FunctionType, form: Form) -> CodeType:
             raise e.refusal(source.file) from None
     tree.decorator_list, tree.returns = [], None
     _strip(tree.args)
+    if loops:
+        make_loops(tree, loops, own, source.file)
     free = fn.__code__.co_freevars
     rewriter = _Rewriter(source.file, fn)
     rewriter.function(tree)
@@ -346,7 +353,10 @@ class _Rewriter(ast.NodeTransformer):
         flags: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in stop_flags(s)]
         test = _tested(ast.BoolOp(ast.And(), [*flags, s.test]) if flags else s.test)
         head = self._region(cond, [place(ast.Return(place(test, s.test)), s.test)], s)
-        call = hook("while_", load(cond), load(body), self._changes(s))
+        of = getattr(s, "tj_of", None)  # the arguments of a function that is made a loop
+        call = hook("while_", load(cond), load(body), self._changes(s)) if of is None else hook(
+            "recursion", load(cond), load(body), self._changes(s),
+            *(self.visit(place(load(name), s)) for name in of))
         return [head, self._region(body, s.body, s), ast.Expr(call)]
 
     def _for(self, s: ast.For) -> Stmts:
