@@ -52,8 +52,7 @@ def theil_sen(x, y):
 
 
 @program(lambda n, rng: (rng.standard_normal(n).cumsum() + np.arange(n) * 0.3,
-                         rng.uniform(0.5, 2, n)), argnums=(0, 1),
-         refused="this `while` on data cannot be captured")
+                         rng.uniform(0.5, 2, n)), argnums=(0, 1))
 def pool_adjacent_violators(y, w):
     blocks = []
     for yi, wi in zip(y, w):

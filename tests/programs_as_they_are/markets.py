@@ -23,8 +23,7 @@ def internal_rate_of_return(flows, years):
 
 
 @program(lambda n, rng: (rng.uniform(9, 12, n), np.where(np.arange(n) % 3 == 2, -1.5, 1.0)
-                         * np.arange(1, n + 1)), sizes=(6, 11),
-         refused="a list that gets longer as data decides holds items of type")
+                         * np.arange(1, n + 1)), sizes=(6, 11))
 def first_in_first_out(prices, volumes):
     """Realised profit of a position whose oldest lots are sold first."""
     lots = []

@@ -222,7 +222,7 @@ def can_be_chosen(x: object) -> bool:
         return isinstance(x, (tuple, list, dict)) and all(map(can_be_chosen, parts))
     if is_number(x):
         return not (isinstance(x, Tracer) and x.cell.value.is_log)
-    return not isinstance(x, (Poison, StandIn))
+    return not isinstance(x, (Poison, StandIn, Run))
 
 
 def matching(options: Sequence[object], x: object,

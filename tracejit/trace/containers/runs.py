@@ -76,6 +76,10 @@ class Run:
         """Return the items for another list: numbers of its own, or the same arrays."""
         raise NotImplementedError
 
+    def spread(self) -> list[Any]:
+        """Return what another list has in its place."""
+        return [self.copied()]
+
     def array(self) -> Tracer:
         """Return an array of the items, with memory of its own."""
         raise NotImplementedError
@@ -319,7 +323,7 @@ def length(xs: Any) -> Dim:
 
 def copies(xs: Any) -> list[Any]:
     """Return what a list has for another list."""
-    return [p.copied() if isinstance(p, Run) else p for p in xs]
+    return [y for p in xs for y in (p.spread() if isinstance(p, Run) else [p])]
 
 
 @above

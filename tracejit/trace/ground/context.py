@@ -182,6 +182,8 @@ class Frame:
     """Containers made inside the region, which it may change at will."""
     stand_ins: list[Any] = field(default_factory=list)
     """The lists and dicts that stand for those with which an iteration of a loop begins."""
+    taken_in: list[tuple[list[Any], list[Any], list[Any]]] = field(default_factory=list)
+    """Lists that a branch puts into lists, with what they have in the other one and after both."""
     contents: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """In a trial run: containers that it changed, with copies to put back."""
     read: set[Cell] = field(default_factory=set)

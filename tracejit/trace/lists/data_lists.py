@@ -14,9 +14,9 @@ from typing import Any
 from tracejit.ir.dims import Dim
 from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.heap import held_by_program
-from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.containers.runs import Run, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, current, refuse
-from tracejit.trace.ground.restarts import Grows, Unroll
+from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.grown import (
     ByData,
@@ -27,7 +27,14 @@ from tracejit.trace.lists.grown import (
     refused_walk,
     shape_of_item,
 )
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import (
+    Item,
+    Rows,
+    Whereabouts,
+    is_row_of_any_kind,
+    places_of,
+    same_rows,
+)
 from tracejit.trace.state.changes import known_container
 from tracejit.trace.values.mixed import (
     Kinds,
@@ -53,6 +60,8 @@ class DataLists:
         self.before: dict[int, list[Any]] = {}
         """What the lists had, by their ids."""
         self.runs: dict[int, ByData] = {}
+        self.taken_in: dict[int, tuple[list[Any], list[Any], Item]] = {}
+        """The lists that are items of these, by their ids: with what they had, and have."""
         self.outdated: set[Cell | None] = set()
         """The cells of runs that were for another kind of items."""
         self.frame: Frame | None = None
@@ -72,6 +81,7 @@ class DataLists:
             self.shapes[key] = e.shape
         for column, more in e.kinds.items():
             kinds[column] = united(kinds.get(column, ()), more)
+        self._let_go(e.container)
         self._check(e.container, e)
         run = self.runs.pop(key, None)
         if run is not None:
@@ -91,8 +101,9 @@ class DataLists:
         """Return what is at each place of the items of a list; `Unroll` where they are unlike."""
         template = self.templates.get(id(container))
         if template is None:
-            rows = [x.template if isinstance(x, Rows) else x for x in items]
-            template = next((x for x in rows if is_row(x)), None)
+            template = next((x.template if isinstance(x, Rows) else x for x in items
+                             if isinstance(x, Rows) or is_row_of_any_kind(x)), None)
+            template = [*template] if type(template) is list else template
         if template is None:
             for x in items:
                 kinds_of_item(x)
@@ -101,11 +112,15 @@ class DataLists:
         columns: list[list[Any]] = [[] for _ in places_of(template)]
         for x in items:
             like = x.template if isinstance(x, Rows) else x
-            if not is_row(like) or not same_rows(like, template):
+            if not (isinstance(x, Rows) or is_row_of_any_kind(x)) or not same_rows(like, template):
                 raise Unroll("a list that gets longer as data decides holds different things")
             places = x.columns if isinstance(x, Rows) else places_of(x)
             for column, y in zip(columns, places, strict=True):
                 column.append(y)
+            if isinstance(x, Rows):  # a template says nothing of kinds
+                kinds = self.kinds[id(container)]
+                for j, y in enumerate(places):
+                    kinds[j] = united(kinds.get(j, ()), kinds_of_item(y))
         return columns
 
     def begin(self) -> None:
@@ -115,6 +130,7 @@ class DataLists:
                 self.before[key] = list(container)
                 self.runs[key] = self._begin(container, self.kinds[key])
             container[:] = [self.runs[key]]
+        self._take_in()
 
     def _begin(self, container: list[object], kinds: dict[int, Kinds]) -> ByData:
         trace = current()
@@ -137,10 +153,53 @@ class DataLists:
             raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
         shape = next(iter(shapes), ())
         columns = [Grown(self, container, items, united(
-            asked, kinds.get(j, ()), *map(kinds_of_item, items)), where, j, shape)
+            asked if items or j in kinds else (), kinds.get(j, ()), *map(kinds_of_item, items)),
+            where, j, shape)
             for j, items in enumerate(found)]
         template = self.templates.get(id(container))
-        return columns[0] if template is None else GrownRows(columns, template, where)
+        if template is None:
+            return columns[0]
+        return GrownRows(columns, template, where, self._home(container, template, where))
+
+    def _home(self, container: list[object], template: object,
+              where: PlaceInCode) -> Whereabouts | None:
+        """Return the home of items that are lists, and note those that are lists of Python's."""
+        if type(template) is not list:
+            return None
+        homes = [x.home for x in container if isinstance(x, Rows)]
+        home = homes[0] if len(container) == len(homes) == 1 else Whereabouts(container)
+        home.container = container
+        if len(container) > 1:
+            home.copied = any(h.copied for h in homes)
+            home.written = [f for h in homes for f in h.written]
+        place: Dim = 0
+        for x in container:
+            if type(x) is list:
+                self._refuse_shared(x, container)
+                self.taken_in[id(x)] = x, [*x], Item(home, place, template, where)
+            place = place + (x.count if isinstance(x, Run) else 1)
+        return home
+
+    def _refuse_shared(self, x: list[object], container: list[object]) -> None:
+        """Refuse a list that is in two places of lists, or was made elsewhere than the one."""
+        current().captured.refuse_change(x)
+        refuse_joined_change(x)
+        if id(x) in self.taken_in or known_container(x) != known_container(container) or any(
+                x is y for frame in current().frames for y in frame.stand_ins):
+            raise refuse("a list in a list whose length data decides is in another place, too, or "
+                         "was made before that list was, in a loop or branch around it",
+                         "Put a copy in: items.append(list(item))")
+
+    def _let_go(self, container: list[object]) -> None:
+        """Let lists that are items of one be lists of their own."""
+        self.put_back()
+        self.taken_in = {key: found for key, found in self.taken_in.items()
+                         if found[2].home.container is not container}
+
+    def _take_in(self) -> None:
+        """Let lists that are items of these have what is in the Logs."""
+        for x, _, item in self.taken_in.values():
+            x[:] = [item]
 
     def drop(self, container: list[Any]) -> None:
         """Leave a list alone: its name has one list after another."""
@@ -148,6 +207,7 @@ class DataLists:
         if key in self.containers:
             self.put_back()
             run = self.runs.pop(key, None)
+            self._let_go(container)
             self.outdated |= set() if run is None else run.cells
             for known in (self.kinds, self.templates, self.shapes, self.before, self.containers):
                 known.pop(key, None)
@@ -156,6 +216,8 @@ class DataLists:
         """Let the lists have what they had."""
         for key, items in self.before.items():
             self.containers[key][:] = items
+        for x, items, _ in self.taken_in.values():
+            x[:] = items
 
     def finish(self) -> None:
         """Let the lists have their items in arrays."""
@@ -163,6 +225,7 @@ class DataLists:
             self._freeze_named(self.runs[key])
             run = self.runs[key].finished()
             container[:] = self.before[key] if run is None else [run]
+        self._take_in()
 
     def _freeze_named(self, run: ByData) -> None:
         """Refuse writes to arrays that have names and may be items of a list."""

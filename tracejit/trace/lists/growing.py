@@ -16,8 +16,9 @@ from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.runs import Run, Stored, array_of, has_runs, length
 from tracejit.trace.ground.context import Cell, Frame, current
 from tracejit.trace.ground.dispatch import Changing
-from tracejit.trace.ground.restarts import PlaceInCode, Unroll
+from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
 from tracejit.trace.ground.views import IndexStep
+from tracejit.trace.lists.forms import has_length_by_data
 from tracejit.trace.values.equations import dims_of, emit_value, lift
 from tracejit.trace.values.mixed import Kinds, is_mixed, kinds_of, storage, united
 from tracejit.trace.values.tracer import Tracer, of_dim, tracer_of
@@ -142,13 +143,16 @@ class Growing:
 
     def leave(self, frame: Frame, inside: set[Value]) -> bool:
         """Put the new items into the storage; False if they are not as they were thought to be."""
-        front, back = self._added()
+        front, back = self._taken(frame)
         self.stored = [x for x in (*front, *back) if isinstance(x, Tracer) and x.is_array]
         counts = length(front), length(back)
         kinds = [_kind_of(x) for x in (*front, *back)]
         if any(v in inside for d in counts for v in dim_values(d)) or any(
                 v in inside for shape, _ in kinds for d in shape for v in dim_values(d)):
-            raise Unroll("how many items a list gets differs from one iteration to the next")
+            why = "how many items a list gets differs from one iteration to the next"
+            if any(v in inside and v is not self.index for d in counts for v in dim_values(d)):
+                raise Grows(frame, self.container, why, by_data=True)
+            raise Unroll(why)
         if not kinds and self.first_kind is None:
             raise Unroll("a list gets no items that stay")
         known = [k for k in (self.first_kind, self.kind) if k is not None]
@@ -163,6 +167,15 @@ class Growing:
         self._refuse_shared(frame)
         self._store(front, back)
         return True
+
+    def _taken(self, frame: Frame) -> tuple[list[Any], list[Any]]:
+        """Return the new items at both ends; begin again where data decides how many there are."""
+        try:
+            return self._added()
+        except Unroll as e:
+            if has_length_by_data(self.container):
+                raise Grows(frame, self.container, e.why, by_data=True) from None
+            raise
 
     def _added(self) -> tuple[list[Any], list[Any]]:
         """Return the new items before and behind those that were there."""

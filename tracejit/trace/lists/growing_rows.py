@@ -1,4 +1,4 @@
-"""Lists of tuples that get longer in a counted loop: a list of numbers or arrays for each place."""
+"""Lists of tuples or lists that get longer in a counted loop: a list for each place in them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,33 @@ from tracejit.trace.containers.runs import Run, Stored
 from tracejit.trace.ground.context import Frame
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll
 from tracejit.trace.lists.growing import Growing
-from tracejit.trace.lists.rows import Rows, places_of, same_rows
+from tracejit.trace.lists.list_runs import is_plain_number
+from tracejit.trace.lists.rows import Rows, is_changeable_row, places_of, same_rows
 
-__all__ = ["GrowingRows", "as_rows", "holds_tuples"]
+__all__ = ["GrowingRows", "as_rows", "holds_tuples", "refuse_shared_items"]
 
 
 class GrowingRows(Growing):
-    """One list of tuples that gets longer in a loop.
+    """One list of tuples, or of lists, that gets longer in a loop.
 
-    template -- a tuple that is like the items
-    columns  -- what gets longer at each place of the tuples
+    template -- a tuple or list that is like the items
+    columns  -- what gets longer at each place of the items
+    made     -- the lists that an iteration puts into it
     """
 
     rows: Rows | None
+    made: list[list[Any]]
 
     def __init__(self, container: list[object], where: PlaceInCode, before: list[object],
                  template: object) -> None:
         has_runs = any(isinstance(x, Run) for x in before)
         items = [] if has_runs else before
         super().__init__(container, where, before if has_runs else [])
-        self.template = map_content(lambda _: None, template)
+        self.template = map_content(lambda x: 0 if is_plain_number(x) else None, template)
         columns = zip(*(self._places(x) for x in items), strict=True) if items else (
             () for _ in places_of(template))
         self.columns = [Growing([], where, list(column)) for column in columns]
+        self.made = []
 
     @property
     def parts(self) -> Sequence[Growing]:
@@ -44,6 +48,8 @@ class GrowingRows(Growing):
     def _places(self, x: object) -> list[Any]:
         if not same_rows(x, self.template) or not all(map(is_number, places_of(x))):
             raise Unroll("a list gets items that are no tuples of numbers and arrays, all alike")
+        if type(x) is list and not is_changeable_row(x):
+            raise Unroll("a list gets lists of arrays")
         return places_of(x)
 
     def prepare(self, lo: Dim, hi: Dim) -> None:
@@ -69,10 +75,13 @@ class GrowingRows(Growing):
     def leave(self, frame: Frame, inside: set[Value]) -> bool:
         """Put the new items into the storage; False if they are not as they were thought to be."""
         self.run = self.rows
-        front, back = self._added()
+        front, back = self._taken(frame)
         if not front and not back:
             raise Unroll("a list gets no items that stay")
         rows = [[self._places(x) for x in items] for items in (front, back)]
+        self.made = [x for x in (*front, *back) if type(x) is list]
+        if any(id(x) not in frame.created for x in self.made):
+            raise Unroll("a list gets one list several times")
         done = []
         for k, c in enumerate(self.columns):
             first, last = ([places[k] for places in items] for items in rows)
@@ -95,9 +104,19 @@ def holds_tuples(xs: Sequence[object]) -> bool:
     return any(isinstance(x, tuple) for x in xs)
 
 
+def refuse_shared_items(lists: Sequence[Growing], held: Sequence[object]) -> None:
+    """Unroll a loop of which an iteration leaves a list in two places, one of them in a list.
+
+    held -- the lists that it leaves in names and the like
+    """
+    ids = [id(x) for g in lists if isinstance(g, GrowingRows) for x in g.made]
+    if len(set(ids)) < len(ids) or not {id(x) for x in held}.isdisjoint(ids):
+        raise Unroll("a list that goes to a list has another name, too")
+
+
 def as_rows(g: Growing) -> Growing:
-    """Return what is to be known of a list that turns out to get tuples."""
-    new = [x for x in g.container if isinstance(x, tuple)]
+    """Return what is to be known of a list that turns out to get tuples or lists."""
+    new = [x for x in g.container if isinstance(x, tuple) or is_changeable_row(x)]
     if type(g) is not Growing or g.first or g.kind is not None or not new or not new[0]:
         return g
     rows = GrowingRows(g.container, g.where, g.before, new[0])

@@ -17,7 +17,15 @@ from tracejit.trace.containers.runs import Run, Stored, array_of, has_runs
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import (
+    Item,
+    Rows,
+    Whereabouts,
+    is_row_of_any_kind,
+    places_of,
+    same_rows,
+    take_in,
+)
 from tracejit.trace.values.equations import (
     as_operand,
     atom_of,
@@ -226,6 +234,8 @@ class Grown(Run):
         begin = minimum(span.start, self.count, current().builder.known)
         return self._stored(self._array(begin, span.size))
 
+    kept = part
+
     def copied(self) -> Run:
         """Return the items for another list."""
         return self.stored()
@@ -264,9 +274,10 @@ class Grown(Run):
 
     def push(self, x: Any) -> None:
         """Append a number, or those of a run."""
-        if (is_row(x) or isinstance(x, Rows)) and self.log is None:
+        if (is_row_of_any_kind(x) or isinstance(x, Rows)) and self.log is None:
+            like: Any = x.template if isinstance(x, Rows) else x
             raise Grows(self.lists.frame, self.container, "a list gets tuples", by_data=True,
-                        template=x.template if isinstance(x, Rows) else x)
+                        template=[*like] if type(like) is list else like)
         self._accept(x)
         assert self.log is not None
         more = x.count if isinstance(x, Stored) else 1
@@ -370,14 +381,22 @@ class Grown(Run):
 
 
 class GrownRows(Rows):
-    """Items that are tuples, in a Log for each place in them."""
+    """Items that are tuples or lists, in a Log for each place in them."""
 
     __slots__ = ()
 
     def walk(self) -> Callable[[Any], Any]:
         """Return what gives a loop over the list its items."""
         places = [c.walk() for c in self.columns]
-        return lambda k: self.row([place(k) for place in places])
+        if not self.is_changeable:
+            return lambda k: self.row([place(k) for place in places])
+
+        def item(k: object) -> Any:
+            for place in places:
+                place(k)
+            return self.reference(k)
+
+        return item
 
     def stored(self) -> Rows:
         """Return the items as they are now, as runs that have them in arrays."""
@@ -385,19 +404,36 @@ class GrownRows(Rows):
 
     def push(self, x: Any) -> None:
         """Append a tuple, or those of a run."""
+        place = self.count
         for column, y in zip(self.columns, self._places(x), strict=True):
             column.push(y)
+        self._take_in(x, place)
 
     def _places(self, x: object) -> list[Any]:
         if isinstance(x, Rows) and same_rows(x.template, self.template):
             return x.columns
-        if not is_row(x) or not same_rows(x, self.template):
+        if not is_row_of_any_kind(x) or not same_rows(x, self.template):
             raise Unroll("a list that gets longer as data decides holds different things")
         return places_of(x)
 
+    def _take_in(self, x: object, place: Dim, before: Whereabouts | None = None) -> None:
+        """Note that a list is an item now, or that some are."""
+        if isinstance(x, Rows) and x.is_changeable and x.home is not before:
+            self.home.copy()
+        take_in(x, self.home, place, self.template, self.where)
+
+    def _move(self) -> None:
+        """Note that items are in other places from now on, or gone."""
+        if self.is_changeable:
+            self.home = self.home.moved()
+
     def pop(self) -> Any:
         """Remove the last item and return it."""
-        return self.row([c.pop() for c in self.columns])
+        if self.is_changeable:
+            self.home.note_write()
+        x = self.row([c.pop() for c in self.columns])
+        self._move()
+        return x
 
     def remove(self, k: object) -> Any:
         """Remove an item and return it."""
@@ -405,8 +441,11 @@ class GrownRows(Rows):
 
     def put(self, k: Any, x: object) -> None:
         """Replace an item."""
+        place = point_index(k, self.count, 0)
         for column, y in zip(self.columns, self._places(x), strict=True):
             column.put(k, y)
+        self._move()
+        self._take_in(x, place)
 
     def replace(self, parts: Sequence[object]) -> None:
         """Let the list have other items."""
@@ -414,9 +453,16 @@ class GrownRows(Rows):
             for x in plain_items(parts[1:]):
                 self.push(x)
             return
-        rows = [self._places(x) for x in plain_items(parts)]
+        parts = plain_items(parts)
+        rows = [self._places(x) for x in parts]
         for j, column in enumerate(self.columns):
             column.replace([places[j] for places in rows])
+        before = self.home
+        self._move()
+        place: Dim = 0
+        for x in parts:
+            self._take_in(x, place, before)
+            place = place + (x.count if isinstance(x, Run) else 1)
 
     @property
     def cells(self) -> set[Cell | None]:
@@ -426,13 +472,17 @@ class GrownRows(Rows):
     def finished(self) -> Rows | None:
         """Return the items as they are in the end; None where there never was one."""
         columns = [c.finished() for c in self.columns]
-        return None if columns[0] is None else Rows(columns, self.template, self.where)
+        return None if columns[0] is None else Rows(columns, self.template, self.where, self.home)
 
 
 def _removed(run: ByData, k: object) -> Any:
     place = of_dim(point_index(k, run.count, 0))
-    x = run.item(place)
-    run.replace([run.part(slice(None, place)), run.part(slice(place + 1, None))])
+    if isinstance(run, GrownRows):
+        run.home.note_write()
+        x = run.row([c.item(place) for c in run.columns])
+    else:
+        x = run.item(place)
+    run.replace([run.kept(slice(None, place)), run.kept(slice(place + 1, None))])
     return x
 
 
@@ -454,7 +504,9 @@ def as_one_array(items: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> T
 
 
 def plain_items(xs: Any) -> Any:
-    """Return a list with its items in arrays, of one that has them in Logs."""
+    """Return a list with its items in arrays, of one that has them in Logs or is in one itself."""
+    if has_runs(xs) and any(isinstance(p, Item) for p in xs):
+        return [y for p in xs for y in (p.spread() if isinstance(p, Item) else [p])]
     if has_runs(xs) and any(isinstance(p, ByData) for p in xs):
         return [p.stored() if isinstance(p, ByData) else p for p in xs]
     return xs

@@ -16,6 +16,7 @@ from tracejit.trace.containers.runs import copies, has_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
 from tracejit.trace.values.mixed import Merged
@@ -168,7 +169,7 @@ def counted(x: Any) -> TracedIterable | None:
         own = Tracer(x.cell, x.steps)  # the loop's own handle, whatever becomes of the name
         return TracedIterable(0, x.dims[0], lambda i: own[i], "an array")
     if has_runs(x) and len(x) == 1:
-        run = x[0]
+        run = in_list(x[0], x)
         items = TracedIterable(0, run.count, run.walk(), "a list")
         items.walks = (x,)
         return items

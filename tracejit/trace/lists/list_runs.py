@@ -17,6 +17,7 @@ from tracejit.trace.containers.runs import (
 from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.grown import plain_items
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.values.equations import (
     cast,
     lift,
@@ -29,7 +30,7 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["give_up", "is_plain_number", "joined", "one_run", "the_run"]
+__all__ = ["give_up", "is_plain_number", "joined", "joined_rows", "one_run", "the_run"]
 
 
 def give_up(xs: Any, why: str) -> NoReturn:
@@ -52,6 +53,20 @@ def joined(xs: Any) -> Stored | None:
         where or place_in_code())
 
 
+def joined_rows(xs: object) -> Rows | None:
+    """Return one run for all items of a list, where they are tuples of numbers, all alike."""
+    items: Any = plain_items(xs)
+    likes = [x.template if isinstance(x, Rows) else x for x in items]
+    if not likes or not all(is_row(x) and same_rows(x, likes[0]) for x in likes):
+        return None
+    places = [x.columns if isinstance(x, Rows) else places_of(x) for x in items]
+    columns = [joined(list(column)) for column in zip(*places, strict=True)]
+    if any(c is None or not c.is_numbers for c in columns):
+        return None
+    where = next((x.where for x in items if isinstance(x, Run)), ()) or place_in_code()
+    return Rows(columns, likes[0], where)
+
+
 def is_plain_number(x: object) -> bool:
     """Return whether something is a number, and no array."""
     return is_number(x) and not isinstance(x, (np.ndarray, Changing)) and not (
@@ -59,9 +74,9 @@ def is_plain_number(x: object) -> bool:
 
 
 @above
-def one_run(xs: object) -> Stored:
-    """Return one run for all items of a list, which are numbers, for an iterator over them."""
-    return the_run(xs, "an iterator over a list of different things")
+def one_run(xs: object) -> Run:
+    """Return one run for all items of a list, numbers or tuples, for an iterator over them."""
+    return joined_rows(xs) or the_run(xs, "an iterator over a list of different things")
 
 
 def the_run(xs: object, why: str) -> Stored:

@@ -1,21 +1,31 @@
-"""Rows: the items of a list that are tuples of numbers, one run for each place in them."""
+"""Rows: the items of a list that are tuples or lists of numbers, a run for each place in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
 from tracejit.ir.dims import Dim
-from tracejit.trace.containers.places import is_number, map_content, same_structure
+from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.places import (
+    ItemPlace,
+    is_number,
+    map_content,
+    same_structure,
+)
 from tracejit.trace.containers.runs import Run
+from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import PlaceInCode
+from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import as_operand, emit
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.indexing import point_index
+from tracejit.trace.values.tracer import Tracer, of_dim
 
-__all__ = ["Rows", "is_row", "places_of", "same_rows"]
+__all__ = ["Item", "Rows", "Whereabouts", "in_list", "is_changeable_row", "is_row",
+           "is_row_of_any_kind", "places_of", "same_rows", "take_in"]
 
 
 def is_row(x: object) -> bool:
@@ -25,39 +35,187 @@ def is_row(x: object) -> bool:
                       and not (isinstance(y, Tracer) and y.is_array)) for y in x)
 
 
+def is_changeable_row(x: object) -> bool:
+    """Return whether something is a list of numbers, or of tuples of them."""
+    return type(x) is list and len(x) > 0 and is_row(tuple(x))
+
+
+def is_row_of_any_kind(x: object) -> bool:
+    """Return whether something is a tuple or a list of numbers."""
+    return is_row(x) or is_changeable_row(x)
+
+
 def places_of(x: object) -> list[Any]:
-    """Return what is at the places of a tuple, from left to right."""
+    """Return what is at the places of a tuple or list, from left to right."""
     found: list[Any] = []
     map_content(found.append, x)
     return found
 
 
 def same_rows(a: object, b: object) -> bool:
-    """Return whether two tuples have the same places."""
+    """Return whether two tuples or lists have the same places."""
     return same_structure(a, b) and _types(a) == _types(b)
 
 
 def _types(x: object) -> Any:
-    return [type(x), *map(_types, x)] if isinstance(x, tuple) else None
+    return [type(x), *map(_types, x)] if isinstance(x, (tuple, list)) else None
+
+
+class Whereabouts:
+    """A list whose items are lists, from one moment in which an item moves or goes to the next.
+
+    container -- the list
+    copied    -- whether another list has the same items, so that none of them is written to
+    written   -- the loops around in which an item was written to, or taken out
+    used      -- the loops in which an item was used that a name had before them
+    """
+
+    __slots__ = ("container", "copied", "used", "written")
+
+    def __init__(self, container: list[object] | None = None,
+                 before: Whereabouts | None = None) -> None:
+        self.container = container
+        self.copied: bool = before is not None and before.copied
+        self.written: list[Frame] = [] if before is None else before.written
+        self.used: list[Frame] = []
+
+    def _loops_around(self, depth: int) -> list[Frame]:
+        return [f for f in current().frames if f.kind == "loop" and f.depth > depth]
+
+    def note_use(self, depth: int) -> None:
+        """Note the use of an item that something had a name for in so many regions."""
+        self.used += self._loops_around(depth)
+
+    def note_write(self) -> None:
+        """Note that an item is written to, or taken out."""
+        if self.copied:
+            raise refuse("a write to a list in a list that was copied, which holds the same lists",
+                         "Copy the items, too: [list(item) for item in items]")
+        container = self.container
+        self.written += self._loops_around(0 if container is None else known_container(container))
+
+    def copy(self) -> Whereabouts:
+        """Return the home of a list that gets the same items: they stay as they are."""
+        frames = current().frames
+        if any(f is g for f in self.written for g in frames):
+            raise refuse("a copy of a list of lists that an iteration writes to, which holds the "
+                         "same lists", "Copy the items, too: [list(item) for item in items]")
+        self.copied = True
+        return Whereabouts(before=self)
+
+    def moved(self) -> Whereabouts:
+        """Return the home of the items once some of them are in other places, or gone."""
+        frames = current().frames
+        if any(f is g for f in self.used for g in frames):
+            raise _moved()
+        return Whereabouts(self.container, self)
+
+
+def _moved() -> Any:
+    return refuse("a list has a name, and the list that holds it loses or moves items as data "
+                  "decides", "Take the item again by its index: item = items[k]")
+
+
+class Item(Run):
+    """What is in a list that is an item of a list: the numbers at one place of each column."""
+
+    __slots__ = ("depth", "home", "place", "template")
+
+    def __init__(self, home: Whereabouts, place: Dim, template: Sequence[object],
+                 where: PlaceInCode) -> None:
+        super().__init__(where)
+        self.home, self.place, self.template = home, place, template
+        self.depth = current().depth
+
+    def _rows(self) -> Rows:
+        """Return the columns that have the numbers now; refuse where the item is elsewhere."""
+        for p in self.home.container or ():
+            if isinstance(p, Rows) and p.home is self.home:
+                self.home.note_use(self.depth)
+                return p
+        raise _moved()
+
+    @property
+    def count(self) -> Dim:
+        """Return how many items the list has."""
+        return len(self.template)
+
+    def _columns(self, k: SupportsIndex) -> list[Any]:
+        """Return the columns for what is at one place."""
+        k = k.__index__()
+        if not -len(self.template) <= k < len(self.template):
+            raise IndexError("list index out of range")
+        k %= len(self.template)
+        before = sum(len(places_of(x)) for x in self.template[:k])
+        return self._rows().columns[before:before + len(places_of(self.template[k]))]
+
+    def item(self, k: SupportsIndex) -> Any:  # type: ignore[override]
+        """Return what is at a place."""
+        place, columns = of_dim(self.place), iter(self._columns(k))
+        return map_content(lambda _: next(columns).item(place), self.template[k.__index__()])
+
+    def columns_to_write(self, k: SupportsIndex) -> list[Any]:
+        """Return the columns for what is at a place that is about to be written to."""
+        columns = self._columns(k)
+        self.home.note_write()
+        return columns
+
+    def spread(self) -> list[Any]:
+        """Return what the list has now."""
+        return [self.item(k) for k in range(len(self.template))]
+
+    def array(self) -> Tracer:
+        """Return an array of what the list has."""
+        return FUNCTIONS[np.array](self.spread())  # type: ignore[no-any-return]
+
+    def give_up(self, why: str) -> NoReturn:
+        """Refuse what there is no code for."""
+        raise refuse(f"{why}, of a list that is an item of one whose length data decides, cannot "
+                     "be captured", "Copy it first: list(item)")
+
+
+class Gone(Item):
+    """What is in a list that is an item of a list if a branch was taken."""
+
+    __slots__ = ()
+
+    def _rows(self) -> NoReturn:
+        raise refuse("a list that a branch on data has put into a list is used after it",
+                     "Put a copy in: items.append(list(item))")
 
 
 class Rows(Run):
-    """Items that are tuples.
+    """Items that are tuples, or lists.
 
-    columns  -- for each place in a tuple, the numbers there, all of one count
-    template -- a tuple that is like the items
+    columns  -- for each place in an item, the numbers there, all of one count
+    template -- a tuple or list that is like the items
+    home     -- where the items are, if they are lists
     """
 
-    __slots__ = ("columns", "template")
+    __slots__ = ("columns", "home", "template")
 
-    def __init__(self, columns: Sequence[Any], template: Any, where: PlaceInCode) -> None:
+    def __init__(self, columns: Sequence[Any], template: Any, where: PlaceInCode,
+                 home: Whereabouts | None = None) -> None:
         super().__init__(where)
         self.columns, self.template = list(columns), template
+        self.home = home or Whereabouts()
+
+    @property
+    def is_changeable(self) -> bool:
+        """Return whether the items are lists, which may be written to."""
+        return type(self.template) is list
 
     def row(self, places: Sequence[object]) -> Any:
         """Return an item that has these things at its places."""
         rest = iter(places)
-        return map_content(lambda _: next(rest), self.template)
+        made = map_content(lambda _: next(rest), self.template)
+        return note_made(made) if type(made) is list else made
+
+    def reference(self, k: object) -> list[Any]:
+        """Return an item that is a list: it has what is in the columns, whenever it is read."""
+        if self.home.container is None:
+            self.give_up("an item of a list of lists")
+        return [Item(self.home, point_index(k, self.count, 0), self.template, self.where)]
 
     @property
     def count(self) -> Dim:
@@ -67,15 +225,23 @@ class Rows(Run):
 
     def item(self, k: Any) -> Any:
         """Return an item."""
+        if self.is_changeable:
+            return self.reference(k)
         return self.row([c.item(k) for c in self.columns])
 
     def part(self, key: slice) -> Run:
         """Return the items that a slice has."""
-        return Rows([c.part(key) for c in self.columns], self.template, self.where)
+        return Rows([c.part(key) for c in self.columns], self.template, self.where,
+                    self.home.copy() if self.is_changeable else None)
+
+    def kept(self, key: slice) -> Run:
+        """Return the items that a slice has, for the same list."""
+        return Rows([c.part(key) for c in self.columns], self.template, self.where, self.home)
 
     def copied(self) -> Run:
         """Return the items for another list."""
-        return Rows([c.copied() for c in self.columns], self.template, self.where)
+        return Rows([c.copied() for c in self.columns], self.template, self.where,
+                    self.home.copy() if self.is_changeable else None)
 
     def array(self) -> Tracer:
         """Return an array of the items, one row each; NumPy's has no columns if there are none."""
@@ -89,3 +255,30 @@ class Rows(Run):
             self.give_up("an array of an empty list of tuples")
         columns = [c.array() for c in self.columns]
         return FUNCTIONS[np.stack](columns, axis=1)  # type: ignore[no-any-return]
+
+
+def take_in(x: object, home: Whereabouts, place: Dim, template: Sequence[object],
+            where: PlaceInCode) -> None:
+    """Let a list that goes into another one have what is in that, under all of its names."""
+    if type(x) is not list:
+        return
+    trace = current()
+    trace.captured.refuse_change(x)
+    refuse_joined_change(x)
+    around = trace.frames[known_container(x):]
+    if any(f.kind not in ("if", "probe") for f in around) or any(
+            isinstance(p, ItemPlace) and p.container is x
+            for f in around for p, _ in f.written.values()):
+        raise refuse("a list that was made before this loop or branch goes into a list whose "
+                     "length data decides, which may hold it in several places",
+                     "Put a copy in: items.append(list(item))")
+    for f in around:
+        f.taken_in.append((x, [*x], [Gone(home, place, template, where)]))
+    x[:] = [Item(home, place, template, where)]
+
+
+def in_list(run: Any, xs: list[object]) -> Any:
+    """Return a run of a list, which knows then where its items are if they are lists."""
+    if isinstance(run, Rows) and run.is_changeable and run.home.container is None:
+        run.home.container = xs
+    return run

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -31,9 +31,15 @@ from tracejit.trace.ground.restarts import Relist, Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.filling import Slots, located, refuse_unless_filled
 from tracejit.trace.lists.grown import ByData
-from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, the_run
+from tracejit.trace.lists.list_runs import (
+    give_up,
+    is_plain_number,
+    joined,
+    joined_rows,
+    the_run,
+)
 from tracejit.trace.lists.orders import require_order
-from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
+from tracejit.trace.lists.rows import Item, Rows, in_list, is_row, places_of, same_rows
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
 from tracejit.trace.state.changes import known_container, note_made
@@ -93,12 +99,12 @@ def _located(xs: Any, key: object) -> tuple[Any, Any]:
     if isinstance(place, int):
         return xs[place], None
     if place is None:
-        one = joined(xs)
+        one = joined(xs) or joined_rows(xs)
         if one is None:
             refuse_unless_filled(xs)
             give_up(xs, "an item of a list of different things")
         return one, _index(key)
-    return xs[place[0]], place[1]
+    return in_list(xs[place[0]], xs), place[1]
 
 
 def _index(key: Any) -> Any:
@@ -127,7 +133,8 @@ def _place(xs: Any, key: object) -> Any:
                 return place
             rest = rest - 1
             continue
-        inside = _has_more_than(p.count, rest, xs)
+        is_last = j == len(known_parts) - 1  # else it is none of the list
+        inside = is_last or _has_more_than(p.count, rest, xs)
         if inside is True:
             return (place, rest if k >= 0 else -1 - rest)
         if inside is not False:
@@ -159,6 +166,8 @@ def _has_more_than(count: Dim, rest: int, xs: object) -> Any:
 
 def cut(xs: Any, key: slice) -> list[Any]:
     """Return what a slice of a list has, which is a copy."""
+    if len(xs) == 1 and isinstance(xs[0], Item):
+        return xs[0].spread()[key]
     start, stop, step = (None if x is None else _index(x) for x in (key.start, key.stop, key.step))
     if (start, stop) == (None, None) and (step is None or step in (1, -1)):
         parts = copies(xs)
@@ -171,7 +180,8 @@ def cut(xs: Any, key: slice) -> list[Any]:
         trimmed = _trimmed(list(xs), start or 0, stop)
         if trimmed is not None:
             return copies(trimmed)
-    return [the_run(xs, "a slice of a list of different things").part(slice(start, stop, step))]
+    one = joined_rows(xs) or the_run(xs, "a slice of a list of different things")
+    return [one.part(slice(start, stop, step))]
 
 
 def _trimmed(parts: list[object], start: int, stop: int | None) -> list[Any] | None:
@@ -211,6 +221,9 @@ def set_item(xs: list[Any], key: object, content: Any) -> int | None:
     if place is None:
         give_up(xs, "writing to an item of a list of different things")
     run, k = xs[place[0]], place[1]
+    if isinstance(run, Item):
+        _put_into_item(run, k, content)
+        return None
     if isinstance(run, ByData):
         run.put(k, content)
         return None
@@ -228,6 +241,21 @@ def set_item(xs: list[Any], key: object, content: Any) -> int | None:
     _writing(xs)
     _put(run, k, content)
     return None
+
+
+def _put_into_item(item: Item, k: SupportsIndex, content: object) -> None:
+    """Write to a place of a list that is an item."""
+    before = item.template[k.__index__()] if -len(item.template) <= k.__index__() < len(
+        item.template) else 0
+    contents = places_of(content) if isinstance(before, tuple) else [content]
+    if isinstance(before, tuple) and not (is_row(content) and same_rows(content, before)):
+        item.give_up("something of another kind at a place")
+    for column, x in zip(item.columns_to_write(k), contents, strict=True):
+        if isinstance(column, Stored):
+            _writing(item.home.container)
+            _put(column, of_dim(item.place), x)
+        else:
+            column.put(of_dim(item.place), x)
 
 
 def _writing(xs: object) -> None:
@@ -305,7 +333,8 @@ def refuse_unknown_identity(a: Any, b: Any) -> None:
         raise refuse("`is` between lists of which data decides whether they are one",
                      "Compare what they hold, or keep a flag")
     for x in (a, b):
-        if has_runs(x) and isinstance(x[0], Stored) and x[0].shared:
+        if has_runs(x) and (isinstance(x[0], Item) or (
+                isinstance(x[0], Stored) and x[0].shared)):
             x[0].give_up("the identity of an item of a list")
     if not (isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array):
         return
@@ -329,7 +358,7 @@ def _change(xs: list[object], parts: list[Any], what: str) -> None:
         xs[0].replace(parts)
         return
     for p in xs:
-        if isinstance(p, Stored) and p.shared:
+        if isinstance(p, Item) or (isinstance(p, Stored) and p.shared):
             p.give_up(what)
     trace = current()
     trace.changed_lists[id(xs)] = xs
@@ -375,7 +404,7 @@ def extend(xs: list[object], content: object) -> None:
 
 def _insert(xs: list[object], k: Any, x: object) -> None:
     if xs and isinstance(xs[0], ByData):
-        xs[0].replace([xs[0].part(slice(None, k)), x, xs[0].part(slice(k, None))])
+        xs[0].replace([xs[0].kept(slice(None, k)), x, xs[0].kept(slice(k, None))])
         return
     before, after = ([], xs) if isinstance(k, int) and k == 0 else (
         cut(xs, slice(None, k)), cut(xs, slice(k, None)))

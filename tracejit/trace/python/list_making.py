@@ -11,7 +11,7 @@ from tracejit.errors import LargeInt, Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, dim_values, maximum
 from tracejit.ir.types import scalar
-from tracejit.trace.containers.places import is_number
+from tracejit.trace.containers.places import is_number, map_content
 from tracejit.trace.containers.runs import (
     Run,
     Stored,
@@ -30,6 +30,7 @@ from tracejit.trace.lists.filling import Alike, at_least_none
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import Iterated, TracedIterable, counted
 from tracejit.trace.lists.list_runs import is_plain_number, joined
+from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.regions.loops import is_of_open_loop, trace_loop
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.values.equations import (
@@ -101,7 +102,7 @@ class _Maker:
             return kind
         for _ in range(8):
             try:
-                return self._fill(*kind)
+                return self._fill_rows(*kind) if len(kind) == 2 else self._fill(*kind)
             except _OtherKind as e:
                 kind = e.kind
         raise Unroll("its items do not settle on one kind")
@@ -118,6 +119,8 @@ class _Maker:
                 made = {v for e in scope.eqns for v in e.outputs}
                 if isinstance(x, Tracer) and x.is_array and x.cell.depth < frame.depth:
                     return self._views(x, index, made)
+                if is_row(x):
+                    return map_content(lambda _: 0, x), tuple(map(_kinds_of, places_of(x)))
                 return _kind_of(x, made | {index})
         except NeedStatic as e:
             if e.value is not index:
@@ -133,6 +136,28 @@ class _Maker:
         lo, last = items.lo, items.hi - 1
         at = (lambda k: last - k) if items.reverse else (lambda k: lo + k)
         return Views(items.count, x, index, at, shape, self.where)
+
+    def _fill_rows(self, template: object, kinds: tuple[Kinds, ...]) -> Rows:
+        """Return items that are tuples of numbers: an array for each place in them."""
+        items = self.items
+        kinds = tuple(_kinds_at(self.where, k) for k in kinds)
+        results = [_empty((items.count,), _storage(k, self.where)) for k in kinds]
+
+        def body(i: object) -> None:
+            place = of_dim(items.hi - 1) - i if items.reverse else i - of_dim(items.lo)
+            x = self.element(items.item(i))
+            if not is_row(x) or not same_rows(x, template):
+                raise Unroll("its items are tuples that are not alike")
+            places = places_of(x)
+            both = tuple(united(k, _kinds_of(y)) for k, y in zip(kinds, places, strict=True))
+            if both != kinds:
+                raise _OtherKind((template, both))
+            for result, y in zip(results, places, strict=True):
+                result[place] = number_of(y)
+
+        trace_loop([], [], results, body, None, items.lo, items.hi, items.reverse)
+        return Rows([Stored(r, 0, k, self.where) for r, k in zip(results, kinds, strict=True)],
+                    template, self.where)
 
     def _fill(self, shape: tuple[Dim, ...], nest: int, kinds: Kinds) -> Stored:
         items = self.items
@@ -171,6 +196,10 @@ def filled(count: Dim, item: Callable[[object], object], shape: tuple[Dim, ...],
 
     trace_loop([], [], [result], body, None, 0, count)
     return result
+
+
+def _kinds_of(x: object) -> Kinds:
+    return kinds_of(lift(x))
 
 
 def _stored_item(x: object) -> Any:

@@ -125,6 +125,8 @@ class _Branch:
     outputs: list[Atom] = field(default_factory=list)
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)
     """What is known of the tags of choices at its end."""
+    taken_in: list[tuple[list[Any], list[Any], list[Any]]] = field(default_factory=list)
+    """The lists that went into lists, with what they have in the other branch and after both."""
     items: list[Any] = field(default_factory=list)
     """The lists in `copies` that have their items in arrays because the branches differ there."""
 
@@ -231,6 +233,8 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
     link_branches([getattr(p, "name", "a name") for p, _ in merged],
                   [merger.made_for(p.get()) for p, _ in merged],
                   [[b.held[p.key] for b in leave] for p, _ in merged])
+    for x, _, after in (found for b in leave for found in b.taken_in):
+        x[:] = after
     if all(b.raised for b in traced):
         raise BranchRaised
 
@@ -271,8 +275,10 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
     trace = current()
     before = [(p, p.get()) for p in names]
     raised = False
+    taken_in: list[Any] = []
     try:
         with trace.region("if") as (frame, scope):
+            taken_in = frame.taken_in
             lists.frame, frame.by_data = frame, by_data
             learn(condition.value, taken, frame.tags)
             try:
@@ -288,10 +294,12 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
                      for key, form in forms.items()
                      if key in found and not raised and type(found[key].get()) is list}
             branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised,
-                             tags=known_tags())
+                             tags=known_tags(), taken_in=taken_in)
             for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
                 branch.note(p.key, p.get(), items.get(p.key))
     finally:
+        for x, items, _ in reversed(taken_in):
+            x[:] = items
         for p, content in before:
             p.set(content)
     return branch
@@ -418,7 +426,8 @@ class _Merger:
         if self._differ(x, y):
             return self._choice(x, y, problems)
         items = children(x)
-        if isinstance(x, Rows) and isinstance(y, Rows) and same_rows(x.template, y.template):
+        if isinstance(x, Rows) and isinstance(y, Rows) and not x.is_changeable and (
+                same_rows(x.template, y.template)):
             columns = [self._node(p, q, problems)
                        for p, q in zip(x.columns, y.columns, strict=True)]
             return lambda: Rows([make() for make in columns], x.template, x.where)

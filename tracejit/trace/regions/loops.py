@@ -52,7 +52,7 @@ from tracejit.trace.lists.forms import (
     logs_of,
 )
 from tracejit.trace.lists.growing import MANY_ITEMS, Growing
-from tracejit.trace.lists.growing_rows import as_rows
+from tracejit.trace.lists.growing_rows import as_rows, refuse_shared_items
 from tracejit.trace.regions.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
 from tracejit.trace.regions.branches import BranchRaised, end_in_run, is_pythons
 from tracejit.trace.regions.guesses import (
@@ -351,6 +351,9 @@ class _LoopTracer:
         ended_lists = self._end_lists()
         if self._newly_written(frame) | self._improve() | (not all(grown)) or ended_lists is None:
             return None
+        refuse_shared_items(self.growing, [
+            x for c in self.carried if not isinstance(c.guess, CellGuess)
+            for x in containers(c.place.get())])
         self._refuse_writes_to_items()
         if frame.swallowed is not None:
             if self.growing:
