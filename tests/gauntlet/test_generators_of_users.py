@@ -10,11 +10,14 @@ from __future__ import annotations
 import functools
 import itertools
 import linecache
+import logging
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from generator_programs import RAISING, REFUSED, RIGHT, positive
 
 import tracejit
 from tracejit.errors import Refusal
@@ -381,3 +384,99 @@ def test_items_come_in_pythons_order(name: str) -> None:
             except Refusal:
                 if tuple(name.split(", ")) not in MAY_BE_REFUSED:
                     raise
+
+
+@pytest.mark.parametrize("f", RIGHT)
+def test_programs_are_right(f: Program) -> None:
+    with tracejit.config(disable_jit=True):
+        for x in X:
+            _agrees(f, x)
+
+
+@pytest.mark.parametrize("f", RAISING)
+def test_programs_raise_what_python_raises(f: Program) -> None:
+    with pytest.raises(Exception) as expected:
+        f(X[0].copy())
+    with tracejit.config(disable_jit=True), pytest.raises(type(expected.value)) as found:
+        tracejit.jit(f)(X[0].copy())
+    assert type(found.value) is type(expected.value)
+    assert str(found.value).split("\n")[0] == str(expected.value)
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_programs_are_refused_at_a_line_of_theirs(f: Program) -> None:
+    with tracejit.config(disable_jit=True), pytest.raises(Refusal) as found:
+        tracejit.value_and_grad(f)(X[0].copy())
+    assert REFUSED[f] in str(found.value)
+    assert str(found.value).startswith(f.__code__.co_filename)
+
+
+@pytest.mark.parametrize("name", ["counted, for", "while, break", "both branches, list",
+                                  "from another, pipeline", "carried array, zip"])
+def test_compiled_programs_agree(name: str) -> None:
+    f = _program(GENERATED[name], name)
+    for x in X:
+        _agrees(f, x)
+
+
+@pytest.mark.parametrize("name", ["branch, for", "counted, sum", "carried array, enumerate"])
+def test_one_program_serves_every_size(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    f = _program(GENERATED[name], name)
+    compiled = tracejit.jit(f)
+    rng = np.random.default_rng(7)
+    with caplog.at_level(logging.DEBUG, "tracejit"):
+        for n in (9, 30, 6, 17):
+            x = rng.normal(size=n)
+            assert compiled(x.copy()) == pytest.approx(f(x.copy()), rel=1e-10)
+    lines = [r.getMessage() for r in caplog.records if r.getMessage().startswith("compiled ")]
+    assert len(lines) == 1, lines
+
+
+SCALE = 2.0
+
+
+def scaled(x: Any) -> Any:
+    for v in x:
+        yield SCALE * v
+
+
+def test_what_a_generator_reads_is_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def total(x: Any) -> Any:
+        return sum(scaled(x)) + next(scaled(x))
+
+    x = X[0]
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(total)
+        assert compiled(x) == pytest.approx(total(x), rel=1e-12)
+        monkeypatch.setattr(sys.modules[__name__], "SCALE", 5.0)
+        assert compiled(x) == pytest.approx(total(x), rel=1e-12)
+
+        def other(x: Any) -> Any:
+            for v in x:
+                yield v * v
+
+        monkeypatch.setattr(sys.modules[__name__], "scaled", other)
+        assert compiled(x) == pytest.approx(total(x), rel=1e-12)
+        monkeypatch.setattr(other, "__code__", positive.__code__)
+        assert compiled(x) == pytest.approx(total(x), rel=1e-12)
+
+
+def test_transforms_of_transforms_and_maps() -> None:
+    f = _program(GENERATED["carried array, for"], "transforms")
+    with tracejit.config(disable_jit=True):
+        slope = tracejit.grad(f)
+        x, v = X[0], np.cos(np.arange(5.0))
+        h = 1e-5
+        expected = (slope(x + h * v) - slope(x - h * v)) / (2 * h)
+        assert tracejit.hvp(f, (x,), (v,)) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+        rows = np.stack(X)
+        assert tracejit.vmap(f)(rows) == pytest.approx([f(r.copy()) for r in rows], rel=1e-10)
+
+        def outer(x: Any) -> Any:
+            def g() -> Any:
+                for k in range(3):
+                    yield slope(x * (k + 1.0)).sum()
+            return sum(g())
+
+        found = tracejit.grad(outer)(x)
+        assert found == pytest.approx(_slope(outer, x), rel=1e-4, abs=1e-4)

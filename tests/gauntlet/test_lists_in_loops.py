@@ -467,3 +467,38 @@ def test_one_program_of_a_list_serves_every_length(fn: Any) -> None:
         value, slope = compiled(X, n)
         np.testing.assert_allclose(value, fn(X, n), rtol=1e-12)
         np.testing.assert_allclose(slope, slopes(fn, X, n), rtol=1e-4, atol=1e-5)
+
+
+def test_items_from_before_are_as_the_loop_leaves_them() -> None:
+    def f(x: Any, n: int) -> Any:
+        items: list[Any] = [0.5, 1.5]
+        s = 0.0
+
+        def body() -> None:
+            nonlocal s
+            items[0] = s
+            s += x[0]
+            items.append(s)
+
+        for _ in range(n):
+            body()
+        return s + sum(items) * items[0]
+
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(f)(X, 20), f(X, 20), rtol=1e-12)
+
+
+def test_a_list_that_a_loop_returns_as_it_grows() -> None:
+    def f(x: Any) -> Any:
+        items = [0.5, 1.5]
+
+        def found() -> Any:
+            for _ in x:
+                items.append(0.3)
+                return items
+
+        found()
+        return sum(items) * x[0]
+
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(f)(X), f(X), rtol=1e-12)

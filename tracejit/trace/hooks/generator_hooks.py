@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.trace.containers.places import MaybeUnset, SharedName, name_places
 from tracejit.trace.containers.runs import has_runs
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import bare_size, current, refuse
 from tracejit.trace.hooks.decisions import DecisionHooks
 from tracejit.trace.python.objects import begun, iterate, truth
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.syntax.jumps import RETURNED, VALUE
-from tracejit.trace.values.tracer import Tracer
+from tracejit.trace.values.tracer import Tracer, need_int
 
 __all__ = ["GeneratorHooks"]
 
@@ -61,6 +62,28 @@ class _Each:
                 p.set(content.content)
 
 
+MANY_LEVELS = 16
+"""In how many regions, each within another, one generator may go through itself."""
+
+
+@contextmanager
+def _recursion(g: UsersGenerator, args: tuple[object, ...]) -> Iterator[None]:
+    """Bound a recursion of generators of which every level is in a region of its own."""
+    trace = current()
+    levels = trace.recursions.setdefault(g.code, [])
+    if trace.depth not in levels and len(levels) >= 3:
+        for d in [d for x in args if isinstance(x, Tracer) for d in x.dims]:
+            if bare_size(d) is None:
+                need_int(d, "a recursion on a size")
+        if len({*levels}) >= MANY_LEVELS:
+            raise RecursionError
+    levels.append(trace.depth)
+    try:
+        yield
+    finally:
+        levels.pop()
+
+
 class GeneratorHooks(DecisionHooks):
     """What becomes of a `yield`, and of loops around one."""
 
@@ -74,7 +97,8 @@ class GeneratorHooks(DecisionHooks):
         args, kwargs = g.args, g.kwargs
         g.state = "inside out"
         try:
-            value = function(each, *args, **kwargs)
+            with _recursion(g, args):
+                value = function(each, *args, **kwargs)
         except StopIteration as e:
             if e is each.raised:
                 raise
@@ -101,16 +125,6 @@ class GeneratorHooks(DecisionHooks):
 
     # --- by steps -------------------------------------------------------------------------------
 
-    def in_forms(self, *forms: FunctionType) -> Callable[[FunctionType], FunctionType]:
-        """Return a decorator that tells a local generator function its other forms."""
-        def decorator(fn: FunctionType) -> FunctionType:
-            for form in forms:
-                form.__defaults__, form.__kwdefaults__ = fn.__defaults__, fn.__kwdefaults__
-            fn.__dict__["_tj_forms"] = dict(zip(("each", "until"), forms, strict=False))
-            return fn
-
-        return decorator
-
     def no_steps(self, what: str, remedy: str) -> None:
         """Refuse to take items one after another."""
         raise refuse(f"{what}, in a generator whose items are taken one after another,", remedy)
@@ -131,7 +145,8 @@ class GeneratorHooks(DecisionHooks):
         if isinstance(iterable, Tracer):
             iterable = Tracer(iterable.cell, iterable.steps)
         if not has_runs(iterable):
-            yield from iterate(iterable)
+            for x in iterate(iterable):  # a generator of its own, which is not closed with this one
+                yield x
             return
         items: Any = iterable
         before = list(items)

@@ -88,6 +88,8 @@ class Growing:
         self.outdated: Cell | None = None
         self.run: Run | None = None
         self.begun: Value | None = None
+        self.is_written = False
+        """Whether an iteration writes to items that were there before it."""
         self.stored: list[Tracer] = []
         """The arrays that an iteration puts into the list."""
         self.kept = self.before if has_runs(self.before) else []
@@ -165,6 +167,8 @@ class Growing:
             self.front, self.back, self.kind, self.storage = *counts, kind, None
             return False
         self._refuse_shared(frame)
+        assert self.storage is not None
+        self.is_written = self.storage.cell.value is not self.begun
         self._store(front, back)
         return True
 
@@ -220,7 +224,8 @@ class Growing:
         assert self.storage is not None
         assert self.kind is not None
         kinds = self.kind[1]
-        if is_mixed(kinds) and not self.front and not is_mixed(self.new_kinds):
+        if is_mixed(kinds) and not self.front and not is_mixed(self.new_kinds) and (
+                not self.is_written):
             rest = self.storage[len(self.first):]  # what was there is of a kind of its own
             return [*self.kept, *self.first, Stored(rest, 0, self.new_kinds, self.where)]
         return [*self.kept, Stored(self.storage, 0, kinds, self.where)]

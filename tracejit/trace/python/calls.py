@@ -13,7 +13,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, ValuesView
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import CO_GENERATOR
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any, NoReturn
@@ -145,7 +145,7 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if known and takes(fn):
         args = with_generators(fn, args)
     if any(isinstance(x, UsersGenerator) for x in (*args, *kwargs.values())):
-        result = take(fn, args, kwargs, known)
+        result = take(fn, args, kwargs, known, _is_users)
         if result is not NotImplemented:
             return result
     if known and fn in KEYED:
@@ -327,7 +327,7 @@ def hands_on(fn: object) -> bool:
             fn.__name__ in _STORES)
     if isinstance(fn, FunctionType):
         capture = FUNCTIONS.get(fn) or foreign_capture(fn)
-        return capture is None and captured_function(fn) is not None
+        return capture is None and _is_captured(fn)
     if isinstance(fn, type):
         init = fn.__init__  # type: ignore[misc]
         return isinstance(init, FunctionType) and not _is_librarys(init)
@@ -369,7 +369,7 @@ def _is_users(fn: Callable[..., object]) -> bool:
     if any(fn is f for f in _SHOWS):
         return True
     if isinstance(fn, FunctionType):
-        return fn.__code__ is not None and captured_function(fn) is not None
+        return fn.__code__ is not None and _is_captured(fn)
     if isinstance(fn, (MethodType, functools.partial)):
         return True  # what it calls is asked
     if isinstance(fn, type):
@@ -459,23 +459,37 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
 def _generator(fn: FunctionType, args: tuple[object, ...],
                kwargs: dict[str, object]) -> UsersGenerator | None:
     """Return a generator of the user's that has not begun; None where it is not captured."""
-    local = rewritten_source(fn.__code__) is not None
-
-    def in_form(form: Form) -> Callable[..., Any] | None:
-        if local:
-            found: Callable[..., Any] | None = fn.__dict__.get("_tj_forms", {}).get(form)
-            return fn if form == "steps" else found
-        try:
-            return convert(fn, form)
-        except NotInForm:
-            return None
-
-    if not local and (in_form("each") or convert(fn)) is fn:
+    is_local = rewritten_source(fn.__code__) is not None
+    in_form = _form_of_local if is_local else _form_of
+    if not is_local and (in_form(fn, "each") or convert(fn)) is fn:
         return None
     fn(*args, **kwargs)  # which binds the arguments, and runs nothing
-    made = UsersGenerator(fn.__code__, in_form, args, kwargs, place_in_code())
+    made = UsersGenerator(fn.__code__, functools.partial(in_form, fn), args, kwargs,
+                          place_in_code())
     note_made(made)
     return made
+
+
+def _form_of(fn: FunctionType, form: Form) -> Callable[..., Any] | None:
+    """Return a generator function in a form; None where it has none."""
+    try:
+        return convert(fn, form)
+    except NotInForm:
+        return None
+
+
+def _form_of_local(fn: FunctionType, form: Form) -> Callable[..., Any] | None:
+    """Return a form of a generator function within a captured one, which names its forms."""
+    if form == "steps":
+        return fn
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        if name.startswith(f"_tj_form_{form}"):
+            other: FunctionType = cell.cell_contents
+            made = FunctionType(other.__code__, other.__globals__, fn.__name__, fn.__defaults__,
+                                other.__closure__)
+            made.__kwdefaults__ = fn.__kwdefaults__
+            return made
+    return None
 
 
 @contextmanager
@@ -533,6 +547,14 @@ def captured_function(fn: object) -> Callable[..., Any] | None:
         return None
     new = convert(fn)
     return None if new is fn and rewritten_source(fn.__code__) is None else new
+
+
+def _is_captured(fn: FunctionType) -> bool:
+    """Return whether a function is a user's, a generator in any form included."""
+    if fn.__code__.co_flags & CO_GENERATOR and rewritten_source(fn.__code__) is None:
+        with suppress(NotInForm):
+            return convert(fn, "each") is not fn
+    return captured_function(fn) is not None
 
 
 def _call_ufunc(fn: np.ufunc, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:

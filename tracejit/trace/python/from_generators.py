@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from tracejit.trace.lists.iterables import is_traced, item_in_turn, read_now
+from tracejit.trace.lists.orders import readable
 
-__all__ = ["MAKERS", "collected", "contained", "extended", "first", "mapped", "read_one_by_one",
-           "some", "zipped"]
+__all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "mapped",
+           "read_one_by_one", "some", "zipped"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -77,6 +78,27 @@ def mapped(g: Iterable[T], element: Callable[[T], S],
     for x in g:
         if test is None or test(x):
             yield element(x)
+
+
+def extreme(what: str, largest: bool, g: Iterable[T], key: Callable[[T], float],
+            *default: T) -> T:
+    """Return `max(g, key=key)`, or `min`: the first of them."""
+    items: list[T] = []
+    keys: list[float] = []
+    for x in g:
+        items.append(read_now(x))
+        keys.append(key(x))
+    if not items:
+        if default:
+            return default[0]
+        raise ValueError(what)
+    items = readable(items)
+    keys = readable(keys)
+    best = 0
+    for k in range(1, len(items)):
+        if keys[k] > keys[best] if largest else keys[k] < keys[best]:
+            best = k
+    return items[best]
 
 
 Sequences = tuple[Sequence[object], ...]

@@ -360,6 +360,8 @@ def contains(container: Any, item: object) -> Any:
         current().captured.freeze(container)
         _look_up(container, item)
         return item in container
+    if method is None and isinstance(made := begun(container), UsersGenerator):
+        return contains(made, item)
     if method is None:
         read_unseen(container)
         read_deeply((container, item))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import builtins
 import collections
 import functools
 import math
 from collections import deque
 from collections.abc import Callable
-from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 
+from tracejit.errors import Refusal
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.public_names import public_name
+from tracejit.trace.ground.restarts import NeedSteps
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.lists.iterables import TracedIterable, constant_range
 from tracejit.trace.python import from_generators
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.tracer import Tracer
@@ -29,8 +29,9 @@ _LISTS: tuple[Any, ...] = (list, tuple, sorted, dict, deque, collections.Counter
 _READS: tuple[Any, ...] = (sum, max, min, set, frozenset, math.prod, math.fsum, np.fromiter)
 """What reads each item before it takes the next one."""
 
-_REFUSED: tuple[Any, ...] = (reversed, eval, exec, len, *_READS, *_LISTS)
-"""What does not take a generator, or only in other ways."""
+_LOOKS: tuple[Any, ...] = (bool, callable, enumerate, getattr, hasattr, id, isinstance, issubclass,
+                           iter, map, print, setattr, type, zip)
+"""What looks at a generator itself, or takes one item after another."""
 
 _STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
 _MERGES = frozenset(("update", "union", "intersection", "difference", "join"))
@@ -54,28 +55,34 @@ def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
 
 
 def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
-         known: bool) -> Any:
+         known: bool, is_users: Callable[..., bool]) -> Any:
     """Call a function with a generator; NotImplemented where it does with it what it does.
 
-    known -- whether the function can be looked up in tables
+    known    -- whether the function can be looked up in tables
+    is_users -- tells a user's function from others
     """
     owner, name = getattr(fn, "__self__", None), getattr(fn, "__name__", "")
     if fn is next:
         return _next(*args)  # type: ignore[arg-type]
-    if fn is zip and not kwargs:
+    if fn is zip and not kwargs.get("strict"):
         return _zipped(args)
     if isinstance(owner, (list, deque)) and name == "extend":
         return _call(from_generators.extended, (owner, *args))
     if known and fn in from_generators.MAKERS and not (
             (fn is map and len(args) > 2) or (fn is functools.reduce and len(args) < 3)):
         return _call(from_generators.MAKERS[fn], args, kwargs)
+    if (fn is max or fn is min) and len(args) == 1 and kwargs.get("key") is not None:
+        default = (kwargs["default"],) if "default" in kwargs else ()
+        return _call(from_generators.extreme, (f"{name}() arg is an empty sequence", fn is max,
+                                               *args, kwargs["key"], *default))
     how = _reading(fn, args, kwargs, owner, name)
     if how is not None:
         args = tuple(_call(how, (x,)) if isinstance(x, UsersGenerator) else x for x in args)
         return _call(fn, args, kwargs)
     if fn is len:
         raise TypeError("object of type 'generator' has no len()")
-    if any(fn is f for f in _REFUSED) or _is_foreign(fn, owner, name):
+    if not (any(fn is f for f in _LOOKS) or getattr(fn, "__module__", "") == "itertools" or (
+            isinstance(owner, (list, dict, deque)) and name in _STORES) or is_users(fn)):
         raise refuse(f"{public_name(fn)} of a generator cannot be captured",
                      "Make its items a list first: list(...)")
     return NotImplemented
@@ -97,8 +104,11 @@ def _reading(fn: object, args: tuple[object, ...], kwargs: dict[str, object], ow
 
 def _next(g: UsersGenerator, *default: object) -> Any:
     """Return `next(g)`: a generator that has not begun is run inside out as far as that."""
-    if g.state == "new":
-        return _call(from_generators.first, (g, *default))
+    if g.is_new:
+        try:
+            return _call(from_generators.first, (g, *default))
+        except Refusal:
+            raise NeedSteps(g.where) from None
     try:
         return next(g)
     except StopIteration:
@@ -112,15 +122,6 @@ def _call(fn: Callable[..., object], args: tuple[object, ...],
     return ABOVE.call_function(fn, args, kwargs or {})
 
 
-def _is_foreign(fn: object, owner: object, name: str) -> bool:
-    """Return whether a function of a library might go through a generator."""
-    if (getattr(fn, "__module__", None) or "").partition(".")[0] in ("numpy", "scipy") or (
-            isinstance(fn, np.ufunc)):
-        return True
-    return isinstance(fn, BuiltinFunctionType) and owner is not None and owner is not builtins and (
-        not (isinstance(owner, (list, dict, deque)) and name in _STORES))
-
-
 def _zipped(args: tuple[object, ...]) -> Any:
     """Return `zip` of one generator and things that have items by number."""
     found = [k for k, x in enumerate(args) if isinstance(x, UsersGenerator)]
@@ -128,5 +129,6 @@ def _zipped(args: tuple[object, ...]) -> Any:
             isinstance(x, (Tracer, TracedIterable, list, tuple, range, np.ndarray))
             for k, x in enumerate(args) if k not in found):
         return NotImplemented
+    args = tuple(constant_range(x) if isinstance(x, range) and x else x for x in args)
     k = found[0]
     return _call(from_generators.zipped, (args[:k], args[k], args[k + 1:]))

@@ -226,7 +226,10 @@ def parts_of(guess: object, content: object) -> list[Any]:
     parts = children(guess)
     if parts is None or content is UNSET:
         return [content] * len(leaves_of(guess))
-    return [x for g, y in zip(parts, children(content) or (), strict=True) for x in parts_of(g, y)]
+    wanted, found = list(parts), list(children(content) or ())
+    if len(found) != len(wanted):
+        raise Unroll("a name holds lists of different lengths")
+    return [x for g, y in zip(wanted, found, strict=True) for x in parts_of(g, y)]
 
 
 def numbers_of(guess: object) -> list[Any]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.containers.places import AttributePlace
+from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.restarts import NeedSteps, PlaceInCode
 from tracejit.trace.state.changes import advance
 from tracejit.trace.syntax.generators import Form
@@ -41,31 +42,49 @@ class UsersGenerator:
         self.code, self.forms, self.where = code, forms, where
         self.args: tuple[Any, ...] = args
         self.kwargs: dict[str, Any] = kwargs
-        self.state = "new"
+        self.state: Any = "new"
         self.value: Any = None
         """What it returned."""
         self.steps: Iterator[Any] | None = None
         if where in current().by_steps:
             self._begin_steps()
 
+    @property
+    def is_new(self) -> bool:
+        """Return whether nothing of it has run."""
+        return isinstance(self.state, str) and self.state == "new"
+
     def inside_out(self, stops: bool) -> Callable[..., Any] | None:
         """Return the function that gives each item to another, which may end it if it `stops`.
 
         None where items are taken one after another, or there are none left.
         """
-        if self.state == "ended":
-            return None
-        advance(self)
-        if self.state in ("inside out", "left"):
-            raise NeedSteps(self.where)
-        if self.state == "steps":
+        state = self._entered()
+        if state in ("ended", "steps"):
             return None
         return self.forms("until" if stops else "each")
 
     def end(self, value: object = None, state: str = "ended") -> None:
         """Note that there are no more items, or none to be had; the arguments are let go of."""
         self.state, self.value, self.steps = state, value, None
-        self.args, self.kwargs = (), {}
+        if not _regions_around(self):
+            self.args, self.kwargs = (), {}
+
+    def _entered(self) -> str:
+        """Return how far it has come, as its items are about to be taken.
+
+        A branch may end one from around it: how far it has come is merged then, like an attribute.
+        """
+        state = self.state if isinstance(self.state, str) else "left"  # as data decides
+        regions = _regions_around(self)
+        if state != "steps" and regions and all(frame.kind == "if" for frame in regions):
+            depth = regions[-1].depth - 1
+            current().record(AttributePlace(self, "state", depth), depth)
+        elif state != "ended":
+            advance(self)
+        if state in ("inside out", "left"):
+            raise NeedSteps(self.where)
+        return state
 
     def _begin_steps(self) -> None:
         by_steps = self.forms("steps")
@@ -77,12 +96,10 @@ class UsersGenerator:
         return self
 
     def __next__(self) -> Any:
-        if self.state == "ended":
+        if self._entered() == "ended":
             raise StopIteration
-        advance(self)
-        if self.state in ("inside out", "left"):
-            raise NeedSteps(self.where)
         if self.steps is None:
+            advance(self)
             self._begin_steps()
         try:
             assert self.steps is not None
@@ -90,6 +107,13 @@ class UsersGenerator:
         except BaseException as e:
             self.end(e.value if isinstance(e, StopIteration) else None)
             raise
+
+    def close(self) -> None:
+        """End it, wherever it is."""
+        if isinstance(self.state, str) and self.state == "inside out":
+            raise ValueError("generator already executing")
+        advance(self)
+        self.end()
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(GeneratorType, name) and not name.startswith("__"):
@@ -102,6 +126,16 @@ class UsersGenerator:
         where = line_name(self.code.co_filename, self.code.co_firstlineno)
         raise Refusal(f"{where}: a generator that is returned cannot be captured. Return a list of "
                       "its items: list(...)")
+
+
+def _regions_around(g: UsersGenerator) -> list[Frame]:
+    """Return the regions that are open within that in which a generator was made."""
+    found: list[Frame] = []
+    for frame in reversed(current().frames):
+        if id(g) in frame.created:
+            break
+        found.append(frame)
+    return found
 
 
 UsersGenerator.__name__ = "generator"  # as messages name its type

@@ -93,7 +93,7 @@ def _compile(source: FunctionSource, fn: FunctionType, form: Form,
     if isinstance(tree, ast.Lambda):
         body: Stmts = [place(ast.Return(tree.body), tree.body)]
         tree = place(ast.FunctionDef("_lambda", tree.args, body, []), tree)
-    elif is_generator(tree):
+    if is_generator(tree):
         try:
             tree = in_form(tree, form)
         except NotInForm as e:
@@ -180,7 +180,8 @@ class _Rewriter(ast.NodeTransformer):
         owned = local & {name for f in own_nodes(node.body) if isinstance(f, SCOPES)
                          for n in ast.walk(f) if isinstance(n, ast.Nonlocal) for name in n.names}
         if getattr(node, "tj_by_steps", False):  # a generator, whatever is left of its yields
-            unreachable = ast.If(constant(False), [ast.Expr(ast.Yield(None))], [])
+            forms = ast.Tuple([load(f) for f in getattr(node, "tj_forms", ())], ast.Load())
+            unreachable = ast.If(constant(False), [ast.Expr(ast.Yield(forms))], [])
             new = [place(unreachable, node), *new]
         for name, names in (("rebinds", declared), ("owns", owned)):
             if names:
@@ -218,21 +219,21 @@ class _Rewriter(ast.NodeTransformer):
         self.class_names = outer
         return [*forms, node] if forms else node
 
-    def _forms(self, node: ast.FunctionDef) -> list[ast.FunctionDef]:
-        """Return a local generator in its other forms, which it will know; it is one by steps."""
+    def _forms(self, node: ast.FunctionDef, of_class: bool = False) -> list[ast.FunctionDef]:
+        """Return a local generator in its other forms; it is one by steps, and names the others."""
         if hasattr(node, "tj_by_steps") or not is_generator(node):
             return []
-        node.tj_by_steps = True  # type: ignore[attr-defined]
         found: list[ast.FunctionDef] = []
-        for form in ("each", "until"):
+        for form in ("each", "until") if not of_class or not _needs_class(node) else ():
             with suppress(NotInForm):
                 found.append(in_form(node, form))
-        steps = self._by_steps(node, not found)
+                found[-1].name = self._fresh(f"form_{form}")
+        node.body = self._by_steps(node, not found)
+        node.tj_by_steps = True  # type: ignore[attr-defined]
+        node.tj_forms = [f.name for f in found]  # type: ignore[attr-defined]
         for f in found:
-            f.name, f.decorator_list = self._fresh("form"), []
+            f.decorator_list, f.returns = [], None
             _strip(f.args)
-        node.body = steps
-        node.decorator_list.append(place(hook("in_forms", *(load(f.name) for f in found)), node))
         return found
 
     def _by_steps(self, node: ast.FunctionDef, required: bool) -> Stmts:
@@ -260,8 +261,13 @@ class _Rewriter(ast.NodeTransformer):
         node.bases = [self.visit(n) for n in node.bases]
         node.keywords = [self.visit(n) for n in node.keywords]
         outer, self.class_names = self.class_names, stored_names(node.body)
-        node.body = [f for n in node.body for f in (
-            [*self._forms(n), n] if isinstance(n, ast.FunctionDef) else [n])]
+        forms = [f for n in node.body if isinstance(n, ast.FunctionDef)
+                 for f in self._forms(n, of_class=True)]
+        names, self.class_names = self.class_names, outer
+        for f in forms:
+            self.function(f)
+        self.before += forms
+        self.class_names = names
         for n in node.body:
             self._in_class(n)
         self.class_names = outer
@@ -766,6 +772,14 @@ def _function_of_target(target: ast.expr, body: ast.expr) -> ast.Lambda:
 def _function_of(names: Sequence[str], body: ast.expr) -> ast.Lambda:
     args = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     return ast.Lambda(args, body)
+
+
+def _needs_class(node: ast.FunctionDef) -> bool:
+    """Return whether a method is another one where it stands outside of its class."""
+    names = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node)
+             if isinstance(n, (ast.Name, ast.Attribute))}
+    return any(name in ("super", "__class__") or (name.startswith("__") and not name.endswith("__"))
+               for name in names)
 
 
 def _makes_closures(element: ast.expr) -> bool:
