@@ -1031,7 +1031,7 @@ def returned_in_a_list(x: Any) -> Any:
     return [x[0], positive(x)]
 
 
-@refused("a recursion that ends on data, or never")
+@refused("a recursion of generators that ends on data, or never, cannot be captured")
 def recursion_on_data(x: Any) -> Any:
     def halves(v: Any) -> Any:
         if v > 0.1:

@@ -76,7 +76,9 @@ def _recursion(g: UsersGenerator, args: tuple[object, ...]) -> Iterator[None]:
             if bare_size(d) is None:
                 need_int(d, "a recursion on a size")
         if len({*levels}) >= MANY_LEVELS:
-            raise RecursionError
+            raise refuse("a recursion of generators that ends on data, or never, cannot be "
+                         "captured",
+                         "Let it end on a size, or keep what is to be gone through in a list")
     levels.append(trace.depth)
     try:
         yield
