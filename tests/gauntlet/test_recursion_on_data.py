@@ -168,7 +168,7 @@ def arguments_in_order(x):
             return a + b * c
         return note(a) * go(k - 1, note(b), c=note(a * 0.3)) + note(c) * go(k - 1, b=note(a), a=c)
 
-    return go(min(int(x[0]), 3), x[-1]) + trail[0]
+    return go(int(x[0] * 0.6), x[-1]) + trail[0]
 
 
 @program
@@ -225,7 +225,7 @@ def arrays(x):
         w = v * x[0]
         return go(w, k - 1) + w * go(v + 1.0, k - 1)
 
-    return go(x, min(int(x[0]), 3)).sum()
+    return go(x, int(x[0] * 0.6)).sum()
 
 
 # --- what is changed ------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def totals_around(x):
         total += go(k - 1)
         return total + go(k - 2 if k > 1 else 0) * total
 
-    return go(min(int(x[0]), 4)) + total
+    return go(int(x[0] * 0.7)) + total
 
 
 @program
@@ -310,7 +310,7 @@ def lists_appended_to(x):
         out.append(k * x[0])
         go(k - 1)
 
-    go(min(int(x[0]), 4))
+    go(int(x[0] * 0.7))
     return sum(out) + len(out) * x[-1]
 
 
@@ -381,7 +381,7 @@ def over_items(x):
             s = s + go(k - 2) * w
         return s
 
-    return go(min(int(x[0]), 4))
+    return go(int(x[0] * 0.7))
 
 
 @program
@@ -649,7 +649,7 @@ def _hostile() -> list[Callable[..., Any]]:
         def go(k):
             return x[-1] if k == 0 else x[0] + sum([go(j) for j in range(k)])
 
-        return go(min(int(x[0]), 3))
+        return go(int(x[0] * 0.6))
 
     def in_a_try(x):
         def go(k):
@@ -736,7 +736,7 @@ def _random_recursion(seed: int) -> str:
     return ("import numpy as np\n\n\ndef f(x):\n    n, out, t = len(x), np.ones(3) * x[-1], 0.0\n\n"
             "    def note(v):\n        out[1] = out[1] * 0.7 + v\n        return v * 0.5\n\n"
             "    def go(k, a, b=0.7):\n        nonlocal t\n" + body
-            + "\n    return go(min(int(x[0]), 3), x[-1] * 1.01) + out @ np.array([1.0, 2.0, 3.0])"
+            + "\n    return go(int(x[0] * 0.6), x[-1] * 1.01) + out @ np.array([1.0, 2.0, 3.0])"
             " + t\n")
 
 

@@ -256,6 +256,8 @@ class Trace:
         """The functions that call themselves as often as data says: file, code and which in it."""
         self.is_unrolled = False
         """Whether a function that could not be made a loop calls itself in the capture."""
+        self.deep_calls = 0
+        """How many such calls there were that are many regions deep."""
         self.deep: Any = None
         """A function that calls itself many times, as there."""
         self.decides_layouts = False

@@ -40,11 +40,13 @@ class RecursionHooks(LoopHooks):
     def deepens(self, calls: object) -> None:
         """Raise `RecursionError` where so many calls are running that Python would.
 
+        The limit is that of the moment of the capture: to ask at every call would take longer than
+        most calls.
+
         calls -- how many, or a list of as many items
         """
         depth = call_function(len, (calls,), {}) if isinstance(calls, list) else calls
-        limit = call_function(sys.getrecursionlimit, (), {})
-        fits: Any = self.compare(("LtE",), depth, limit)
+        fits: Any = self.compare(("LtE",), depth, sys.getrecursionlimit())
         if isinstance(fits, Tracer):
             emit("check", [fits.value], {"error": "RecursionError", "message": TOO_DEEP})
         elif not fits:

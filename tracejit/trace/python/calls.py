@@ -509,6 +509,10 @@ def _recursion(fn: FunctionType, new: Callable[..., object],
                 need_int(d, "a recursion on a size")
     if trace.depth not in levels and len({*levels}) >= (64 if trace.is_unrolled else 8):
         need_stack(place_of_function(fn))
+    if trace.is_unrolled and len({*levels}) >= 8:
+        trace.deep_calls += 1
+        if trace.deep_calls > _MANY_CALLS:
+            need_stack(place_of_function(fn))
     if len(levels) >= _DEEP:
         trace.deep = place_of_function(fn)
     levels.append(trace.depth)
@@ -520,6 +524,8 @@ def _recursion(fn: FunctionType, new: Callable[..., object],
         trace.running.pop()
 
 
+_MANY_CALLS = 200
+"""How many calls are captured one by one that are eight regions deep: each takes as long."""
 _DEEP = 16
 """From so many levels on a recursion is taken for the cause, should Python's stack be full."""
 
