@@ -179,11 +179,13 @@ class Turns:
     ended: Sequence[Held]
     """What each name may hold at the end of an iteration."""
 
-    def link(self, new: Sequence[Held], changed: set[int], runs: Callable[[], bool]) -> None:
+    def link(self, new: Sequence[Held], changed: set[int], own_changed: set[int],
+             runs: Callable[[], bool]) -> None:
         """Note what the new lists and dicts of the names may be after the loop.
 
-        changed -- the ids of those that the loop changed
-        runs    -- whether it surely runs
+        changed     -- the ids of those that the loop changed
+        own_changed -- the names of which iterations change those that they begin with
+        runs        -- whether it surely runs
         """
         own = [[x for x in held if id(x) not in self.begun] for held in self.ended]
         kept = [{self.begun[id(x)] for x in held if id(x) in self.begun} for held in self.ended]
@@ -202,7 +204,11 @@ class Turns:
                            for p in kept[k] for q in kept[j])}:
             pairs |= more
         for k, name in enumerate(self.names):
-            if new[k] and (lasting[k] | begins[k] & alive) & changed:
+            shared = lasting[k] | begins[k] & alive
+            twice = any(len(set(map(id, x))) < len(x) for x in (self.starts[k], self.ended[k]))
+            if (new[k] and shared & changed) or (k in own_changed and (
+                    shared or twice or any(k in pair for pair in pairs) or any(
+                        begins[k] & begins[j] for j in range(len(ends)) if j != k))):
                 raise refuse(f"{name!r} is bound to one list or dict after another in this loop, "
                              "and one of them, which has another name, is changed in it",
                              f"Copy it where it is bound: {name} = list(...), or dict(...)")
@@ -216,6 +222,6 @@ class Turns:
                 others += [x for j in range(len(ends))
                            if j != k and begins[k] & begins[j] for x in new[j]]
             others += [x for held in (*self.starts, *own) for x in held if id(x) in may_be]
-            if any(len(set(map(id, x))) < len(x) for x in (self.starts[k], self.ended[k])):
+            if twice:
                 others += new[k]
             _note_joined(name, new[k], others)

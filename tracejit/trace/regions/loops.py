@@ -191,6 +191,8 @@ class _LoopTracer:
         self.body, self.condition = body, condition
         self.lo, self.hi = lo, hi
         self.demoted: set[tuple[_Carried, int]] = set()
+        self.changed_turns: set[int] = set()
+        """What is bound to one list or dict after another, each changed by its iteration."""
         self.settled = False
         self.reverse = reverse
         self.growing: list[Growing] = []
@@ -405,10 +407,9 @@ class _LoopTracer:
         """
         known = {c.place.key for c in self.carried}
         new = [(p, content) for key, (p, content) in frame.written.items() if key not in known]
-        for p, _ in new:
-            if isinstance(p, ItemPlace) and id(p.container) in self.stand_ins:
-                k, x = self.stand_ins[id(p.container)]
-                raise _changed_and_bound(getattr(self.carried[k].place, "name", "this"), x)
+        own = [p for p, _ in new if isinstance(p, ItemPlace) and id(p.container) in self.stand_ins]
+        self.changed_turns = {self.stand_ins[id(p.container)][0] for p in own}
+        new = [(p, content) for p, content in new if p not in own]
         bound = [(p, content) for p, content in new if not isinstance(p, CellPlace)]
         if bound:
             new = bound
@@ -715,4 +716,4 @@ def _link_containers(tracer: _LoopTracer) -> None:
                   [with_joined(containers(c.start)) for c in carried],
                   {k: place for k, (place, _) in tracer.stand_ins.items()}, tracer.held)
     changed = {id(c.place.container) for c in carried if isinstance(c.place, ItemPlace)}
-    turns.link(new, changed, lambda: surely_runs(tracer))
+    turns.link(new, changed, tracer.changed_turns, lambda: surely_runs(tracer))
