@@ -1001,3 +1001,23 @@ def test_a_branch_that_is_traced_again_begins_as_before(f: Any, scale: float) ->
         value, slope = tracejit.value_and_grad(f, argnums=1)(x, 0.3, 4)
     assert abs(value - f(x, 0.3, 4)) < 1e-12
     assert abs(slope - (f(x, 0.3 + 1e-6, 4) - f(x, 0.3 - 1e-6, 4)) / 2e-6) < 1e-6
+
+
+def items_that_begin_without_derivative(x: Any) -> Any:
+    stack, total = [(x[0], 1.0)], 0.0
+    while stack:
+        a, b = stack.pop()
+        if a > 0.3:
+            stack.append((a * 0.5, b * x[1]))
+        total += a * a * x[1] * b
+    return total
+
+
+def test_second_derivatives_of_items_that_begin_without_one() -> None:
+    """The Log of their cotangents is used up, though nothing reads it; compiled, it crashed."""
+    x, slopes = np.array([1.13, 0.71]), tracejit.grad(items_that_begin_without_derivative)
+    curvature = tracejit.grad(lambda x: np.sum(slopes(x) ** 2))
+    with tracejit.config(disable_jit=True):
+        expected = numeric_gradient(lambda x: np.sum(slopes(x) ** 2), [x], 0)
+        np.testing.assert_allclose(curvature(x), expected, rtol=1e-6)
+    np.testing.assert_allclose(curvature(x), expected, rtol=1e-6)

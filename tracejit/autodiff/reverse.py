@@ -52,6 +52,8 @@ class ReverseSweep(Sweep):
         self.sum_terms: Callable[[list[Any]], Any] | None = None
         """How contributions to one cotangent are added, if not each as soon as it is there."""
         self.terms: dict[Value, list[Any]] = {}
+        self.ended: dict[Value, Value] = {}
+        """The Logs of cotangents of lists that begin with numbers of no derivative."""
 
     # --- cotangents -----------------------------------------------------------------------------
 
@@ -62,6 +64,8 @@ class ReverseSweep(Sweep):
     def add(self, a: Atom, ct: Any) -> None:
         """Add a contribution to the cotangent of an operand, if that is of use."""
         if ct is None or not self.wants(a):
+            if isinstance(a, Value) and a.is_log and isinstance(ct, Value):
+                self.ended[a] = ct
             return
         assert isinstance(a, Value)
         if a.is_log:
@@ -188,6 +192,8 @@ class ReverseSweep(Sweep):
                    for v, ct in zip(eqn.outputs, cts, strict=True)]
         if all(ct is None for ct in cts) and self._begins_log(eqn):
             cts = [self.zeros(eqn.output.aval)]
+        if eqn.op.lowering == LogOp("of") and eqn.output in self.ended:
+            self._end_log(eqn, self.ended.pop(eqn.output))
         if all(ct is None or isinstance(ct, cotangents.Unread) for ct in cts):
             self.reasons.setdefault(eqn, self._why_not(eqn))
             return
@@ -208,6 +214,16 @@ class ReverseSweep(Sweep):
                    for ct in cts]
             for a, ct in zip(eqn.inputs, rule(self, eqn, cts), strict=False):
                 self.add(a, ct)
+
+    def _end_log(self, eqn: Eqn, ct: Value) -> None:
+        """Use up the Log of cotangents of a list that begins with numbers of no derivative.
+
+        The way back of the way back has to know how long it is.
+        """
+        rule = find_gradient(eqn.op)
+        assert rule is not None
+        with self.builder.differentiating(eqn.output, eqn.site):
+            rule(self, eqn, [ct])
 
     def _begins_log(self, eqn: Eqn) -> bool:
         """Return whether the way back of a list begins here, though nothing reads the list.
