@@ -129,6 +129,16 @@ class Routines:
         self.frame.add(Loop(row.name, ZERO, rows, [
             Do(call("argsort", x, order, work, times(row, n), n), self.frame.origin(eqn))]))
 
+    def dft(self, eqn: Eqn) -> None:
+        """Transform each row."""
+        x, sizes = self.code.array(eqn.inputs[0])
+        out, work = (self.code.array(v)[0] for v in eqn.outputs)
+        rows = self.code.dim(product(eqn.inputs[0].aval.shape[:-1]))
+        n, row = sizes[-1], self.frame.variable("row")
+        sign = ONE if eqn.params["inverse"] else Unary("-", ONE)
+        self.frame.add(Loop(row.name, ZERO, rows, [
+            Do(call("dft", x, out, work, times(row, n), n, sign), self.frame.origin(eqn))]))
+
     def positions(self, eqn: Eqn) -> None:
         """Find where a mask is true."""
         mask, (n,) = self.code.array(eqn.inputs[0])
@@ -153,4 +163,5 @@ def _trsm(triangle: str, is_transposed: bool, diagonal: str, *operands: Expressi
 _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "cholesky": Routines.cholesky, "triangular_solve": Routines.triangular_solve,
     "lu": Routines.lu, "solve": Routines.solve, "slogdet": Routines.slogdet,
-    "argsort": Routines.argsort, "positions": Routines.positions, "draw": Routines.draw}
+    "argsort": Routines.argsort, "positions": Routines.positions, "dft": Routines.dft,
+    "draw": Routines.draw}

@@ -47,6 +47,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "nansum": (HOLES,), "nanmax": (HOLES,), "nanmin": (HOLES,), "nanmean": (HOLES,),
     "take_along_axis": (M, np.array([[0, 2, 1]])), "interp": (V, W, V), "searchsorted": (W, V),
     "xlogy": (W, W), "xlog1py": (W, W), "logit": (W / 4.0,), "entr": (W,), "logsumexp": (M,),
+    "cho_factor": (Q,), "cho_solve": ((Q, False), M), "toeplitz": (V,),
+    "circulant": (V,), "hankel": (V,), "vecdot": (M, P), "matvec": (M, P), "vecmat": (M, P),
     **dict.fromkeys(("betaln", "beta", "rel_entr", "kl_div", "huber", "pseudo_huber", "boxcox",
                      "boxcox1p", "inv_boxcox", "inv_boxcox1p"), (W, W[::-1].copy())),
     **dict.fromkeys(("eval_legendre", "eval_chebyt", "eval_chebyu", "eval_hermite", "polygamma",
@@ -105,7 +107,8 @@ VALUES: dict[str, list[Any]] = {
     "assume_a": ["gen", "sym", "her", "pos", "diagonal", "upper triangular", "general"],
     "transposed": [True], "trans": [1, "T", 2, "C"], "unit_diagonal": [True], "b": [P],
     "return_sign": [True], "newshape": [(9,)], "start": [2], "discont": [4.0], "to_end": [1.0],
-    "to_begin": [1.0], "base": [2.0], "tol": [10], "interpolation": [None], "args": [()],
+    "to_begin": [1.0], "r": [V], "include_initial": [True], "norm": ["ortho"], "s": [(2, 4)],
+    "base": [2.0], "tol": [10], "interpolation": [None], "args": [()],
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {
     "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},

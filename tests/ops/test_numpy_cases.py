@@ -555,6 +555,26 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.extract: [(lambda x: x * np.sum(np.extract(MASK, np.arange(5.0))), V)],
     np.lexsort: [(lambda x: x[np.lexsort((IDX,))], V), (lambda x, y: x[np.lexsort((y, x))], V, W),
                  (lambda x: np.lexsort(x), A)],
+    **{f: [(lambda x, f=f: f(x), V), (lambda x, f=f: f(x, 7, norm="ortho"), Z if f not in (
+        np.fft.rfft, np.fft.ihfft) else V), (lambda x, f=f: f(x, axis=0, norm="forward"), A),
+           (lambda x, f=f: f(x), np.tile(V, 14)[:67]), (lambda x, f=f: f(x), F32)]
+       for f in (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)},
+    **{f: [(lambda x, f=f: f(x), A), (lambda x, f=f: f(x, s=(2, -1), axes=(0, 2)), C)]
+       for f in (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2,
+                 np.fft.rfftn, np.fft.irfftn)},
+    np.vecdot: [(np.vecdot, A, V[:4]), (lambda x, y: np.vecdot(x, y, axis=0), A, A)],
+    np.linalg.vecdot: [(np.linalg.vecdot, Z, Z * 2j)],
+    np.matvec: [(np.matvec, A, V[:4])], np.vecmat: [(np.vecmat, Z[:3], A)],
+    np.linalg.cross: [(np.linalg.cross, SQUARE, SPD), (
+        lambda x, y: np.linalg.cross(x, y, axis=0), SQUARE, SPD)],
+    np.linalg.vector_norm: [(lambda x, k=k: np.linalg.vector_norm(x, ord=k, axis=1), A)
+                            for k in (1, 2, 3, np.inf)] + [(np.linalg.vector_norm, A)],
+    np.linalg.matrix_norm: [(lambda x, k=k: np.linalg.matrix_norm(x, ord=k), C)
+                            for k in ("fro", 1, np.inf)],
+    np.cumulative_sum: [(np.cumulative_sum, V), (
+        lambda x: np.cumulative_sum(x, axis=1, include_initial=True), A)],
+    np.cumulative_prod: [(np.cumulative_prod, V), (
+        lambda x: np.cumulative_prod(x, axis=0, include_initial=True), A)],
     np.atleast_3d: [(np.atleast_3d, V), (np.atleast_3d, A), (lambda x: np.atleast_3d(x, 2.0), C)],
     np.rollaxis: [(lambda x, k=k: np.rollaxis(x, k, 1), C) for k in (0, 1, 2, -1)],
     np.diagflat: [(np.diagflat, A), (lambda x: np.diagflat(x, -1), V)],
@@ -719,6 +739,19 @@ FOREIGN_CASES.update({f.__name__: [(lambda x, y, f=f: f(x, y), V, np.abs(W)),
                       for f in (special.betaln, special.beta, special.rel_entr, special.kl_div,
                                 special.pseudo_huber, special.boxcox, special.boxcox1p,
                                 special.inv_boxcox, special.inv_boxcox1p)})
+FOREIGN_CASES.update({
+    "cho_factor": [(lambda a: scipy.linalg.cho_factor(a, lower=True)[0], SPD),
+                   (lambda a: scipy.linalg.cho_factor(a)[0], SPD + np.triu(SQUARE, 1))],
+    "cho_solve": [(lambda a, b: scipy.linalg.cho_solve(scipy.linalg.cho_factor(a), b), SPD, B3),
+                  (lambda a, b: scipy.linalg.cho_solve((a, True), b), SPD, A)],
+    "toeplitz": [(scipy.linalg.toeplitz, V), (scipy.linalg.toeplitz, Z, V[:3])],
+    "circulant": [(scipy.linalg.circulant, V)],
+    "hankel": [(scipy.linalg.hankel, V), (scipy.linalg.hankel, V, W[:3])],
+    "block_diag": [(lambda a, b: scipy.linalg.block_diag(a, b, 1.0), A, V)],
+    "expm": [(scipy.linalg.expm, SQUARE), (scipy.linalg.expm, 4.0 * SPD),
+             (lambda a: scipy.linalg.expm(1j * a), SQUARE),
+             (lambda a: scipy.linalg.expm(np.stack([a, 2.0 * a])), SQUARE)],
+})
 FOREIGN_CASES["huber"] = [(lambda x, y: special.huber(x, y), V, np.abs(W))]
 FOREIGN_CASES.update({f.__name__: [(lambda x, f=f, n=n: f(n, x), V) for n in (0, 1, 4)] for f in (
     special.eval_legendre, special.eval_chebyt, special.eval_chebyu, special.eval_hermite,

@@ -16,6 +16,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     generators,
     linalg,
     mathematics,
+    matrices,
     missing_numbers,
     number_lines,
     ordering,
@@ -25,6 +26,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     selection,
     shapes,
     special,
+    spectra,
     triangles,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy

@@ -596,7 +596,7 @@ def log_softmax(x: object, axis: object = None) -> Any:
     return x - logsumexp(x, axis, keepdims=True)
 
 
-def _of_wide(name: str, function: Callable[..., object]) -> Callable[..., Any]:
+def of_wide(name: str, function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function of matrices that refuses small ints, of which SciPy makes float32."""
 
     @functools.wraps(function)
@@ -616,6 +616,6 @@ _MATRICES: dict[str, Callable[..., Any]] = {
 
 FOREIGN.update({
     "logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax, "norm": norm_of,
-    **{name: _of_wide(name, function) for name, function in _MATRICES.items()},
+    **{name: of_wide(name, function) for name, function in _MATRICES.items()},
     **scipy_special(),
 })

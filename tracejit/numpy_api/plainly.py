@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["along_axis", "over_axes", "polynomial_of_roots", "vectorized"]
+__all__ = ["along_axis", "matrix_exponential", "over_axes", "polynomial_of_roots", "vectorized"]
 
 
 def along_axis(func1d: Callable[..., object], axis: int, arr: np.ndarray, args: tuple[object, ...],
@@ -61,3 +61,22 @@ def polynomial_of_roots(roots: np.ndarray) -> np.ndarray:
     for root in roots:
         found[1:] = found[1:] - root * found[:-1]
     return found
+
+
+def matrix_exponential(a: np.ndarray) -> np.ndarray:
+    """Return exp(a): the series of a / 2**s to its 20th term, squared s times."""
+    result = np.eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a)
+    if a.size == 0:
+        return result
+    size = np.max(np.sum(np.abs(a), axis=-2))
+    squarings = 0
+    while size > 1.0:
+        size = size / 2
+        squarings += 1
+    scaled = a / 2.0 ** squarings
+    identity = result
+    for k in range(20, 0, -1):
+        result = identity + scaled @ result / k
+    for _ in range(squarings):
+        result = result @ result
+    return result

@@ -58,6 +58,8 @@ ROUTINES = {
                     {"b": _product("n", "m")}),
     "argsort": Routine("x order work start n", lambda given: ZERO, {"x": _product("n")},
                        {"order": _product("n")}),
+    "dft": Routine("x out work start n sign", _product("n", factor=40), {"x": _product("n")},
+                   {"out": _product("n")}),
 }
 """Leading terms, as in `costs.py`."""
 
