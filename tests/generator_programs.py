@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+import tracejit
+
 __all__ = ["RAISING", "REFUSED", "RIGHT", "positive"]
 
 Program = Callable[..., Any]
@@ -837,6 +839,85 @@ def decorated(x: Any) -> Any:
             yield x[k]
 
     return sum(g(3))
+
+
+@right
+def pairs_of_particles(x: Any) -> Any:
+    def pairs(n: int) -> Any:
+        for i in range(n):
+            for j in range(i):
+                yield i, j
+
+    s = sum(np.exp(-(x[i] - x[j]) ** 2) for i, j in pairs(len(x)))
+    for i, j in pairs(len(x)):
+        s += (x[i] - x[j]) ** 2
+    return s + max(x[i] * x[j] for i, j in pairs(len(x)))
+
+
+@right
+def neighbours(x: Any) -> Any:
+    def around(i: int, n: int) -> Any:
+        for d in (-2, -1, 1, 2):
+            if 0 <= i + d < n:
+                yield i + d
+
+    s = 0.0
+    for i in range(len(x)):
+        for j in around(i, len(x)):
+            s += x[i] * x[j] ** 2
+    return s
+
+
+@right
+def batches(x: Any) -> Any:
+    def parts(a: Any, n: int) -> Any:
+        for k in range(0, len(a), n):
+            yield a[k:k + n]
+
+    w = x[0]
+    for _ in range(3):
+        for b in parts(x, 2):
+            w = w - 0.1 * (w - b).mean()
+    return w
+
+
+@right
+def descent(x: Any) -> Any:
+    def steps(f: Any, t: Any) -> Any:
+        slope = tracejit.grad(f)
+        while True:
+            yield t
+            t = t - 0.1 * slope(t)
+
+    old = None
+    for t in steps(lambda t: (t - x[0]) ** 2 + t ** 4, 0.5):
+        if old is not None and abs(t - old) < 1e-12:
+            break
+        old = t
+    return t
+
+
+@right
+def sums_of_arrays(x: Any) -> Any:
+    def g() -> Any:
+        y = x * 1.0
+        for _ in range(3):
+            yield y
+            y = y * 1.1
+
+    return (sum(g()) * np.stack(list(g())).sum(axis=0)).sum() + np.concatenate([*g()])[6]
+
+
+@right
+def of_itertools(x: Any) -> Any:
+    s = sum(v * w for v, w in zip(itertools.accumulate(positive(x)), x, strict=False))
+    s += sum(itertools.accumulate(positive(x), lambda a, b: a * b + 1, initial=2.0))
+    return s + sum(a * b for a, b in itertools.pairwise(positive(x)))
+
+
+@right
+def into_arrays(x: Any) -> Any:
+    return np.fromiter(positive(x), float).sum() + np.array([v * v for v in positive(x)]).sum()
 
 
 # --- what Python raises ---------------------------------------------------------------------------

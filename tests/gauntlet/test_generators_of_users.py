@@ -432,6 +432,21 @@ def test_one_program_serves_every_size(name: str, caplog: pytest.LogCaptureFixtu
     assert len(lines) == 1, lines
 
 
+def test_folds_of_pairs_are_loops() -> None:
+    def pairs(n: int) -> Any:
+        for i in range(n):
+            for j in range(i):
+                yield i, j
+
+    def energy(x: Any) -> Any:
+        return sum((x[i] - x[j]) ** 2 for i, j in pairs(len(x)))
+
+    with tracejit.config(disable_jit=True):
+        traced = tracejit.jit(energy).trace(np.arange(40.0))
+    assert "unrolled" not in traced.why()
+    assert "fixed at" not in traced.why()
+
+
 SCALE = 2.0
 
 

@@ -150,11 +150,11 @@ class Relist(Restart):
 class NeedSteps(Restart):
     """The items of a generator of the user's have to be taken one after another.
 
-    where -- where in the code it is made
+    where -- where in the code it is made; or where else its items are taken in another way
     """
 
-    where: PlaceInCode
+    where: Hashable
 
-    def __init__(self, where: PlaceInCode) -> None:
+    def __init__(self, where: Hashable) -> None:
         super().__init__(where)
         self.where = where

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.trace.containers.places import MaybeUnset
-from tracejit.trace.containers.runs import Run, has_runs, size_of
+from tracejit.trace.containers.runs import Run, as_array_operand, has_runs, size_of
 from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS
@@ -553,7 +553,10 @@ def _fromiter(iterable: object, dtype: npt.DTypeLike, count: int = -1) -> Any:
     if any(isinstance(x, (list, tuple)) or (isinstance(x, Tracer) and x.dims) or (
             isinstance(x, Run) and not x.is_numbers) for x in items):
         raise ValueError("setting an array element with a sequence.")
-    return FUNCTIONS[np.array](items if count == -1 else items[:count], dtype=dtype)
+    if has_runs(items) and count != -1:
+        list_runs.give_up(items, "fromiter() of some items")
+    return FUNCTIONS[np.array](as_array_operand(items if count == -1 else items[:count]),
+                               dtype=dtype)
 
 
 def _reduce(fn: Callable[..., object], xs: object, *start: object) -> Any:

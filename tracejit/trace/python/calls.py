@@ -354,7 +354,7 @@ _LIKE_LISTS = (deque, ValuesView)
 
 _OF_RUNS: tuple[Any, ...] = (
     len, sum, max, min, any, all, list, tuple, zip, enumerate, reversed, isinstance, type, iter,
-    map, sorted, bool, functools.reduce, getattr, setattr, dict)
+    map, sorted, bool, functools.reduce, getattr, setattr, dict, np.fromiter)
 """The builtins that know lists of which a size says how long they are."""
 
 

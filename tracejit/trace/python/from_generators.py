@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from tracejit.trace.lists.iterables import is_traced, item_in_turn, read_now
 from tracejit.trace.lists.orders import readable
 
-__all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "mapped",
-           "read_one_by_one", "some", "zipped"]
+__all__ = ["MAKERS", "collected", "contained", "extended", "extreme", "first", "largest",
+           "mapped", "multiplied", "read_one_by_one", "smallest", "some", "summed", "zipped"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -80,7 +81,45 @@ def mapped(g: Iterable[T], element: Callable[[T], S],
             yield element(x)
 
 
-def extreme(what: str, largest: bool, g: Iterable[T], key: Callable[[T], float],
+def summed(g: Iterable[float], start: float = 0) -> float:
+    """Return `sum(g, start)`."""
+    total = start
+    for x in g:
+        total = total + x
+    return total
+
+
+def multiplied(g: Iterable[float], *, start: float = 1) -> float:
+    """Return `math.prod(g, start=start)`."""
+    total = start
+    for x in g:
+        total = total * x
+    return total
+
+
+def largest(g: Iterable[float]) -> float:
+    """Return `max(g)` of numbers."""
+    best = None
+    for x in g:
+        if best is None or x > best:
+            best = x
+    if best is None:
+        raise ValueError("max() arg is an empty sequence")
+    return best
+
+
+def smallest(g: Iterable[float]) -> float:
+    """Return `min(g)` of numbers."""
+    best = None
+    for x in g:
+        if best is None or x < best:
+            best = x
+    if best is None:
+        raise ValueError("min() arg is an empty sequence")
+    return best
+
+
+def extreme(what: str, is_max: bool, g: Iterable[T], key: Callable[[T], float],
             *default: T) -> T:
     """Return `max(g, key=key)`, or `min`: the first of them."""
     items: list[T] = []
@@ -96,7 +135,7 @@ def extreme(what: str, largest: bool, g: Iterable[T], key: Callable[[T], float],
     keys = readable(keys)
     best = 0
     for k in range(1, len(items)):
-        if keys[k] > keys[best] if largest else keys[k] < keys[best]:
+        if keys[k] > keys[best] if is_max else keys[k] < keys[best]:
             best = k
     return items[best]
 
@@ -211,8 +250,27 @@ def _takewhile(fn: Callable[[T], object], g: Iterable[T]) -> Iterator[T]:
         yield x
 
 
+def _accumulate(iterable: Iterable[T], func: Callable[[T, T], T] = operator.add, *,
+                initial: T | None = None) -> Iterator[T]:
+    total = initial
+    if total is not None:
+        yield total
+    for x in iterable:
+        total = x if total is None else func(total, x)
+        yield total
+
+
+def _pairwise(iterable: Iterable[T]) -> Iterator[tuple[T, T]]:
+    before = None
+    for x in iterable:
+        if before is not None:
+            yield before[0], x
+        before = (x,)
+
+
 MAKERS: dict[Any, Callable[..., object]] = {
     enumerate: _enumerate, map: _map, filter: _filter, itertools.islice: _islice,
     itertools.chain: _chain, itertools.chain.from_iterable: _chain_from,
-    itertools.takewhile: _takewhile, any: _any, all: _all, functools.reduce: _reduce}
+    itertools.takewhile: _takewhile, itertools.accumulate: _accumulate,
+    itertools.pairwise: _pairwise, any: _any, all: _all, functools.reduce: _reduce}
 """What a function of Python's is captured as, where it gets a generator."""

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.errors import Refusal
-from tracejit.trace.ground.context import refuse
+from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.public_names import public_name
 from tracejit.trace.ground.restarts import NeedSteps
 from tracejit.trace.ground.upward import ABOVE
@@ -75,6 +76,9 @@ def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, 
         default = (kwargs["default"],) if "default" in kwargs else ()
         return _call(from_generators.extreme, (f"{name}() arg is an empty sequence", fn is max,
                                                *args, kwargs["key"], *default))
+    folded = _folded(fn, args, kwargs)
+    if folded is not NotImplemented:
+        return folded
     how = _reading(fn, args, kwargs, owner, name)
     if how is not None:
         args = tuple(_call(how, (x,)) if isinstance(x, UsersGenerator) else x for x in args)
@@ -88,10 +92,30 @@ def take(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, 
     return NotImplemented
 
 
+_FOLDS: tuple[tuple[Any, Callable[..., object]], ...] = (
+    (sum, from_generators.summed), (math.prod, from_generators.multiplied),
+    (max, from_generators.largest), (min, from_generators.smallest))
+
+
+def _folded(fn: object, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Return what is made of the items one after another, if a loop can: else they are listed."""
+    fold = next((how for f, how in _FOLDS if f is fn), None)
+    if fold is None or kwargs.keys() - {"start"} or (fn in (max, min) and len(args) > 1):
+        return NotImplemented
+    where = place_in_code(), fold.__name__
+    if where in current().by_steps:
+        return NotImplemented
+    try:
+        return _call(fold, args, kwargs)
+    except Refusal:
+        raise NeedSteps(where) from None
+
+
 def _reading(fn: object, args: tuple[object, ...], kwargs: dict[str, object], owner: object,
              name: str) -> Callable[..., Any] | None:
     """Return what makes a list of the items for a function that takes all of them."""
-    if kwargs.keys() & {"key", "count"} and fn is not sorted:
+    if (kwargs.keys() & {"key", "count"} or (fn is np.fromiter and len(args) > 2)) and (
+            fn is not sorted):
         return None
     if any(fn is f for f in _LISTS) and (len(args) == 1 or fn is deque):
         return from_generators.collected
