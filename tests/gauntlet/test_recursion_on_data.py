@@ -281,7 +281,7 @@ def totals_around(x):
         total += go(k - 1)
         return total + go(k - 2 if k > 1 else 0) * total
 
-    return go(int(x[0] * 0.7)) + total
+    return go(int(x[0] * 0.4)) + total
 
 
 @program
@@ -414,6 +414,39 @@ def child_indices(x):
         return s
 
     return go(int(x[-1]) % 7, 1.0) + go(0, x[-1])
+
+
+@program
+def sums_over_children(x):
+    def total(i, w):
+        return w * x[i % len(x)] + sum(total(c, w * 0.5) for c in CHILDREN[i] if c >= 0) * x[-1]
+
+    return total(int(x[-1]) % 7, 1.0) + total(0, x[0])
+
+
+class Static:
+    @staticmethod
+    def power(y, k):
+        return y if k <= 0 else Static.power(y * 0.9, k - 1) * 1.5
+
+    @classmethod
+    def root(cls, y, k):
+        return y if k <= 0 else cls.root((y + 2 / y) / 2, k - 1)
+
+
+@program
+def methods_of_classes(x):
+    return Static.power(x[-1], int(x[0])) + Static.root(x[0], int(x[0]))
+
+
+@tracejit.jit
+def compiled_recursion(y, k):
+    return y if k <= 0 else compiled_recursion(np.sin(y), k - 1) * 1.5 + y
+
+
+@program
+def of_a_compiled_function(x):
+    return compiled_recursion(x[-1], int(x[0]))
 
 
 # --- laws -----------------------------------------------------------------------------------------

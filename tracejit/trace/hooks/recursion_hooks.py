@@ -14,6 +14,7 @@ from tracejit.trace.containers.places import Choice
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.calls import call_function, holds_traced
+from tracejit.trace.syntax.recursion import undecorated
 from tracejit.trace.values.equations import emit
 from tracejit.trace.values.tracer import Tracer
 
@@ -54,6 +55,7 @@ class RecursionHooks(LoopHooks):
 
     def recurs(self, fn: object, *owner: object) -> None:
         """See to it that a call is one of the function that is running."""
+        fn = undecorated(fn)
         if isinstance(fn, MethodType) and owner and fn.__self__ is owner[0]:
             fn = fn.__func__
         if fn is not current().running[-1][0]:

@@ -306,8 +306,11 @@ def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
 
 
 def is_pythons(error: Exception) -> bool:
-    """Return whether an error is of the user's program: none that ends a capture, or an attempt."""
-    return not type(error).__module__.startswith("tracejit.")
+    """Return whether an error is of the user's program: none that ends a capture, or an attempt.
+
+    Python's stack is full of the capture's frames: the program would have gone on.
+    """
+    return not type(error).__module__.startswith("tracejit.") and type(error) is not RecursionError
 
 
 def end_in_run(error: Exception) -> None:

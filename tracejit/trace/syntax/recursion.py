@@ -29,6 +29,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import CodeType, FunctionType
+from typing import Any
 
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
@@ -43,7 +44,7 @@ from tracejit.trace.syntax.liveness import (
 )
 from tracejit.trace.syntax.syntax import assign, constant, hook, load, place
 
-__all__ = ["PlaceOfFunction", "make_loops", "own_names"]
+__all__ = ["PlaceOfFunction", "make_loops", "own_names", "undecorated"]
 
 Stmts = list[ast.stmt]
 PlaceOfFunction = tuple[int, str] | None
@@ -121,7 +122,7 @@ def make_loops(tree: ast.FunctionDef, places: frozenset[PlaceOfFunction],
                 made_loop(node, frozenset([node.name]))
                 body[k] = node
     for n in [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]:
-        first = min(x.lineno for x in (n, *n.decorator_list))
+        first = min([n.lineno, *(d.lineno for d in n.decorator_list)])
         if n is not tree and (first, n.name) in places:
             made_loop(n, frozenset([n.name]))
     if None in places:
@@ -138,13 +139,28 @@ def _named(s: ast.stmt) -> ast.FunctionDef | None:
 
 
 def own_names(fn: FunctionType) -> frozenset[str]:
-    """Return the global and outer names by which a function knows itself."""
-    found = {name for name in _names_in(fn.__code__) if fn.__globals__.get(name) is fn}
+    """Return the global and outer names by which a function knows itself, `Class.name` too."""
+    outer = {name: fn.__globals__.get(name) for name in _names_in(fn.__code__)}
     for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
         with suppress(ValueError):  # an empty cell
-            if cell.cell_contents is fn:
-                found.add(name)
+            outer[name] = cell.cell_contents
+    found = {name for name, x in outer.items() if undecorated(x) is fn}
+    for name, x in outer.items():
+        if isinstance(x, type) and undecorated(vars(x).get(fn.__name__)) is fn:
+            found.add(f"{name}.{fn.__name__}")
     return frozenset(found)
+
+
+def undecorated(x: object) -> object:
+    """Return the function of a static method, and that which `tracejit.jit` compiles."""
+    if isinstance(x, staticmethod):
+        return x.__func__
+    if type(x).__module__.partition(".")[0] == "tracejit":
+        transform: Any = getattr(x, "transform", None)
+        if getattr(transform, "name", "") == "jit":
+            function: object = transform.fn
+            return function
+    return x
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
@@ -292,7 +308,8 @@ class _Translator:
 
     def emitted_call(self, call: _Own) -> Stmts:
         """Return what makes a call: arguments in their order, what is saved, parameters."""
-        owner = [copy.deepcopy(call.callee.value)] if isinstance(call.callee, ast.Attribute) else []
+        owner = [copy.deepcopy(call.callee.value)] if isinstance(
+            call.callee, ast.Attribute) and not self.is_dotted(call.callee) else []
         result: Stmts = [ast.Expr(hook("recurs", call.callee, *owner))]
         bound: Stmts = []
         for name, value in zip(call.names, call.values, strict=True):
@@ -318,8 +335,10 @@ class _Translator:
 
     def refuse_in_scopes(self) -> None:
         """Refuse calls of itself in functions and comprehensions within."""
+        sums = {n.args[0] for n in own_nodes(self.node.body) if isinstance(n, ast.Call)
+                and self.is_sum(n)}
         for n in own_nodes(self.node.body):
-            if isinstance(n, (*SCOPES, *COMPREHENSIONS)) and self.recurs(n):
+            if isinstance(n, (*SCOPES, *COMPREHENSIONS)) and n not in sums and self.recurs(n):
                 raise self.refused(n, "a call of itself in a comprehension or a function within")
             if isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global)):
                 raise self.refused(n, "a statement that is not captured")
@@ -385,10 +404,15 @@ class _Translator:
         if not isinstance(n, ast.Call):
             return False
         f = n.func
-        if isinstance(f, ast.Name):
-            return f.id in self.names
+        if isinstance(f, ast.Name) or self.is_dotted(f):
+            return ast.unparse(f) in self.names
         return isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and bool(
             self.positional) and f.value.id == self.positional[0] and f.attr == self.node.name
+
+    def is_dotted(self, f: ast.expr) -> bool:
+        """Return whether a function is looked up in its class: `Class.name`."""
+        return isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and (
+            f.value.id not in self.local and ast.unparse(f) in self.names)
 
     def recurs(self, node: ast.AST) -> bool:
         """Return whether there is a call of the function itself in a node."""
@@ -402,7 +426,7 @@ class _Translator:
             raise self.refused(call, "arguments by `*`")
         positional = list(self.positional)
         names = []
-        bound_self = isinstance(call.func, ast.Attribute)
+        bound_self = isinstance(call.func, ast.Attribute) and not self.is_dotted(call.func)
         if bound_self:
             parts.insert(0, copy.deepcopy(call.func.value))  # type: ignore[attr-defined]
         for _ in range(len(call.args) + bound_self):
@@ -700,7 +724,7 @@ class _Translator:
             before += [*more, own]
             return place(load(t), e)
         if isinstance(e, ast.Call):
-            return self.other_call(e, before)
+            return self.sum(e, before) if self.is_sum(e) else self.other_call(e, before)
         if isinstance(e, ast.IfExp):
             return self.chosen(e.test, [e.body], [e.orelse], e, before)
         if isinstance(e, ast.BoolOp):
@@ -752,6 +776,39 @@ class _Translator:
         before += more
         keywords = [ast.keyword(k.arg, v) for k, v in zip(e.keywords, values[count:], strict=True)]
         return place(ast.Call(func, values[:count], keywords), e)
+
+    def is_sum(self, e: ast.Call) -> bool:
+        """Return whether it is the sum of a comprehension of one loop."""
+        return self.builtin(e) == "sum" and len(e.args) == 1 and (
+            isinstance(e.args[0], (ast.GeneratorExp, ast.ListComp))
+            and len(e.args[0].generators) == 1 and not any(
+                isinstance(n, (ast.NamedExpr, ast.Lambda)) for n in ast.walk(e)))
+
+    def sum(self, e: ast.Call, before: Stmts) -> ast.expr:
+        """Return the name of a sum, which a loop makes: an int only if it has no items."""
+        items: Any = e.args[0]
+        loop = items.generators[0]
+        names = {n: self.temporary() for n in stored_names([loop.target])}
+        for part in (loop.target, items.elt, *loop.ifs):
+            for n in ast.walk(part):
+                if isinstance(n, ast.Name):
+                    n.id = names.get(n.id, n.id)
+        total, count, item = self.temporary(), self.temporary(), self.temporary()
+
+        def added(x: ast.expr) -> Stmts:
+            return [assign(total, ast.BinOp(x, ast.Add(), load(item)))]
+
+        none = ast.Compare(load(count), [ast.Eq()], [constant(0)])
+        add: Stmts = [assign(item, items.elt),
+                      ast.If(none, added(constant(0)), added(load(total))),
+                      assign(count, ast.BinOp(load(count), ast.Add(), constant(1)))]
+        for test in reversed(loop.ifs):
+            add = [ast.If(test, add, [])]
+        before += [place(s, e) for s in (
+            self.surely_builtin(e, "sum"), assign(total, constant(0.0)),
+            assign(count, constant(0)), ast.For(loop.target, loop.iter, add, []),
+            ast.If(copy.deepcopy(none), [assign(total, constant(0))], []))]
+        return place(load(total), e)
 
     def stable(self, owner: ast.expr, before: Stmts) -> ast.expr:
         """Return what has the method that is called later; `keeps` compares outer names."""
