@@ -822,6 +822,52 @@ def reduced(x: Any) -> Any:
     return functools.reduce(lambda a, b: a * b + 1, positive(x), 1.0)
 
 
+class Holder:
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    @property
+    def items(self) -> Any:
+        for v in self.x:
+            if v > 0:
+                yield v * 2
+
+    @classmethod
+    def of_class(cls, x: Any) -> Any:
+        yield from positive(x * 3)
+
+    @staticmethod
+    def of_none(x: Any) -> Any:
+        yield from positive(x * 4)
+
+    def __call__(self, n: int) -> Any:
+        for k in range(n):
+            yield self.x[k]
+
+
+@right
+def methods_of_all_kinds(x: Any) -> Any:
+    holder = Holder(x)
+    s = sum(holder.items) + sum(holder.of_class(x)) + sum(Holder.of_none(x)) + sum(holder(3))
+    for v in functools.partial(positive, x)():
+        s += v * v
+    return s
+
+
+@right
+def functions_are_given_out(x: Any) -> Any:
+    def g() -> Any:
+        for k in range(3):
+            def f(t: Any, k: int = k) -> Any:
+                return t * x[k]
+            yield f
+
+    s = 1.0
+    for f in g():
+        s = f(s) + 1
+    return s
+
+
 @right
 def decorated(x: Any) -> Any:
     def doubled(fn: Any) -> Any:

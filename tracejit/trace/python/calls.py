@@ -103,6 +103,7 @@ from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.syntax.generators import Form, NotInForm
 from tracejit.trace.syntax.recursion import PlaceOfFunction
 from tracejit.trace.syntax.rewriter import rewrite_function
+from tracejit.trace.syntax.syntax import HOOKS
 from tracejit.trace.values.equations import COMPOSITES, cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import naming
 from tracejit.trace.values.mixed import Merged
@@ -459,6 +460,7 @@ def _call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, o
 def _generator(fn: FunctionType, args: tuple[object, ...],
                kwargs: dict[str, object]) -> UsersGenerator | None:
     """Return a generator of the user's that has not begun; None where it is not captured."""
+    fn = _as_written(fn)
     is_local = rewritten_source(fn.__code__) is not None
     in_form = _form_of_local if is_local else _form_of
     if not is_local and (in_form(fn, "each") or convert(fn)) is fn:
@@ -468,6 +470,19 @@ def _generator(fn: FunctionType, args: tuple[object, ...],
                           place_in_code())
     note_made(made)
     return made
+
+
+def _as_written(fn: FunctionType) -> FunctionType:
+    """Return the function of which one is the rewritten form, as `functools.partial` is given it.
+
+    A local function of a captured one is what it is.
+    """
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+        if name == HOOKS and rewritten_source(fn.__code__) is not None:
+            written: FunctionType = cell.cell_contents.fn
+            same = written.__code__.co_firstlineno == fn.__code__.co_firstlineno
+            return written if same and written.__qualname__ == fn.__qualname__ else fn
+    return fn
 
 
 def _form_of(fn: FunctionType, form: Form) -> Callable[..., Any] | None:

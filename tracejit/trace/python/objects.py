@@ -428,6 +428,8 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
     if isinstance(found, property):
         getter = captured_function(found.fget)
+        if getter is not None and _is_generator(found.fget):
+            return ABOVE.call_function(found.fget, (owner,), {})
         return captured.attribute(owner, name) if getter is None else getter(owner)
     own = own_names(owner)
     if isinstance(found, functools.cached_property) and not captured.is_from_outside(owner):
@@ -729,6 +731,10 @@ def delete_item(container: Any, key: object) -> None:
     call_watched(operator.delitem, (container, key), {}, "deleting an item")
 
 
+def _is_generator(fn: object) -> bool:
+    return isinstance(fn, FunctionType) and bool(fn.__code__.co_flags & CO_GENERATOR)
+
+
 # --- protocols ----------------------------------------------------------------------------------
 
 
@@ -738,7 +744,7 @@ def begun(x: Any) -> Any:
     if _is_plain(x) or isinstance(x, (StandIn, Choice, UsersGenerator)):
         return x
     method = current().captured.entry(x, "__iter__")
-    if not isinstance(method, FunctionType) or not method.__code__.co_flags & CO_GENERATOR:
+    if not _is_generator(method):
         return x
     made = ABOVE.call_function(method, (x,), {})
     return made if isinstance(made, UsersGenerator) else x
