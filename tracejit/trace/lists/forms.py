@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import dim_values
+from tracejit.ir.dims import Dim, dim_values
 from tracejit.ir.types import LogType, scalar
 from tracejit.trace.containers.runs import Stored
 from tracejit.trace.ground.context import current
@@ -22,6 +22,7 @@ from tracejit.trace.lists.grown import (
     Grown,
     GrownRows,
     as_one_array,
+    hand_over,
     kinds_of_item,
     plain_items,
     shape_of_item,
@@ -40,12 +41,14 @@ __all__ = ["Form", "arrays_of", "as_logs", "begun_list", "finish_logs", "form_of
 class Form:
     """What the items of a list are like.
 
-    template -- a tuple that is like them; None, where they are numbers
+    template -- a tuple that is like them; None, where they are numbers or arrays
     kinds    -- of which kinds the numbers at each place are
+    shape    -- of the items, where they are arrays
     """
 
     template: Any
     kinds: tuple[Kinds, ...]
+    shape: tuple[Dim, ...] = ()
 
     @property
     def dtypes(self) -> list[np.dtype]:
@@ -73,14 +76,21 @@ def _columns(xs: Any) -> tuple[Any, list[list[Any]]]:
     return template, [list(column) for column in zip(*places, strict=True)]
 
 
-def form_of(xs: list[Any]) -> Form | None:
-    """Return of which form the items of a list are, None of an empty one; `Unroll` without one."""
+def form_of(xs: list[Any], arrays: bool = False) -> Form | None:
+    """Return of which form the items of a list are, None of an empty one; `Unroll` without one.
+
+    arrays -- whether they may be arrays
+    """
     if not xs or (isinstance(xs[0], Grown) and xs[0].log is None):
         return None
     template, columns = _columns(xs)
-    if any(shape_of_item(x) for column in columns for x in column):
+    shapes = {shape_of_item(x) for column in columns for x in column}
+    if any(shapes) and (not arrays or template is not None or len(shapes) > 1):
         raise Unroll("a list that data chooses holds arrays")
-    return Form(template, tuple(united(*map(kinds_of_item, column)) for column in columns))
+    kinds = tuple(united(*map(kinds_of_item, column)) for column in columns)
+    if any(shapes) and len(kinds[0]) > 1:
+        raise Unroll("a list that data chooses holds arrays of different dtypes")
+    return Form(template, kinds, next(iter(shapes), ()))
 
 
 def joint_form(*forms: Form | None) -> Form | None:
@@ -93,14 +103,18 @@ def joint_form(*forms: Form | None) -> Form | None:
         if (f.template is None) != (first.template is None) or (
                 f.template is not None and not same_rows(f.template, first.template)):
             raise Unroll("a list that data chooses holds different things")
+        if f.shape != first.shape:
+            raise Unroll("a list that data chooses holds arrays of different shapes")
     kinds = tuple(united(*places) for places in zip(*(f.kinds for f in known), strict=True))
-    found = Form(first.template, kinds)
+    if first.shape and len(kinds[0]) > 1:
+        raise Unroll("a list that data chooses holds arrays of different dtypes")
+    found = Form(first.template, kinds, first.shape)
     return found if found.dtypes else None
 
 
 def is_of_form(xs: list[Any], form: Form) -> bool:
     """Return whether the items of a list fit a form."""
-    return joint_form(form, form_of(xs)) == form
+    return joint_form(form, form_of(xs, bool(form.shape))) == form
 
 
 def holds_logs(xs: list[Any]) -> bool:
@@ -133,15 +147,18 @@ def arrays_of(xs: list[Any], form: Form) -> list[Any]:
     """Return what the items of a list have at each place, in arrays of a form."""
     xs = plain_items(xs)
     columns: list[list[Any]] = _columns(xs)[1] if xs else [[] for _ in form.kinds]
-    if form_of(xs) is None:
+    if form_of(xs, bool(form.shape)) is None:
         columns = [[] for _ in form.kinds]
-    return [_array(column, dtype) for column, dtype in zip(columns, form.dtypes, strict=True)]
+    return [_array(column, dtype, form.shape)
+            for column, dtype in zip(columns, form.dtypes, strict=True)]
 
 
-def _array(column: list[Any], dtype: np.dtype) -> Any:
+def _array(column: list[Any], dtype: np.dtype, shape: tuple[Dim, ...]) -> Any:
     if len(column) == 1 and is_plain_number(column[0]):
         return FUNCTIONS[np.full](1, number_of(lift(column[0])), dtype=dtype)
-    return as_one_array(column, dtype, ())
+    for x in column if shape else ():
+        hand_over(x.data if isinstance(x, Stored) else x)
+    return as_one_array(column, dtype, shape)
 
 
 def as_logs(arrays: list[Any]) -> list[Any]:
@@ -153,7 +170,7 @@ def as_logs(arrays: list[Any]) -> list[Any]:
 def begun_list(values: list[Any], form: Form, lists: Any, where: PlaceInCode) -> list[Any]:
     """Return a list of which the items are in some Logs."""
     container: list[Any] = []
-    columns = [Grown.of_log(lists, container, kinds, where, j, values[2 * j], values[2 * j + 1])
+    columns = [Grown.of_log(lists, container, kinds, where, j, *values[2 * j:2 * j + 2], form.shape)
                for j, kinds in enumerate(form.kinds)]
     container.append(columns[0] if form.template is None
                      else GrownRows(columns, form.template, where))
@@ -175,4 +192,5 @@ def finish_logs(xs: list[Any]) -> None:
     """Use up the Logs of a list that nothing has any longer."""
     for run in _columns_of_logs(xs):
         if run.log is not None:
-            emit("log_array", [run.log.value], {"shape": (run.count,), "last": False})
+            emit("log_array", [run.log.value], {
+                "shape": (run.count, *run.shape), "last": False})

@@ -13,7 +13,7 @@ from tracejit.ir.dims import Dim, dim_values, minimum, product
 from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import is_number
-from tracejit.trace.containers.runs import Run, Stored, array_of, has_runs
+from tracejit.trace.containers.runs import Run, Stored, Views, array_of, has_runs
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
@@ -50,7 +50,8 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import CellPlace, Tracer, of_dim, scalar_of, tracer_of
 
-__all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "kinds_of_item", "plain_items",
+__all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "hand_over", "kinds_of_item",
+           "plain_items",
            "refused_walk", "shape_of_item", "size_value"]
 
 
@@ -64,6 +65,8 @@ def kinds_of_item(x: object) -> Kinds:
         return x.kinds
     if isinstance(x, Stored) and not x.nest:
         return of_one_kind(x.data.dtype, False)
+    if isinstance(x, Views) and x.shape:
+        return of_one_kind(x.handle.dtype, False)
     if not is_number(x) or isinstance(x, Changing):
         raise Unroll(f"a list that gets longer as data decides holds items of type "
                      f"{type(x).__name__}")
@@ -75,7 +78,7 @@ def kinds_of_item(x: object) -> Kinds:
 
 def shape_of_item(x: object) -> tuple[Dim, ...]:
     """Return the shape of an item, or of those of a run; data must not decide it."""
-    if isinstance(x, (Stored, Grown)):
+    if isinstance(x, (Stored, Grown, Views)):
         shape = x.data.dims[1:] if isinstance(x, Stored) else x.shape
     else:
         shape = dims_of(number_of(lift(x)))
@@ -89,18 +92,26 @@ def shape_of_item(x: object) -> tuple[Dim, ...]:
 _READ_ONLY = "writing to an array that is in a list whose length data decides"
 
 
-def _hand_over(x: object) -> None:
+def hand_over(x: object) -> None:
     """See to it that an array that goes to a list is not written to afterwards by another name."""
+    if isinstance(x, Views):
+        _hand_over_named(x.handle.cell, len(x.shape))
     if not isinstance(x, Tracer) or isinstance(x, Mixed) or not x.is_array:
         return
     trace, cell = current(), x.cell
     if cell.constant is None and not cell.sources and cell.depth >= trace.depth and not (
             cell.is_in_use(besides=x) or any(y is x for y in held_by_program())):
         return  # nothing else knows it
-    kind = x.ndim, x.dtype
-    if any(kind in f.rewritten for f in trace.frames):
+    _hand_over_named(cell, x.ndim)
+
+
+def _hand_over_named(cell: Cell, axes: int) -> None:
+    """See to the same for an array of so many axes, which is all of a cell or a part of it."""
+    trace, own = current(), cell.value.aval
+    kinds = {(axes, own.dtype), (own.ndim, own.dtype)}
+    if any(not kinds.isdisjoint(f.rewritten) for f in trace.frames):
         raise refuse(_READ_ONLY, "Append a copy: items.append(x.copy())")
-    trace.in_lists.add(kind)
+    trace.in_lists |= kinds
     freeze(cell)
 
 
@@ -153,17 +164,17 @@ class Grown(Run):
         self.size: Cell | None = None
         if raw:
             for x in items:
-                _hand_over(x.data if isinstance(x, Stored) else x)
+                hand_over(x.data if isinstance(x, Stored) else x)
             data = as_one_array(items, self.dtype, shape)
             self.log = Cell(emit_value("log_of", [data.value]), depth)
             self.size = Cell(size_value(data.dims[0]), depth)
 
     @classmethod
     def of_log(cls, lists: Any, container: list[Any], kinds: Kinds, where: PlaceInCode,
-               column: int, log: Value, size: Value) -> Grown:
-        """Return the numbers that are in a Log."""
+               column: int, log: Value, size: Value, shape: tuple[Dim, ...] = ()) -> Grown:
+        """Return the numbers, or arrays, that are in a Log."""
         depth = current().depth
-        run = cls(lists, container, [], frozenset(), where, column)
+        run = cls(lists, container, [], frozenset(), where, column, shape)
         run.raw, run.kinds = kinds, _plain(kinds)
         run.log, run.size = Cell(log, depth), Cell(size, depth)
         return run
@@ -282,7 +293,7 @@ class Grown(Run):
         assert self.log is not None
         more = x.count if isinstance(x, Stored) else 1
         x = x.data if isinstance(x, Stored) else lift(number_of(x))
-        _hand_over(x)
+        hand_over(x)
         (log,) = emit("push", [self.log.value, atom_of(x, self.dtype)])
         self._changed(log, self.count + more)
 
@@ -330,7 +341,7 @@ class Grown(Run):
             raise IndexError("list assignment index out of range")
         self._accept(x)
         at = point_index(k, self.count, 0)
-        _hand_over(x)
+        hand_over(x)
         x = atom_of(lift(number_of(x)), self.dtype)
         (log,) = emit("log_write", [self.log.value, x], {"at": (at * product(self.shape),)})
         self._changed(log, self.count)

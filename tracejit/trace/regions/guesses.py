@@ -360,7 +360,7 @@ def list_guess(place: Place, start: Any, guess: Any, by_data: bool) -> ListGuess
     if not (by_data or isinstance(guess, ListGuess) or has_length_by_data(end)):
         return None
     before = guess.form if isinstance(guess, ListGuess) else None
-    form = joint_form(before, form_of(start), form_of(end))
+    form = joint_form(before, form_of(start, True), form_of(end, True))
     if form is None:
         return None
     if form == before and isinstance(guess, ListGuess):

@@ -36,7 +36,7 @@ from tracejit.trace.containers.places import (
     NamePlace,
     map_content,
 )
-from tracejit.trace.containers.runs import place_in_code
+from tracejit.trace.containers.runs import Stored, Views, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll, Widens
 from tracejit.trace.lists.data_lists import DataLists
@@ -53,6 +53,7 @@ from tracejit.trace.lists.forms import (
 )
 from tracejit.trace.lists.growing import MANY_ITEMS, Growing
 from tracejit.trace.lists.growing_rows import as_rows, refuse_shared_items
+from tracejit.trace.lists.grown import freeze, hand_over
 from tracejit.trace.regions.aliases import Begun, Bound, array_of, settle_aliases, surely_runs
 from tracejit.trace.regions.branches import BranchRaised, end_in_run, is_pythons
 from tracejit.trace.regions.guesses import (
@@ -214,6 +215,9 @@ class _LoopTracer:
             g.prepare(self.lo, self.hi)
         self.read: set[Cell] = set()
         try:
+            for c in self.carried:
+                for x in c.start if isinstance(c.guess, ListGuess) and c.guess.form.shape else ():
+                    hand_over(x.data if isinstance(x, Stored) else x)
             self.lists.begin()
             regions = []
             if self.condition is not None:
@@ -466,7 +470,7 @@ class _LoopTracer:
             if container is e.container:
                 kinds = tuple(united(before, e.kinds.get(j, ()))
                               for j, before in enumerate(c.guess.form.kinds))
-                form = joint_form(Form(c.guess.form.template, kinds))
+                form = joint_form(Form(c.guess.form.template, kinds, c.guess.form.shape))
                 assert form is not None
                 c.guess = ListGuess(form, c.guess.where)
                 return True
@@ -486,6 +490,8 @@ class _LoopTracer:
             end = c.place.get()
             if type(end) is not list or not is_of_form(end, c.guess.form):
                 return None
+            if self._hand_over(c, end):
+                return None
             if end is not begun[c]:
                 arrays[c] = arrays_of(end, c.guess.form)
         for c, x in begun.items():
@@ -494,6 +500,18 @@ class _LoopTracer:
             else:
                 ends[c] = logs_of(x)
         return {**ends, **{c: as_logs(found) for c, found in arrays.items()}}
+
+    def _hand_over(self, c: _Carried, items: Sequence[object]) -> bool:
+        """Refuse writes to the arrays of a list; return whether iterations knew them unfrozen."""
+        if not c.guess.form.shape:
+            return False
+        arrays = [x.handle if isinstance(x, Views) else x.data if isinstance(x, Stored) else x
+                  for x in items]
+        open_ones = [x.cell for x in arrays if isinstance(x, Tracer) and x.cell.constant is None
+                     and x.cell.depth < self.frame.depth]
+        for x in items:
+            hand_over(x.data if isinstance(x, Stored) else x)
+        return any(cell.constant is not None for cell in open_ones)
 
     def keep_arrays(self) -> bool:
         """Guess that names keep their arrays which the body bound to what they held anyhow.
@@ -670,7 +688,9 @@ def _finished_list(guess: ListGuess, values: Iterator[Value]) -> list[Any]:
     """Return the list that the last iteration left."""
     logs = [next(values) for _ in guess.form.avals]
     container = begun_list(logs, guess.form, None, guess.where)
-    container[:] = [container[0].finished()]
+    container[:] = [run := container[0].finished()]
+    if guess.form.shape:  # what may be in other lists, and have names
+        freeze(run.data.cell)
     current().chosen_lists[id(container)] = container
     return container
 
