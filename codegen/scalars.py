@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tracejit.ir.dtypes import DTYPES
-
 __all__ = ["SCALARS", "Scalar", "names_where", "scalar"]
 
 
@@ -105,9 +103,6 @@ _ROWS = (
 )
 
 SCALARS = {row.name: row for row in _ROWS}
-
-CASTS = frozenset({*DTYPES, "bool_"} - {"bool"})
-"""The functions that convert, by the names of their dtypes; in Loop IR they are `Cast`."""
 
 
 def scalar(name: str) -> Scalar:

@@ -45,24 +45,34 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence
     restarts, trace.restarts, trace.names = trace.restarts, False, False  # rules are no users
     try:
         with builder.differentiating(None, None):
-            for y, ct in zip(ys, cts, strict=True):
-                if ct is None:
-                    ct = apply("full", y.aval.dtype.type(1), shape=y.aval.shape)
-                sweep.add(y, ct)
+            _start(sweep, ys, cts)
             sweep.run(forward)
             if any(sweep.cts.get(v) is not None or v in sweep.terms for v in carried):
                 raise refuse("a gradient inside of a loop, by something from outside that reaches "
                              "it also through what the loop carries on", _REMEDY)
             _go_further_back(sweep, around)
-            for x in xs:
-                sweep.settle(x)
-            found = [sweep.dense_of(x) if sweep.cts.get(x) is not None else None for x in xs]
+            found = _settled(sweep, xs)
     finally:
         builder.group, trace.restarts, trace.names = before, restarts, True
     results = [a for a in found if a is not None]
     _resolve(top, len(forward), results, sweep)
     rest = iter(results)
     return [None if a is None else next(rest) for a in found]
+
+
+def _start(sweep: ReverseSweep, ys: Sequence[Value], cts: Sequence[Cotangent]) -> None:
+    """Give results their cotangents, ones where none are given."""
+    for y, ct in zip(ys, cts, strict=True):
+        if ct is None:
+            ct = apply("full", y.aval.dtype.type(1), shape=y.aval.shape)
+        sweep.add(y, ct)
+
+
+def _settled(sweep: ReverseSweep, xs: Sequence[Value]) -> list[Atom | None]:
+    """Return the cotangents that reached `xs`, added up; None where there is none."""
+    for x in xs:
+        sweep.settle(x)
+    return [sweep.dense_of(x) if sweep.cts.get(x) is not None else None for x in xs]
 
 
 _REMEDY = ("Ask for the gradient in the same block, or differentiate a function of its own with "

@@ -465,6 +465,12 @@ def _run(s: _State) -> None:
         _for_inputs(s, "Py_DecRef")
     with b.if_then(b.not_(small)):
         w.call(b, "tracejit_give", b.load(arena), result=void)
+    _end(s, outputs, status, logs)
+
+
+def _end(s: _State, outputs: ir.Value, status: ir.Value, logs: ir.Value) -> None:
+    """Take what the kernel found from its Logs, free these, and return the results or raise."""
+    b, w = s.b, s.w
     lacks = w.variable(b, WORD, WORD(0))
     has_found = b.and_(b.icmp_signed("==", status, WORD(0)),
                        b.icmp_unsigned("!=", s.word(Words.FOUND), WORD(0)))
@@ -472,7 +478,7 @@ def _run(s: _State) -> None:
         _copy_found(s, lacks)
     w.loop(b, logs, lambda k: w.call(
         b, "free", b.load(b.gep(s.ctx, [b.add(b.mul(k, WORD(2)), WORD(context.LOGS))])),
-        result=void))
+        result=ir.VoidType()))
     with b.if_then(b.icmp_unsigned("!=", b.load(lacks), WORD(0))):
         _drop(s, outputs)
         b.ret(WORD(0))
@@ -518,24 +524,9 @@ def _return(s: _State, outputs: ir.Value) -> None:
     def box(i: ir.Value) -> None:
         kind = s.record(first, i, Words.KIND)
         data = b.load(b.gep(s.pointers, [b.add(leaves, i)]))
-        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FLOAT64))):
-            made = w.call(b, "PyType_GenericAlloc", s.record(first, i, Words.EXPECTED), WORD(0))
-            place = b.inttoptr(b.add(made, WORD(layout.SCALAR_VALUE)), WORD.as_pointer())
-            b.store(w.load(b, data, 0), place)
-            s.put(s.objects, i, made)
-        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_SCALAR))):
-            descr = s.record(first, i, Words.EXPECTED)
-            s.put(s.objects, i, w.call(b, "tracejit_scalar", data, descr, WORD(0)))
-        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_FLOAT))):
-            s.put(s.objects, i, w.call(b, "PyFloat_FromDouble", w.load(b, data, 0, DOUBLE)))
-        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_COMPLEX))):
-            s.put(s.objects, i, w.call(b, "PyComplex_FromDoubles",
-                                       *(w.load(b, data, k, DOUBLE) for k in (0, 8))))
-        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_INT))):
-            s.put(s.objects, i, w.call(b, "PyLong_FromLongLong", w.load(b, data, 0)))
-        with b.if_then(b.icmp_signed("==", kind, WORD(Words.AS_BOOL))):
-            byte = b.zext(w.load(b, data, 0, BYTE), WORD)
-            s.put(s.objects, i, w.call(b, "PyBool_FromLong", byte))
+        for known, boxed in _BOXED.items():
+            with b.if_then(b.icmp_signed("==", kind, WORD(known))):
+                s.put(s.objects, i, boxed(s, data, lambda: s.record(first, i, Words.EXPECTED)))
 
     w.loop(b, outputs, box)
     grouping = s.word(Words.GROUPING)
@@ -552,6 +543,31 @@ def _return(s: _State, outputs: ir.Value) -> None:
     w.call(b, "PyTuple_SetItem", pair, WORD(0), b.load(s.objects), result=INT)
     w.call(b, "PyTuple_SetItem", pair, WORD(1), group, result=INT)
     b.ret(pair)
+
+
+def _new_float64(s: _State, data: ir.Value, expected: Callable[[], ir.Value]) -> ir.Value:
+    """Return a new `np.float64`, filled in place."""
+    made = s.w.call(s.b, "PyType_GenericAlloc", expected(), WORD(0))
+    place = s.b.inttoptr(s.b.add(made, WORD(layout.SCALAR_VALUE)), WORD.as_pointer())
+    s.b.store(s.w.load(s.b, data, 0), place)
+    return made
+
+
+_BOXED: dict[int, Callable[[_State, ir.Value, Callable[[], ir.Value]], ir.Value]] = {
+    Words.AS_FLOAT64: _new_float64,
+    Words.AS_SCALAR: lambda s, data, expected: s.w.call(
+        s.b, "tracejit_scalar", data, expected(), WORD(0)),
+    Words.AS_FLOAT: lambda s, data, _: s.w.call(
+        s.b, "PyFloat_FromDouble", s.w.load(s.b, data, 0, DOUBLE)),
+    Words.AS_COMPLEX: lambda s, data, _: s.w.call(
+        s.b, "PyComplex_FromDoubles", *(s.w.load(s.b, data, k, DOUBLE) for k in (0, 8))),
+    Words.AS_INT: lambda s, data, _: s.w.call(
+        s.b, "PyLong_FromLongLong", s.w.load(s.b, data, 0)),
+    Words.AS_BOOL: lambda s, data, _: s.w.call(
+        s.b, "PyBool_FromLong", s.b.zext(s.w.load(s.b, data, 0, BYTE), WORD)),
+}
+"""How an object is made of a scalar result, by its kind: of the address of its data, and its type.
+"""
 
 
 def _build_memory(w: _Writer) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,20 +65,16 @@ class Invocation:
         """Call the kernel on the graph's inputs, which fit, and return its outputs."""
         plan = self.plan(values)
         assert plan is not None
-        checked = self.checked is not None
         inputs = [np.require(np.asarray(x), dtype, ["C", "A"])
                   for (dtype, _), x in zip(self.interface.inputs, values, strict=True)]
-        memory = _Memory() if checked else None
+        memory = _Memory() if self.checked is not None else None
         if memory is not None:
             inputs = [memory.copy(x) for x in inputs]
         sizes, shapes = plan[:self.interface.sizes], plan[self.interface.sizes:]
-        outputs = []
-        for dtype, ndim in self.interface.outputs:
-            shape = tuple(shapes[:ndim])
-            outputs.append(np.empty(shape, dtype) if memory is None else memory.array(shape, dtype))
-            shapes = shapes[ndim:]
-        arena = np.full(shapes[0] + 64, _UNSET, np.uint8) if checked else np.empty(
-            shapes[0] + 64, np.uint8)
+        outputs = self._empty_outputs(shapes, np.empty if memory is None else memory.array)
+        arena = np.empty(plan[-1] + 64, np.uint8)
+        if memory is not None:
+            arena.fill(_UNSET)
         pointers = [x.ctypes.data for x in (*inputs, *outputs)]
         pointers.append(arena.ctypes.data + -arena.ctypes.data % 64)
         logs = self.interface.logs
@@ -105,6 +101,15 @@ class Invocation:
         if status:
             self.fail(status, *(ctypes.c_double * 2).from_buffer(ctx, 8))
         return [x[()] if x.ndim == 0 else x for x in outputs]
+
+    def _empty_outputs(self, shapes: list[int], empty: Callable[[tuple[int, ...], np.dtype],
+                                                                np.ndarray]) -> list[Any]:
+        """Return fresh arrays for the results, whose shapes stand one after another."""
+        outputs: list[Any] = []
+        for dtype, ndim in self.interface.outputs:
+            outputs.append(empty(tuple(shapes[:ndim]), dtype))
+            shapes = shapes[ndim:]
+        return outputs
 
     def fail(self, status: int, *numbers: float) -> None:
         """Raise what a status of the kernel means; 0 stands for no memory to begin with."""

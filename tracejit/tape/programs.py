@@ -77,17 +77,10 @@ def capture_recording(request: BackwardRequest, name: str) -> tuple[Capture, dic
             builder.find_site = before
         return tuple(found[k] for k in filled)
 
-    specs, actual, names = [], [], []
-    for slot, kind, shape in request.leaves:
-        if isinstance(kind, np.dtype):
-            specs.append(ArgSpec("array", kind, len(shape)) if shape else ArgSpec("scalar", kind))
-        else:
-            specs.append(ArgSpec(kind.__name__, np.dtype(kind)))
-        known = request.numbers.get(slot, request.held.get(slot))
-        actual.append(np.empty(shape, specs[-1].dtype)[()] if known is None else known)
-        names.append(request.names.get(slot, f"x{slot}"))
+    specs, actual = _leaf_arguments(request)
     structure = flatten((tuple(actual), {}))[1]
-    c = capture_function(replay, specs, structure, actual, name=name, names=names)
+    c = capture_function(replay, specs, structure, actual, name=name,
+                         names=[request.names.get(slot, f"x{slot}") for slot in places])
     if any(x is not None for x in c.constants) or len(c.graph.outputs) != len(filled):
         raise NotCompiled("a call gives constants within a capture")
     if any(axis is None for _, axis in c.pins) or any(
@@ -96,6 +89,20 @@ def capture_recording(request: BackwardRequest, name: str) -> tuple[Capture, dic
     stand: dict[int, Atom] = dict(zip(places, c.graph.inputs, strict=False))
     stand.update(zip(filled, c.graph.outputs, strict=True))
     return c, stand
+
+
+def _leaf_arguments(request: BackwardRequest) -> tuple[list[ArgSpec], list[object]]:
+    """Return types of the leaves, and values of these types: the known ones, or any."""
+    specs: list[ArgSpec] = []
+    actual: list[object] = []
+    for slot, kind, shape in request.leaves:
+        if isinstance(kind, np.dtype):
+            specs.append(ArgSpec("array", kind, len(shape)) if shape else ArgSpec("scalar", kind))
+        else:
+            specs.append(ArgSpec(kind.__name__, np.dtype(kind)))
+        known = request.numbers.get(slot, request.held.get(slot))
+        actual.append(np.empty(shape, specs[-1].dtype)[()] if known is None else known)
+    return specs, actual
 
 
 def _same(site: Site | None) -> Site | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -100,7 +100,6 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
                     names_of(structure), chosen)
     others = {k: x.value for k, x in enumerate(leaves)
               if k not in chosen and isinstance(x, Tracer) and x.is_array}
-    weak: list[bool] = []
     with trace.region("call", tuple(inputs)) as (frame, scope):
         for k, v in zip(chosen, inputs, strict=True):
             inner[k] = handed.copy(k, partial(scalar_of, v, weak=is_weak(leaves[k])), v)
@@ -108,29 +107,41 @@ def capture_block(fn: Callable[..., object], leaves: list[object], structure: St
             inner[k] = handed.copy(k, partial(tracer_of, value))
         args, kwargs = unflatten(structure, iter(inner))
         results, out_structure = flatten(call_function(fn, args, kwargs))
-        outputs: list[Atom] = []
-        constants: list[Any] = []
-        for x in results:
-            if isinstance(x, (Tracer, SymInt, float, complex, np.ndarray, np.generic)):
-                x = lift(x)
-                x = returned(x, of_any_kind=False)
-                outputs.append(atom_of(x if isinstance(x, SymInt) else _as_array(x)))
-                weak.append(is_weak(x))
-                constants.append(None)
-            else:
-                constants.append((x,))
+        outputs, weak, constants = _apart(results)
         if what is None:
             handed.settle(frame.read)
         else:
             trace.memory.refuse_lost_writes(handed.copies.values(), what)
         if frame.written:
-            variables = trace.captured.names_of(frame.written)
-            if variables:
-                raise TypeError("a function that is differentiated or computed again inside "
-                                f"another one assigns to {', '.join(variables)}. Return the new "
-                                "value, and assign it outside")
-            raise refuse("a function that is differentiated or computed again inside another one "
-                         "changes an array, a list or an object of that one",
-                         "Return the new value instead")
+            _refuse_written(trace.captured.names_of(frame.written))
         block = scope.close(outputs)
     return block, weak, out_structure, constants, handed.heads
+
+
+def _apart(results: list[object]) -> tuple[list[Atom], list[bool], list[Any]]:
+    """Return the numbers among results, which of these are weak, and what is no number.
+
+    The last list has an item per result: None for a number, else a tuple of the result.
+    """
+    outputs: list[Atom] = []
+    weak: list[bool] = []
+    constants: list[Any] = []
+    for x in results:
+        if isinstance(x, (Tracer, SymInt, float, complex, np.ndarray, np.generic)):
+            x = returned(lift(x), of_any_kind=False)
+            outputs.append(atom_of(x if isinstance(x, SymInt) else _as_array(x)))
+            weak.append(is_weak(x))
+            constants.append(None)
+        else:
+            constants.append((x,))
+    return outputs, weak, constants
+
+
+def _refuse_written(variables: list[str]) -> NoReturn:
+    """Refuse a block that changes something of the capture around, variables by their names."""
+    if variables:
+        raise TypeError("a function that is differentiated or computed again inside another one "
+                        f"assigns to {', '.join(variables)}. Return the new value, and assign it "
+                        "outside")
+    raise refuse("a function that is differentiated or computed again inside another one changes "
+                 "an array, a list or an object of that one", "Return the new value instead")

@@ -63,6 +63,15 @@ def profile(function: Callable[..., object], /, *args: object, seconds: float = 
     >>> found.call > 0.0 and sum(row.seconds for row in found.rows) <= found.instrumented
     True
     """
+    known = _compiled_for_cpu(function)
+    with config(verify=False, disable_jit=False, dump=None), LOCK:
+        program = Instrumented(known, args, kwargs)
+        ordinary, times, slots = _measured(known, program, args, kwargs, seconds)
+    return _profile_of(program, ordinary, *_faster_half(times, slots))
+
+
+def _compiled_for_cpu(function: object) -> Function:
+    """Return a transformed function whose time can be measured, or raise `TypeError`."""
     if not isinstance(function, Function):
         if callable(function):
             name = getattr(function, "__name__", "f")
@@ -74,10 +83,7 @@ def profile(function: Callable[..., object], /, *args: object, seconds: float = 
         raise TypeError(f'{function!r} has target="cuda", and profile measures code of the CPU. '
                         "Measure it with NVIDIA's Nsight Systems; .lower().resources((8, 0)) says "
                         "what its kernels take")
-    with config(verify=False, disable_jit=False, dump=None), LOCK:
-        program = Instrumented(function, args, kwargs)
-        ordinary, times, slots = _measured(function, program, args, kwargs, seconds)
-    return _profile_of(program, ordinary, *_faster_half(times, slots))
+    return function
 
 
 BATCH = 5
