@@ -139,6 +139,15 @@ class Routines:
         self.frame.add(Loop(row.name, ZERO, rows, [
             Do(call("dft", x, out, work, times(row, n), n, sign), self.frame.origin(eqn))]))
 
+    def eigh(self, eqn: Eqn) -> None:
+        """Find eigenvalues and eigenvectors."""
+        a, _ = self.code.array(eqn.inputs[0])
+        values, vectors, work = (self.code.array(v)[0] for v in eqn.outputs)
+        n = self.code.dim(eqn.inputs[0].aval.shape[0])
+        found = call("eigh", a, values, vectors, work, n)
+        self.frame.fail(Bin("!=", found, ZERO), "LinAlgError", "Eigenvalues did not converge", [],
+                        eqn)
+
     def positions(self, eqn: Eqn) -> None:
         """Find where a mask is true."""
         mask, (n,) = self.code.array(eqn.inputs[0])
@@ -164,4 +173,4 @@ _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "cholesky": Routines.cholesky, "triangular_solve": Routines.triangular_solve,
     "lu": Routines.lu, "solve": Routines.solve, "slogdet": Routines.slogdet,
     "argsort": Routines.argsort, "positions": Routines.positions, "dft": Routines.dft,
-    "draw": Routines.draw}
+    "eigh": Routines.eigh, "draw": Routines.draw}

@@ -6,6 +6,7 @@ from typing import Any
 
 from tracejit.ir.bessel import i0e, i1e
 from tracejit.ir.fourier import dft
+from tracejit.ir.jacobi import symmetric_eigen
 from tracejit.ir.quantiles import normal_quantile
 
 __all__ = ["definitions", "functions"]
@@ -121,4 +122,4 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
 
     return {fn.__name__: fn for fn in (
         floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions, i0e, i1e,
-        normal_quantile, dft)}
+        normal_quantile, dft)} | {"eigh": symmetric_eigen}

@@ -98,7 +98,8 @@ _ROWS = (
     Scalar("trsm", "", ""),
     Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),
     Scalar("draw_each", "", "", effect=True), Scalar("draw_below", "", "", effect=True),
-    Scalar("argsort", "", ""), Scalar("dft", "", ""), Scalar("positions", "", ""),
+    Scalar("argsort", "", ""), Scalar("dft", "", ""), Scalar("eigh", "i64", ""),
+    Scalar("positions", "", ""),
     Scalar("matrix_product", "", ""), Scalar("accumulate", "", ""),
 )
 

@@ -107,7 +107,9 @@ VALUES: dict[str, list[Any]] = {
     "assume_a": ["gen", "sym", "her", "pos", "diagonal", "upper triangular", "general"],
     "transposed": [True], "trans": [1, "T", 2, "C"], "unit_diagonal": [True], "b": [P],
     "return_sign": [True], "newshape": [(9,)], "start": [2], "discont": [4.0], "to_end": [1.0],
-    "to_begin": [1.0], "r": [V], "include_initial": [True], "norm": ["ortho"], "s": [(2, 4)],
+    "to_begin": [1.0], "r": [V], "include_initial": [True], "norm": ["ortho"],
+    "UPLO": ["U"], "p": [-2, 1],
+    "full_matrices": [False], "compute_uv": [False], "hermitian": [True], "s": [(2, 4)],
     "base": [2.0], "tol": [10], "interpolation": [None], "args": [()],
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {

@@ -562,6 +562,14 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     **{f: [(lambda x, f=f: f(x), A), (lambda x, f=f: f(x, s=(2, -1), axes=(0, 2)), C)]
        for f in (np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.irfft2,
                  np.fft.rfftn, np.fft.irfftn)},
+    np.linalg.eigvalsh: [(np.linalg.eigvalsh, SPD + np.triu(SQUARE, 1)), (
+        lambda a: np.linalg.eigvalsh(a, "U"), SQUARE),
+        (np.linalg.eigvalsh, C @ C.transpose(0, 2, 1)),
+        (lambda a: np.sum(np.linalg.eigvalsh(a) ** 3), np.eye(3))],
+    np.linalg.svdvals: [(np.linalg.svdvals, A), (np.linalg.svdvals, C)],
+    np.linalg.svd: [(lambda a: np.linalg.svd(a, compute_uv=False), B)],
+    np.linalg.cond: [(lambda a, p=p: np.linalg.cond(a, p), SQUARE) for p in (None, -2, 1, "fro")],
+    np.linalg.matrix_rank: [(lambda a: a * np.linalg.matrix_rank(a), SQUARE)],
     np.vecdot: [(np.vecdot, A, V[:4]), (lambda x, y: np.vecdot(x, y, axis=0), A, A)],
     np.linalg.vecdot: [(np.linalg.vecdot, Z, Z * 2j)],
     np.matvec: [(np.matvec, A, V[:4])], np.vecmat: [(np.vecmat, Z[:3], A)],
@@ -570,7 +578,7 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
     np.linalg.vector_norm: [(lambda x, k=k: np.linalg.vector_norm(x, ord=k, axis=1), A)
                             for k in (1, 2, 3, np.inf)] + [(np.linalg.vector_norm, A)],
     np.linalg.matrix_norm: [(lambda x, k=k: np.linalg.matrix_norm(x, ord=k), C)
-                            for k in ("fro", 1, np.inf)],
+                            for k in ("fro", 1, np.inf, 2, -2, "nuc")],
     np.cumulative_sum: [(np.cumulative_sum, V), (
         lambda x: np.cumulative_sum(x, axis=1, include_initial=True), A)],
     np.cumulative_prod: [(np.cumulative_prod, V), (

@@ -25,6 +25,7 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     reductions,
     selection,
     shapes,
+    singular,
     special,
     spectra,
     triangles,

@@ -38,7 +38,7 @@ from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["contract"]
+__all__ = ["SPECTRAL_NORMS", "contract", "floating", "require_square"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -364,6 +364,10 @@ def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -
         normalize_axis(k, len(x.dims)) for k in axis), keepdims)
 
 
+SPECTRAL_NORMS: list[Callable[..., Any]] = []
+"""The norms that are made of singular values: `singular.py` enters them."""
+
+
 def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) -> Any:
     """Return a norm of matrices, whose rows and columns are along two different axes."""
     if len(set(axes)) < 2:
@@ -377,12 +381,11 @@ def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) 
                       keepdims=True)
         return result if keepdims else np.squeeze(result, axes)
     if ord in (2, -2, "nuc"):
-        raise refuse(f"np.linalg.norm with ord={ord!r} of a matrix, which is made of its singular "
-                     "values, cannot be captured", "Use the Frobenius norm")
+        return SPECTRAL_NORMS[0](x, ord, axes, keepdims)
     raise ValueError("Invalid norm order for matrices.")
 
 
-def _floating(x: object) -> Tracer:
+def floating(x: object) -> Tracer:
     x = as_tracer(x)
     if x.dtype.kind == "c":
         raise refuse("factorizing or solving with complex matrices cannot be captured",
@@ -390,7 +393,7 @@ def _floating(x: object) -> Tracer:
     return x if x.dtype.kind in "fc" else cast(x, np.float64)
 
 
-def _require_square(a: Tracer) -> Tracer:
+def require_square(a: Tracer) -> Tracer:
     """Return a matrix or a stack of matrices whose last two sizes are written as one."""
     if len(a.dims) < 2:
         raise np.linalg.LinAlgError(f"{len(a.dims)}-dimensional array given. Array must be at "
@@ -411,7 +414,7 @@ def cholesky(a: object, /, *, upper: bool = False) -> Any:
         return transpose_last(apply("cholesky", transpose_last(m))) if upper else apply(
             "cholesky", m)
 
-    return over_stacks(factor, "np.linalg.cholesky", (_require_square(_floating(a)), 2))
+    return over_stacks(factor, "np.linalg.cholesky", (require_square(floating(a)), 2))
 
 
 def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = False) -> Any:
@@ -425,11 +428,11 @@ def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = Fals
 
 def _system(a: object, b: object) -> tuple[Tracer, Tracer]:
     """Return matrix and right-hand side of a system in one dtype, of sizes that agree."""
-    a, b = _floating(a), _floating(b)
+    a, b = floating(a), floating(b)
     if a.dims and b.dims and not same_dim(a.dims[0], b.dims[0]):
         raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
     dtype = np.result_type(a.dtype, b.dtype)
-    return cast(_require_square(a), dtype), cast(b, dtype)
+    return cast(require_square(a), dtype), cast(b, dtype)
 
 
 def _on_columns(solve: Any, a: Tracer, b: Tracer) -> Any:
@@ -447,7 +450,7 @@ def solve(a: object, b: object) -> Any:
     """Solve a linear system, or a stack of systems."""
     a, b = as_tracer(a), as_tracer(b)
     own = 1 if len(b.dims) == 1 else 2
-    return over_stacks(_solve_one, "np.linalg.solve", (_require_square(_floating(a)), 2), (b, own))
+    return over_stacks(_solve_one, "np.linalg.solve", (require_square(floating(a)), 2), (b, own))
 
 
 def _solve_one(a: Tracer, b: Tracer) -> Any:
@@ -468,7 +471,7 @@ def inv(a: object) -> Any:
         identity = cast(eye(as_operand(m.dims[0])), m.dtype)
         return apply("solve", m, identity, *_factorized(m), transposed=False)
 
-    return over_stacks(invert, "np.linalg.inv", (_require_square(_floating(a)), 2))
+    return over_stacks(invert, "np.linalg.inv", (require_square(floating(a)), 2))
 
 
 _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -478,7 +481,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 def slogdet(a: object) -> Any:
     """Return sign and logarithm of the determinant."""
     return _SlogdetResult(*over_stacks(_slogdet_one, "np.linalg.slogdet",
-                                       (_require_square(_floating(a)), 2)))
+                                       (require_square(floating(a)), 2)))
 
 
 def _slogdet_one(a: Tracer) -> tuple[Tracer, Tracer]:

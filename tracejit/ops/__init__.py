@@ -11,6 +11,7 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     control,
     creation,
     draws,
+    eigen,
     fourier,
     gather,
     linalg,

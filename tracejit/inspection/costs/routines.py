@@ -58,6 +58,9 @@ ROUTINES = {
                     {"b": _product("n", "m")}),
     "argsort": Routine("x order work start n", lambda given: ZERO, {"x": _product("n")},
                        {"order": _product("n")}),
+    "eigh": Routine("a values vectors work n", _product("n", "n", "n", factor=60),
+                    {"a": _product("n", "n")},
+                    {"values": _product("n"), "vectors": _product("n", "n")}),
     "dft": Routine("x out work start n sign", _product("n", factor=40), {"x": _product("n")},
                    {"out": _product("n")}),
 }
