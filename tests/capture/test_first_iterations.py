@@ -153,7 +153,7 @@ def test_what_cannot_begin_before_the_loop_is_refused() -> None:
         return np.sum(S)
 
     def grows(A: Any) -> Any:
-        S = A[0]
+        S = np.arange(3)
         for row in A:
             S = np.concatenate([S, row])
         return np.sum(S)

@@ -103,16 +103,17 @@ def assigns_global(x: Any) -> Any:
 
 
 def grows(x: Any, n: Any) -> Any:
-    y = x
+    y = np.arange(3)
     for _ in range(n):  # <-- here
         y = np.concatenate([y, x])
     return y
 
 
 def shrinks(x: Any, n: Any) -> Any:
+    state = x, 0.0
     for _ in range(n):  # <-- here
-        x = x[1:]
-    return x
+        state = state[0][1:], state[1] + 1.0
+    return state[0]
 
 
 def appends(x: Any) -> Any:
@@ -207,12 +208,12 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
                "assigning to a global cannot be captured. Return the new value and "
                "assign it outside."),
     "array that grows": (grows, (X, 3),
-                         "'y' has shape (n,) before an iteration of this loop and (2*n,) "
+                         "'y' has shape (3,) before an iteration of this loop and (n + 3,) "
                          "after it. Make it as large as it will get before the loop, and write to "
                          "parts "
                          "of it"),
     "array that shrinks": (shrinks, (X, 2),
-                           "'x' has shape (n,) before an iteration of this loop and "
+                           "'state' has shape (n,) before an iteration of this loop and "
                            "(max(n - 1, 0),) after it. Make it as large as it will get before the "
                            "loop, "
                            "and write to parts of it"),

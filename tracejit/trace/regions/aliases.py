@@ -84,6 +84,7 @@ class Bound:
     """A name that a loop binds to arrays, or an item of a list, tuple or dict in a name.
 
     Its arrays before the loop, at both ends of an iteration, and now; None where it holds none.
+    Whether their sizes differ.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Bound:
     begun: Begun | None
     ended: Tracer | None
     now: Tracer | None
+    resized: bool = False
 
 
 def settle_aliases(tracer: Any, bound: Sequence[Bound], trips: object) -> None:
@@ -195,7 +197,8 @@ class _Bindings:
         cycle, cell = self.rotating[k], self.start[k].cell
         if not self.written & set(cycle) or self.start[k].steps:
             return
-        if cell in self.tracer.read and _has_other_handles(self.start[k]):
+        if (cell in self.tracer.read and _has_other_handles(self.start[k])) or any(
+                self.bound[j].resized for j in cycle):
             raise _rebound(self._name(k))
         holder = {self.source[j]: j for j in cycle}
         held = [k]  # the names that hold the array after 0, 1, 2 ... iterations
@@ -242,7 +245,16 @@ class _Bindings:
                 not self.start[k].steps):
             cell = self.start[k].cell
             cell.touch()  # a loop around this one has to know
+            if self.bound[k].resized:
+                self._leave_unread(k)
+                return
             self._write(cell, self.now[k].cell.value, [k])
+
+    def _leave_unread(self, k: int) -> None:
+        """Refuse a write to an array that the program may read, and that has another size now."""
+        if _held_by_others(self.start[k]) or any(
+                x.cell is self.start[k].cell for x in current().memory.inputs.values()):
+            raise _rebound(self._name(k))
 
     def _write(self, cell: Cell, content: Value, names: Iterable[int]) -> None:
         """Replace what is in an array that held it before the loop, which wrote by some names."""

@@ -49,6 +49,7 @@ from tracejit.trace.ground.views import At, IndexStep
 from tracejit.trace.lists.forms import Form, form_of, has_length_by_data, joint_form
 from tracejit.trace.lists.grown import size_value
 from tracejit.trace.regions.branches import join_leaf
+from tracejit.trace.regions.resized import ResizedGuess
 from tracejit.trace.values.equations import (
     atom_of,
     cast,
@@ -236,6 +237,8 @@ def numbers_of(guess: object) -> list[Any]:
     """Return the leaves of a guess that are carried values."""
     if isinstance(guess, ListGuess):
         return [CellGuess(aval) for aval in guess.form.avals]
+    if isinstance(guess, ResizedGuess):
+        return [CellGuess(aval) for aval in guess.avals]
     if isinstance(guess, ViewGuess):
         return [CellGuess(Aval(np.dtype(np.int64)))] * len(guess.at)
     return [g for g in leaves_of(guess) if isinstance(g, (Number, CellGuess))]

@@ -81,6 +81,7 @@ from tracejit.trace.regions.guesses import (
     places_of_view,
     yielded,
 )
+from tracejit.trace.regions.resized import ResizedGuess, Sizes, left_resized, resized_guess
 from tracejit.trace.state.changes import known_container
 from tracejit.trace.values.equations import (
     atom_of,
@@ -200,6 +201,7 @@ class _LoopTracer:
         self.left: dict[_Carried, Any] = {}
         """What the last iteration leaves in places of which data decides what they hold."""
         self.by_data, self.lists = by_data, DataLists()
+        self.sizes, self.in_condition = Sizes(), False
         self.where = place_in_code()
         trips = hi - lo
         self.may_grow = condition is None and self.where not in current().plain_lists and not (
@@ -252,10 +254,11 @@ class _LoopTracer:
                 place.set(content)
 
     def _has_lists(self) -> bool:
-        return any(isinstance(c.guess, ListGuess) for c in self.carried)
+        return any(isinstance(c.guess, (ListGuess, ResizedGuess)) for c in self.carried)
 
     def _trace(self, run: Callable[[Frame], list[Any] | None]) -> Block | None:
         trace = current()
+        self.in_condition = run == self._run_condition
         index = Value(scalar(np.int64), "i")
         self.inputs = (index, *(Value(g.aval, _name_of(c)) for c in self.carried
                                for g in numbers_of(c.guess)))
@@ -285,10 +288,15 @@ class _LoopTracer:
         self.begun_lists: list[tuple[_Carried, list[Any]]] = []
         self.begun: list[list[Begun | None]] = []
         self.stand_ins: dict[int, tuple[int, Any]] = {}
+        self.sizes.begin({c: (c.guess, c.start) for c in self.carried
+                          if isinstance(c.guess, ResizedGuess)})
         for k, c in enumerate(self.carried):
             if isinstance(c.guess, ListGuess):
-                content = self._begin_list(c, values)
+                content: Any = self._begin_list(c, values)
                 frame.created[id(content)] = content
+            elif isinstance(c.guess, ResizedGuess):
+                content = self.sizes.array(
+                    c, c.guess, values, "log_read" if self.in_condition else "log_array")
             else:
                 content = content_of(c.guess, values, lambda: of_dim(turn) == 0)
                 frame.stand_ins += made_for(c.guess, content)
@@ -360,6 +368,9 @@ class _LoopTracer:
         refuse_shared_items(self.growing, [
             x for c in self.carried if not isinstance(c.guess, CellGuess)
             for x in containers(c.place.get())])
+        if not self.sizes.hold({c: c.place.get() for c in self.carried
+                                if isinstance(c.guess, ResizedGuess)}):
+            return None
         self._refuse_writes_to_items()
         if frame.swallowed is not None:
             if self.growing:
@@ -375,6 +386,8 @@ class _LoopTracer:
                 outputs.append(end)
             elif isinstance(c.guess, ListGuess):
                 outputs.extend(ended_lists[c])
+            elif isinstance(c.guess, ResizedGuess):
+                outputs.extend(left_resized(c.guess, end))
             elif isinstance(c.guess, ViewGuess):
                 outputs.extend(places_of_view(end))
             elif c.guess is not UNSET:
@@ -439,12 +452,19 @@ class _LoopTracer:
     def _better(self, c: _Carried) -> Any:
         name = getattr(c.place, "name", "this")
         try:
+            if isinstance(c.guess, ResizedGuess):
+                return self._resized(c) or c.guess
             if not isinstance(c.guess, ListGuess):
                 self.left[c] = narrowed(c.place.get())
                 return better_guess(c.guess, c.place, name)
-        except (Unroll, Refusal):
+        except (Unroll, Refusal) as e:
             found = list_guess(c.place, c.start, c.guess, self.by_data)
             if found is None:
+                resized = None if isinstance(e, Widens) or self.growing else self._resized(c)
+                if resized is not None:
+                    return resized
+                if isinstance(c.guess, MaybeUnset) and type(e) is Refusal:
+                    raise Widens(str(e), f"{name!r} is not set before it") from None
                 raise
             self.lists.drop(c.start)
             self._forget(self.lists.outdated)
@@ -452,6 +472,14 @@ class _LoopTracer:
         found = list_guess(c.place, c.start, c.guess, self.by_data)
         if found is None:
             raise Unroll(f"{name!r} changes its structure from one iteration to the next")
+        return found
+
+    def _resized(self, c: _Carried) -> ResizedGuess | None:
+        found = resized_guess(c.start, c.place.get(), c.guess)
+        if found is None and isinstance(c.guess, ResizedGuess):
+            raise refuse(f"{getattr(c.place, 'name', 'this')!r} is an array whose size changes "
+                         "from one iteration of this loop to the next, and then something else",
+                         "Give it one dtype, and as many axes, in all iterations")
         return found
 
     # --- lists whose length data decides --------------------------------------------------------
@@ -571,6 +599,8 @@ class _LoopTracer:
                 starts.append(c.place.get() if _is_log(c.place) else c.start)
             elif isinstance(c.guess, ListGuess):
                 starts.extend(lists[c])
+            elif isinstance(c.guess, ResizedGuess):
+                starts.extend(left_resized(c.guess, c.start))
             elif isinstance(c.guess, ViewGuess):
                 starts.extend(places_of_view(c.start))
             elif isinstance(c.guess, MaybeUnset) and not isinstance(c.start, MaybeUnset):
@@ -626,6 +656,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
         trips = of_dim(count.dim)
     values = iter(results)
     kept = set(itertools.compress(results, hands_on(done.regions)))
+    tracer.sizes.found = {}
     for c in tracer.carried:
         if isinstance(c.place, CellPlace):
             value = next(values)
@@ -635,8 +666,7 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
             continue
         if c.place.depth is not None:
             trace.record(c.place, c.place.depth)
-        c.place.set(_finished_list(c.guess, values) if isinstance(c.guess, ListGuess)
-                    else _left(tracer, c, content_of(c.guess, values, lambda: trips == 0)))
+        c.place.set(_after(tracer, c, values, trips))
     _refuse_shared_lists(tracer)
     _link_containers(tracer)
     bound = _bound(tracer)
@@ -649,6 +679,15 @@ def _finish(tracer: _LoopTracer, done: _Done, params: Params) -> None:
     stored = tracer.stored_lists()
     for p in stored:
         p.relate(arrays if p.stored else [], stored)
+
+
+def _after(tracer: _LoopTracer, c: _Carried, values: Iterator[Value], trips: object) -> Any:
+    """Return what a place holds after the loop."""
+    if isinstance(c.guess, ListGuess):
+        return _finished_list(c.guess, values)
+    if isinstance(c.guess, ResizedGuess):
+        return tracer.sizes.array(c, c.guess, values, "last")
+    return _left(tracer, c, content_of(c.guess, values, lambda: trips == 0))
 
 
 def _left(tracer: _LoopTracer, c: _Carried, content: object) -> Any:
@@ -720,9 +759,10 @@ def _bound(tracer: _LoopTracer) -> list[Bound]:
                      parts_of(c.guess, end), parts_of(c.guess, c.place.get()), strict=True)
         for g, start, began, *ends in leaves:
             ended, now = map(array_of, ends)
-            if isinstance(g, Number) and g.is_array and now is not None:
+            resized = isinstance(g, ResizedGuess)
+            if now is not None and (resized or (isinstance(g, Number) and g.is_array)):
                 name = getattr(c.place, "name", "an array")
-                found.append(Bound(name, array_of(start), began, ended, now))
+                found.append(Bound(name, array_of(start), began, ended, now, resized))
     return found
 
 
