@@ -529,6 +529,34 @@ def test_a_loop_over_what_nothing_was_put_into_has_no_iteration() -> None:
             assert tracejit.jit(f)(x) == pytest.approx(f(x))
 
 
+class Sparse(dict):
+    """A dict of what has not been set as well."""
+
+    def __missing__(self, key: object) -> float:
+        return 0.0
+
+
+MADE = ("Counter()", "Sparse()", "defaultdict(float)", "{}")
+SET = ("d[0] = 1", "d.setdefault(0, 1)", "if p[1] > 0.0:\n            d[2] = 1",
+       "d.update({0: 1})")
+ASKED = ("len(d)", "(0 in d)", "(1 if d else 2)")
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("change", SET)
+def test_a_key_that_one_branch_sets_is_not_there_after_the_other(made: str, change: str,
+                                                                 tmp_path: Path) -> None:
+    """Also where reading it gives something: `__missing__` of a Counter, say."""
+    for number, asked in enumerate(ASKED):
+        text = ("from collections import Counter, OrderedDict, defaultdict\n\n"
+                "from test_keyed_by_data import Sparse\n\n\n"
+                f"def f(p):\n    x, d = p[0] * 2.0, {made}\n    if p[0] < -1.3:\n"
+                f"        {change}\n    return x + 100.0 * {asked}\n")
+        f = loaded(text, tmp_path / f"missing{number}.py")
+        points = [np.array([-1.1, 0.3]), np.array([-1.4, 0.3]), np.array([-1.5, -0.3])]
+        require_same_as_python(f, points, f"missing{number}.py")
+
+
 # --- in another process ---------------------------------------------------------------------------
 
 SCRIPT = """

@@ -7,7 +7,6 @@ Python objects; lists, tuples and dicts are their inner nodes.
 from __future__ import annotations
 
 import inspect
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CellType, FunctionType
@@ -214,7 +213,7 @@ class ItemPlace:
 
     def get(self) -> Any:
         """Return the content."""
-        if isinstance(self.container, defaultdict):  # makes items that are read
+        if isinstance(self.container, dict):  # `__missing__` gives an item that is not there
             return dict.get(self.container, self.item, UNSET)
         try:
             return self.container[self.item]

@@ -297,8 +297,8 @@ class DataDict(_Keyed):
         self._names.clear()
         self._things.clear()
 
-    def update(self, items: Iterable[tuple[object, object]]) -> None:
-        for key, x in items:
+    def update(self, items: dict[object, object] | Iterable[tuple[object, object]]) -> None:
+        for key, x in items.items() if isinstance(items, dict) else items:
             self.on__setitem__(key, x)
 
     def copy(self) -> Any:
@@ -353,9 +353,13 @@ class DataCounter(DataDict):
         self._things = []
         self.update(iterable)
 
-    def update(self, items: Iterable[object]) -> None:
-        for key in items:
-            self.on__setitem__(key, self.on__getitem__(key) + 1)
+    def update(self, items: dict[object, object] | Iterable[object]) -> None:
+        if isinstance(items, dict):
+            for key, count in items.items():
+                self.on__setitem__(key, self.on__getitem__(key) + count)
+        else:
+            for key in items:
+                self.on__setitem__(key, self.on__getitem__(key) + 1)
 
     def on__missing__(self, key: object) -> Any:
         return 0
