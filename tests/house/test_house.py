@@ -89,7 +89,7 @@ MOST_ANY = {
     "tracejit": 25, "tracejit.artifacts": 40, "tracejit.autodiff": 20, "tracejit.codegen": 30,
     "tracejit.codegen.cuda": 5, "tracejit.inspection.costs": 5,
     "tracejit.inspection.profiles": 10, "tracejit.ir": 5, "tracejit.numpy_api": 115,
-    "tracejit.ops": 45, "tracejit.passes": 5, "tracejit.program": 40, "tracejit.program.cuda": 20,
+    "tracejit.ops": 45, "tracejit.passes": 5, "tracejit.program": 25, "tracejit.program.cuda": 15,
     "tracejit.runtime": 25, "tracejit.tape": 55, "tracejit.trace": 15,
     "tracejit.trace.containers": 15, "tracejit.trace.ground": 35, "tracejit.trace.hooks": 35,
     "tracejit.trace.lists": 60, "tracejit.trace.python": 150, "tracejit.trace.regions": 50,

@@ -38,7 +38,7 @@ def cell_name(file: str) -> str | None:
         profiler.enable()
 
 
-def _ask(module: Any, file: str) -> str | None:
+def _ask(module: object, file: str) -> str | None:
     """Return what IPython, if it is running, calls the cell of a file name; None for no cell."""
     shell = getattr(module, "get_ipython", lambda: None)()
     named = None if shell is None else shell.compile.format_code_name(file)

@@ -231,7 +231,7 @@ def _from_place(s: _State, a: ir.Value, key: ir.Value) -> Any:
     return b.select(same, w.load(b, a, layout.CELL_CONTENT), WORD(0))
 
 
-def _from_call(s: _State, a: Any, _: Any) -> Any:
+def _from_call(s: _State, a: ir.Value, _: object) -> Any:
     """Return what a function of Python returns, True or False; its exceptions end the call."""
     b, w = s.b, s.w
     w.call(b, "Py_IncRef", a, result=ir.VoidType())
@@ -401,13 +401,13 @@ def _make_outputs(s: _State) -> None:
     w.loop(b, s.word(Words.OUTPUTS), make)
 
 
-def _copy_found(s: _State, lacks: Any) -> None:
+def _copy_found(s: _State, lacks: ir.Value) -> None:
     """Copy the results that the kernel has left in Logs to arrays; note if there is no memory."""
     b, w = s.b, s.w
     first = b.add(s.word(Words.GUARDS), s.word(Words.LEAVES))
     leaves = s.word(Words.LEAVES)
 
-    def copy(i: Any) -> None:
+    def copy(i: ir.Value) -> None:
         with b.if_then(b.icmp_signed("==", s.record(first, i, Words.KIND), WORD(Words.AS_FOUND))):
             dims, ndim = b.load(b.gep(s.pointers, [b.add(leaves, i)])), s.record(
                 first, i, Words.NDIM)

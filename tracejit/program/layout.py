@@ -194,7 +194,7 @@ _OF_ANY, _TEXTS, _SPLIT = 0, 1, 2
 """Kinds of tables: keys of any type, texts, or texts with the values of one object beside them."""
 
 
-def structure_words(x: Any) -> dict[int, int] | None:
+def structure_words(x: object) -> dict[int, int] | None:
     """Return, by address, the words in memory that say what a set, deque or OrderedDict has in it.
 
     Each address can be read where the words before it are the same. None where there are too many,
@@ -326,7 +326,7 @@ def slot_offset(descriptor: object) -> int | None:
     return word_at(member + 16) if kind in (_OBJECT, _OBJECT_OR_ERROR) else None
 
 
-def dict_address(x: Any) -> int:
+def dict_address(x: object) -> int:
     """Return where an object has its dict of attributes; 0 if unknown."""
     kind = type(x)
     if kind.__flags__ & _HAS_MANAGED_DICT:

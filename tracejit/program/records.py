@@ -200,7 +200,7 @@ class Records:
             return None, root.content
         return self._item(root, path.name)
 
-    def _word(self, x: Any, offset: int) -> Source:
+    def _word(self, x: object, offset: int) -> Source:
         return self._at(self.hold(x) + offset)
 
     def _at(self, address: int) -> Source:
@@ -222,7 +222,7 @@ class Records:
     def _type(self, x: object, _: object) -> tuple[Source | None, Any]:
         return self._word(x, layout.OBJECT_TYPE), type(x)
 
-    def _item(self, x: Any, key: Any) -> tuple[Source | None, Any]:
+    def _item(self, x: object, key: object) -> tuple[Source | None, Any]:
         if isinstance(x, tuple) and type(key) is int:
             return self._item_of_tuple(x, key)
         if type(x) is list and type(key) is int and 0 <= key < len(x):
@@ -252,7 +252,7 @@ class Records:
         self._require(*self._type(x, None))
         self._version(kind)
 
-    def _value(self, x: dict[Any, Any], key: Any) -> Source:
+    def _value(self, x: dict[Any, Any], key: object) -> Source:
         """Return how the value of a key is read: at its place in memory, or by looking it up."""
         address = self.hold(x)
         if address not in self.places:
@@ -302,7 +302,7 @@ class Records:
             raise Unreadable
         return self._own(x, _OF_MEMBERS[name])
 
-    def _of_class(self, cls: type, x: Any, name: str) -> Any:
+    def _of_class(self, cls: type, x: object, name: str) -> Any:
         """Return what a class or its bases have under a name, which cannot change unnoticed."""
         self._version(cls)
         try:
@@ -398,7 +398,7 @@ class Records:
         else:
             self.words.update(self._structure(x))
 
-    def _structure(self, x: Any) -> dict[int, int]:
+    def _structure(self, x: object) -> dict[int, int]:
         """Return the words that say what is in a container of another kind."""
         self.hold([x, *x] if type(x) is set else x)  # what is gone leaves its address to others
         words = layout.structure_words(x)
@@ -421,7 +421,7 @@ def _is_plain(meta: type) -> bool:
     return getter is type.__getattribute__
 
 
-def _is_data_descriptor(entry: Any) -> bool:
+def _is_data_descriptor(entry: object) -> bool:
     return hasattr(type(entry), "__set__") or hasattr(type(entry), "__delete__")
 
 

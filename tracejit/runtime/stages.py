@@ -324,7 +324,7 @@ class Compiled(Displayed):
 def _shapes(program: Program,
             leaves: Sequence[object] | None) -> list[tuple[int, ...] | int | None]:
     """Return the shape of each input that is an array now, the number of each that is an int."""
-    def shape(x: Any) -> tuple[int, ...] | int | None:
+    def shape(x: object) -> tuple[int, ...] | int | None:
         return x if type(x) is int else getattr(x, "shape", None)
 
     return [shape(leaves[s]) if isinstance(s, int) and leaves is not None

@@ -216,7 +216,7 @@ def _interface_of(x: object) -> dict[str, Any] | None:
     return described
 
 
-def _from_interface(x: Any, described: dict[str, Any],
+def _from_interface(x: object, described: dict[str, Any],
                     device: Device) -> tuple[DeviceArray, int]:
     shape, dtype = tuple(described["shape"]), np.dtype(described["typestr"])
     _require_contiguous(shape, described.get("strides"), dtype.itemsize)

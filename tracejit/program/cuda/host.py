@@ -98,7 +98,7 @@ class Host:
         self._start(kernel, (blocks, threads), args)
         return blocks[1]
 
-    def product(self, whole: tuple[Any, ...], kernel: str, *args: Any) -> None:
+    def product(self, whole: tuple[Any, ...], kernel: str, *args: object) -> None:
         """Multiply matrices by cuBLAS where it is there, else by a kernel that takes tiles."""
         library = find_cublas()
         if library is not None and library.product(*whole, stream=self.stream,
@@ -107,11 +107,11 @@ class Host:
         else:
             self._start(kernel, product_geometry(*whole[2:5]), args)
 
-    def one(self, kernel: str, *args: Any) -> None:
+    def one(self, kernel: str, *args: object) -> None:
         """Launch a kernel of one thread."""
         self._start(kernel, ((1, 1, 1), (1, 1, 1)), args)
 
-    def block(self, counts: tuple[int, ...], kernel: str, *args: Any) -> None:
+    def block(self, counts: tuple[int, ...], kernel: str, *args: object) -> None:
         """Launch a kernel of one block, which folds parts before one of its threads goes on."""
         self._start(kernel, _geometry((max(counts),), 1), args)
 

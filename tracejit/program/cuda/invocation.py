@@ -83,7 +83,7 @@ class DeviceInvocation:
         planned: Planned | None = self._plan(*given)
         return planned
 
-    def layout(self, key: Any, plan: Planned) -> ArenaLayout:
+    def layout(self, key: object, plan: Planned) -> ArenaLayout:
         """Return where the arrays of a call lie."""
         with self._lock:
             full = key, self.capacities

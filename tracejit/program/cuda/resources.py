@@ -33,7 +33,7 @@ class Resource:
 
     __slots__ = ("_release", "handle", "nbytes")
 
-    def __init__(self, handle: Any, release: Callable[[Any], None], nbytes: int = 0) -> None:
+    def __init__(self, handle: object, release: Callable[[Any], None], nbytes: int = 0) -> None:
         self.handle, self._release, self.nbytes = handle, release, nbytes
 
     def __del__(self) -> None:
