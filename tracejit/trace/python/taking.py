@@ -49,7 +49,7 @@ def with_generators(fn: object, args: tuple[object, ...]) -> tuple[Any, ...]:
     if (fn is max or fn is min) and len(args) > 1:
         return args
     if any(fn is f for f in (*_LISTS, *_READS)):
-        first = args[:1] if fn is dict and hasattr(type(args[0]), "keys") else (
+        first = args[:1] if fn is dict and args and hasattr(type(args[0]), "keys") else (
             tuple(map(ABOVE.begun, args[:1])))
         return (*first, *args[1:])
     return tuple(map(ABOVE.begun, args))
