@@ -18,6 +18,7 @@ import time
 import traceback
 from typing import Any
 
+from mechanism_laws import check_mixed, choose_mixed_plan
 from program_laws import (
     LAYOUTS,
     OVERLAPS,
@@ -29,6 +30,7 @@ from program_laws import (
     arguments,
     check_program,
 )
+from random_mechanisms import mixed_program
 from random_programs import random_program
 
 TIME_LIMIT = 60.0
@@ -41,15 +43,24 @@ def check_seed(task: tuple[int, argparse.Namespace]) -> tuple[int, str, str, str
     choose = random.Random(-seed - 1)
     size = choose.choice((6, 10, 16, 24))
     plan = choose_plan(choose, options)
-    source = random_program(seed, size, pair=bool(plan.overlap))
+    mixing = random.Random(seed)
+    is_mixed = mixing.random() < options.mixed
+    mixed = choose_mixed_plan(mixing, options.compiled, options.verify)
+    source = mixed_program(seed, size) if is_mixed else random_program(
+        seed, size, pair=bool(plan.overlap))
     signal.signal(signal.SIGPROF, _give_up)
     signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT)
     try:
-        check_program(source, plan)
+        if is_mixed:
+            check_mixed(source, mixed)
+        else:
+            check_program(source, plan)
         return seed, "passed", "", source
     except Rejected as e:
         return seed, "refused" if isinstance(e, Refused) else "rejected", str(e), source
     except Mismatch as e:
+        if is_mixed:
+            return seed, "mismatch", f"{e}\n{mixed}", source
         args = arguments(4, rank=1 if plan.overlap else 2)
         return seed, "mismatch", f"{e}\n{plan}\n{Program(source).graph(args)}", source
     except BaseException:
@@ -92,6 +103,8 @@ def parse_options() -> argparse.Namespace:
                         help="the share whose arguments overlap")
     parser.add_argument("--reload", type=float, default=0.1,
                         help="the share whose text is changed and loaded again")
+    parser.add_argument("--mixed", type=float, default=0.0,
+                        help="the share about what data decides: things, keys, draws, sizes")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many processes")
     parser.add_argument("--log", help="a file to append failing programs to")
     return parser.parse_args()
