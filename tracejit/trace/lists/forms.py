@@ -170,8 +170,8 @@ def as_logs(arrays: list[Any]) -> list[Any]:
 def begun_list(values: list[Any], form: Form, lists: Any, where: PlaceInCode) -> list[Any]:
     """Return a list of which the items are in some Logs."""
     container: list[Any] = []
-    columns = [Grown.of_log(lists, container, kinds, where, j, *values[2 * j:2 * j + 2],
-                            shape=form.shape)
+    columns = [Grown.of_log(lists, container, kinds, where, j, values[2 * j], values[2 * j + 1],
+                            form.shape)
                for j, kinds in enumerate(form.kinds)]
     container.append(columns[0] if form.template is None
                      else GrownRows(columns, form.template, where))
