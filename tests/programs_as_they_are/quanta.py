@@ -32,8 +32,7 @@ def gate_fidelity(pulses, dt):
     return np.abs(np.trace(X.conj().T @ U)) ** 2 / 4
 
 
-@program(lambda n, rng: (rng.standard_normal(n), 0.9), argnums=(0, 1),
-         refused="'psi' has shape (2,)")
+@program(lambda n, rng: (rng.standard_normal(n), 0.9), argnums=(0, 1))
 def spin_chain_energy(fields, J):
     """A variational state of three spins, by Kronecker products."""
     E = np.eye(2)
