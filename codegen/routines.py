@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,45 @@ class Routines:
         zero = literal(Literal(0.0, np.float64))
         self.frame.add(Loop(row.name, ZERO, n, [Loop(column.name, Bin("+", row, ONE), n, [
             Store(factor.name, place, zero)])]))
+
+    def cholesky_or_not(self, eqn: Eqn) -> None:
+        """Factorise, and say whether that was possible; the identity where it was not."""
+        factor, (n, _) = self._copied(eqn.inputs[0], eqn.outputs[0]), self.code.array(
+            eqn.outputs[0])[1]
+        fine = self._outcome(eqn.outputs[1], call("potrf", n, factor), eqn)
+        row, column = self.frame.variable("row"), self.frame.variable("column")
+        place = Bin("+", times(row, n), column)
+        found = Select(Bin("<", row, column), self._number(0, factor), _element(factor, place))
+        self._fill(factor, n, row, column, Select(fine, found, self._unit(row, column, factor)))
+
+    def lu_or_not(self, eqn: Eqn) -> None:
+        """Factorise with pivots, and say whether that was possible; else as the identity."""
+        factors = self._copied(eqn.inputs[0], eqn.outputs[0])
+        pivots, (n,) = self.code.array(eqn.outputs[1])
+        fine = self._outcome(eqn.outputs[2], call("getrf", n, factors, pivots), eqn)
+        row, column = self.frame.variable("row"), self.frame.variable("column")
+        found = _element(factors, Bin("+", times(row, n), column))
+        self._fill(factors, n, row, column, Select(fine, found, self._unit(row, column, factors)))
+        k = self.frame.variable("k")
+        self.frame.add(Loop(k.name, ZERO, n, [Store(pivots.name, k, Select(
+            fine, _element(pivots, k), Bin("+", k, ONE)))]))
+
+    def _outcome(self, v: Value, routine: Expression, eqn: Eqn) -> Expression:
+        """Call a routine and return whether it did what it is for."""
+        fine = self.frame.scalar_of(v, v.aval.dtype)
+        self.frame.add(Assign(fine.name, Bin("==", routine, ZERO)))
+        return fine
+
+    def _fill(self, x: Array, n: Expression, row: Any, column: Any, element: Expression) -> None:
+        place = Bin("+", times(row, n), column)
+        self.frame.add(Loop(row.name, ZERO, n, [Loop(column.name, ZERO, n, [
+            Store(x.name, place, element)])]))
+
+    def _number(self, x: int, like: Array) -> Expression:
+        return literal(Literal(x, like.dtype))
+
+    def _unit(self, row: Expression, column: Expression, like: Array) -> Expression:
+        return Select(Bin("==", row, column), self._number(1, like), self._number(0, like))
 
     def triangular_solve(self, eqn: Eqn) -> None:
         """Solve with a triangle."""
@@ -171,6 +211,7 @@ def _trsm(triangle: str, is_transposed: bool, diagonal: str, *operands: Expressi
 
 _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "cholesky": Routines.cholesky, "triangular_solve": Routines.triangular_solve,
-    "lu": Routines.lu, "solve": Routines.solve, "slogdet": Routines.slogdet,
-    "argsort": Routines.argsort, "positions": Routines.positions, "dft": Routines.dft,
-    "eigh": Routines.eigh, "draw": Routines.draw}
+    "lu": Routines.lu, "lu_or_not": Routines.lu_or_not,
+    "cholesky_or_not": Routines.cholesky_or_not, "solve": Routines.solve,
+    "slogdet": Routines.slogdet, "argsort": Routines.argsort, "positions": Routines.positions,
+    "dft": Routines.dft, "eigh": Routines.eigh, "draw": Routines.draw}

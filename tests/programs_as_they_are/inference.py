@@ -7,8 +7,7 @@ from programs_as_they_are.table import program
 
 
 @program(lambda n, rng: (rng.uniform(0.5, 1.0, 2), np.sort(rng.uniform(0, 3, n)),
-                         rng.standard_normal(n)), differences=1e-5,
-         refused="`try` around captured operations")
+                         rng.standard_normal(n)), differences=1e-5)
 def gaussian_process_evidence(theta, x, y):
     length, noise = theta
     k = np.exp(-0.5 * (x[:, None] - x[None, :]) ** 2 / length ** 2)

@@ -21,6 +21,8 @@ from tracejit.ops.linalg import transpose_last
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FOREIGN, captures
 from tracejit.trace.ground.layouts import UNKNOWN, lay_out
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.regions.attempts import catches
 from tracejit.trace.state.known import known_array
 from tracejit.trace.values.equations import (
     COMPOSITES,
@@ -411,10 +413,19 @@ def cholesky(a: object, /, *, upper: bool = False) -> Any:
     The upper factor is from the upper triangle: U = L', where L is the lower factor of A'.
     """
     def factor(m: Tracer) -> Tracer:
-        return transpose_last(apply("cholesky", transpose_last(m))) if upper else apply(
-            "cholesky", m)
+        return transpose_last(_lower(transpose_last(m))) if upper else _lower(m)
 
     return over_stacks(factor, "np.linalg.cholesky", (require_square(floating(a)), 2))
+
+
+def _lower(m: Tracer) -> Tracer:
+    """Return the lower factor; where a `try` catches that there is none, what follows rests on it.
+    """
+    if not catches(np.linalg.LinAlgError):
+        return apply("cholesky", m)
+    lower, is_definite = map(tracer_of, emit("cholesky_or_not", [m.value]))
+    ABOVE.require(is_definite, np.linalg.LinAlgError, "Matrix is not positive definite")
+    return lower
 
 
 def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = False) -> Any:
@@ -455,7 +466,7 @@ def solve(a: object, b: object) -> Any:
 
 def _solve_one(a: Tracer, b: Tracer) -> Any:
     a, b = _system(a, b)
-    lu, pivots = _factorized(a)
+    lu, pivots = _regular(a)
     return _on_columns(lambda m: apply("solve", a, m, lu, pivots, transposed=False), a, b)
 
 
@@ -464,12 +475,21 @@ def _factorized(a: Tracer) -> tuple[Tracer, Tracer]:
     return tracer_of(lu), tracer_of(pivots)
 
 
+def _regular(a: Tracer) -> tuple[Tracer, Tracer]:
+    """Return the factors of a matrix that has an inverse, or what a `try` catches."""
+    if not catches(np.linalg.LinAlgError):
+        return _factorized(a)
+    lu, pivots, is_regular = map(tracer_of, emit("lu_or_not", [a.value]))
+    ABOVE.require(is_regular, np.linalg.LinAlgError, "Singular matrix")
+    return lu, pivots
+
+
 @captures(np.linalg.inv)
 def inv(a: object) -> Any:
     """Return the inverse of a matrix, or of each of a stack."""
     def invert(m: Tracer) -> Tracer:
         identity = cast(eye(as_operand(m.dims[0])), m.dtype)
-        return apply("solve", m, identity, *_factorized(m), transposed=False)
+        return apply("solve", m, identity, *_regular(m), transposed=False)
 
     return over_stacks(invert, "np.linalg.inv", (require_square(floating(a)), 2))
 

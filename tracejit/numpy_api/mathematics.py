@@ -16,6 +16,7 @@ from tracejit.trace.values.mixed import Mixed
 from tracejit.trace.values.python_numbers import (
     either,
     last_before_error,
+    on_trial,
     python_int,
     require,
     strong,
@@ -121,9 +122,9 @@ def _of_python(ufunc: np.ufunc, check: Callable[..., None] | None) -> Callable[.
 
     def function(*args: object) -> Any:
         operands = [as_float(x) for x in args]
-        result = of_scalars(ufunc, *operands)
         if check is not None:
-            check(result, *operands)
+            check(of_scalars(ufunc, *map(on_trial, operands)), *operands)
+        result = of_scalars(ufunc, *operands)
         result.weak = True
         return result
 

@@ -112,7 +112,7 @@ def _half_lower(x: Tracer) -> Any:
 
 
 def _cholesky_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    lower = sweep.operand(eqn.output)
+    lower = sweep.operand(eqn.outputs[0])
     inner = _half_lower(transpose_last(lower) @ dense(cts[0]))
     inner = inner + transpose_last(inner)
     left = apply("triangular_solve", lower, inner, lower=True, transposed=True)
@@ -121,7 +121,7 @@ def _cholesky_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> lis
 
 
 def _cholesky_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
-    lower = sweep.operand(eqn.output)
+    lower = sweep.operand(eqn.outputs[0])
     below = _half_lower(tangents[0])
     symmetric = below + transpose_last(below)
     left = apply("triangular_solve", lower, symmetric, lower=True, transposed=False)
@@ -137,6 +137,37 @@ def _cholesky(x: np.ndarray | np.generic) -> Any:
 structural("cholesky", _cholesky, _square, Library("cholesky"), _cholesky_vjp, _cholesky_jvp,
            cost=100.0, writes=0,
            samples=lambda n: [((n, n), lambda a: apply("cholesky", a @ a.T + _identity(a)))])
+
+
+def _cholesky_or_not(x: np.ndarray) -> Any:
+    """Return a factor and True, or the identity and False."""
+    try:
+        return _cholesky(x), True
+    except np.linalg.LinAlgError:
+        return np.eye(len(x), dtype=x.dtype), False
+
+
+def _and_whether(infer: Any) -> Any:
+    return lambda avals, params, regions: (*infer(avals, params, regions),
+                                           Aval(np.dtype(np.bool_), ()))
+
+
+def _factor_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
+    return [None] if cts[0] is None else _cholesky_vjp(sweep, eqn, cts)
+
+
+def _factor_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
+    return [*_cholesky_jvp(sweep, eqn, tangents), None]
+
+
+structural("cholesky_or_not", _cholesky_or_not, _and_whether(_square), Library("cholesky_or_not"),
+           _factor_vjp, _factor_jvp, cost=100.0, writes=0,
+           samples=lambda n: [((n, n), lambda a: _first("cholesky_or_not",
+                                                        a @ a.T + _identity(a)))])
+
+
+def _first(op: str, a: Tracer) -> Tracer:
+    return tracer_of(emit(op, [a.value])[0])
 
 
 def _solve_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
@@ -207,6 +238,17 @@ def _lu(a: np.ndarray | np.generic) -> Any:
     return np.ascontiguousarray(m.T), pivots
 
 
+def _lu_or_not(a: np.ndarray) -> Any:
+    """Return factors and True, or the identity's and False."""
+    try:
+        np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        return np.eye(len(a), dtype=a.dtype), np.arange(1, len(a) + 1), False
+    return *_lu(a), True
+
+
+structural("lu_or_not", _lu_or_not, _and_whether(_lu_infer), Library("lu_or_not"), marked=True,
+           cost=200.0, writes=0, samples=lambda n: [((n, n), {})])
 structural("lu", _lu, _lu_infer, Library("lu"), marked=True, cost=200.0, writes=0,
            samples=lambda n: [((n, n), {})])
 

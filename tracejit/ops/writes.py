@@ -139,7 +139,7 @@ structural("wrap_index", _wrap_index, same_type, Effect("wrap_index"), effect=Tr
 
 def _check(condition: object, *values: Any, error: str, message: str) -> tuple[()]:
     if not condition:
-        raise RAISABLE[error](message.format(*map(float, values)))
+        raise RAISABLE.get(error, np.linalg.LinAlgError)(message.format(*map(float, values)))
     return ()
 
 

@@ -24,7 +24,7 @@ from tracejit.trace.ground.facts import copies_of
 from tracejit.trace.regions.draws import generator_from_outside, has_no_seed, refuse_draws
 from tracejit.trace.state.paths import Leaf
 from tracejit.trace.values.equations import atom_of, is_weak, lift
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.trace.values.tracer import SymInt, Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
@@ -350,7 +350,7 @@ class Tangent:
 def _require_one(t: object, other: object) -> Any:
     """Return the tangent of an array under its names, of which each has the same."""
     if atom_of(t) != atom_of(other):
-        require(np.all(t == other), ValueError,
+        require_ours(np.all(t == other), ValueError,
                 "two arguments are one array, which is written to: their tangents have to be the "
                 "same")
     return t

@@ -326,7 +326,9 @@ def _contraction(eqn: Eqn) -> Dim:
 
 ROUTINES: dict[str, Callable[[Dim, Dim], Dim]] = {
     "cholesky": lambda n, m: floor_div(n * n * n, 3),
+    "cholesky_or_not": lambda n, m: floor_div(n * n * n, 3),
     "lu": lambda n, m: floor_div(2 * n * n * n, 3),
+    "lu_or_not": lambda n, m: floor_div(2 * n * n * n, 3),
     "triangular_solve": lambda n, m: n * n * m,
     "solve": lambda n, m: 2 * n * n * m,
     "slogdet": lambda n, m: n,

@@ -206,6 +206,8 @@ class Frame:
     """The lists that are indexed by a number of such a loop, in case they get longer in it."""
     tags: dict[Value, frozenset[int]] = field(default_factory=dict)
     """What is known in it of the tags of choices (`choices.py`)."""
+    left_by_errors: bool = False
+    """Whether it is a loop that an error may end which a `try` around it catches."""
     swallowed: Exception | None = None
     """The error of a branch that failed on the present guess of a loop's state and was skipped."""
     settled: bool = False
@@ -324,6 +326,14 @@ class Trace:
         """What was refused where Python may have caught it, in the `repr` of a number."""
         self.unread: list[Any] | None = None
         """The numbers in the text that captured code is writing, if it is."""
+        self.attempts: list[Any] = []
+        """The `try` statements around what is traced now; None where none around it can catch."""
+        self.opened: list[Any] = []
+        """What follows an operation that may raise in one, as branches that are open."""
+        self.handled: list[Any] = []
+        """What the handlers handle that are running."""
+        self.ends: list[Any] = []
+        """The names that matter where the present branch, loop or body of a `try` ends."""
         self.shown: list[Any] | None = None
         """While the message of an error that depends on data is made: the numbers it shows."""
 
@@ -338,11 +348,15 @@ class Trace:
     def region(self, kind: str, inputs: tuple[Value, ...] = ()) -> Iterator[tuple[Frame, Any]]:
         """Open a region; on leaving it, every place that it changed has its old content again."""
         frame = Frame(kind, self.depth + 1)
-        joined = len(self.joined)
+        joined, opened = len(self.joined), len(self.opened)
         self.frames.append(frame)
         try:
             with self.builder.block(inputs) as scope:
-                yield frame, scope
+                try:
+                    yield frame, scope
+                finally:
+                    while len(self.opened) > opened:
+                        self.opened[-1].give_up()
         finally:
             self.frames.pop()
             del self.joined[joined:]

@@ -41,6 +41,10 @@ class Above:
     cast: Callable[..., Any]
     require: Callable[..., None]
     refuse_choice: Callable[..., Any]
+    close_opened: Callable[..., Any]
+    diverted: Callable[..., bool]
+    go_on_without_error: Callable[..., None]
+    jumps_by: Callable[..., bool]
 
 
 ABOVE = Above()

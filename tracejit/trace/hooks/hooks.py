@@ -23,9 +23,10 @@ from tracejit.trace.containers.places import (
 from tracejit.trace.containers.runs import has_runs, holds_runs
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import BINARY
-from tracejit.trace.ground.upward import above
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.hooks.loop_hooks import Generated
 from tracejit.trace.hooks.recursion_hooks import RecursionHooks
+from tracejit.trace.hooks.try_hooks import TryHooks
 from tracejit.trace.lists.list_runs import give_up
 from tracejit.trace.python.calls import by_data, call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
@@ -75,7 +76,7 @@ __all__ = ["Hooks"]
 
 
 @above
-class Hooks(RecursionHooks):
+class Hooks(RecursionHooks, TryHooks):
     """The hooks of one function object; rewritten code knows them as `_tj`."""
 
     def __init__(self, fn: FunctionType) -> None:
@@ -346,7 +347,7 @@ class Hooks(RecursionHooks):
         with _message() as shown, drawing_nothing(
                 "the message of an assert, which Python makes only where it fails"):
             text = "" if message is None else str(message())
-        _emit_check(test.value, AssertionError, text, shown)
+        _emit_check(test, AssertionError, text, shown)
         frames = current().frames
         learn(test.value, True, frames[-1].tags if frames else current().tags)
 
@@ -361,10 +362,13 @@ class Hooks(RecursionHooks):
             error = make()
             text = "" if isinstance(error, type) else text_of(error)
         kind = error if isinstance(error, type) else type(error)
+        if isinstance(error, type) or not shown:
+            plain = error() if isinstance(error, type) else error
+            ABOVE.diverted(False, kind, text, (), plain)
         if RAISABLE.get(kind.__name__) is not kind:
             raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions "
                          "can be raised by compiled code", "Raise a ValueError, say")
-        _emit_check(atom_of(False), kind, text, shown)
+        _emit_check(False, kind, text, shown)
         raise BranchRaised
 
     @contextmanager
@@ -372,10 +376,14 @@ class Hooks(RecursionHooks):
         """Watch the body of a `try`: nothing captured in it may raise what its handlers catch."""
         before = len(current().builder.scope.eqns)
         raised: BranchRaised | None = None
+        attempts = current().attempts
+        attempts.append(None)
         try:
             yield
         except BranchRaised as e:  # each branch in it raises
             raised = e
+        finally:
+            attempts.pop()
         if may_raise(current().builder.scope.eqns[before:], types):
             raise refuse("`try` around captured operations, whose exceptions are not raised while "
                          "they are captured", "Test with `if` before, or move the try outside")
@@ -443,4 +451,8 @@ def _emit_check(holds: Any, error: type, text: str, shown: Sequence[Any]) -> Non
     """Emit a check that raises an error with a text in which numbers are shown."""
     text = text.replace("{", "{{").replace("}", "}}")
     text = text.replace(FIELD[0], "{").replace(FIELD[1], "}")
-    emit("check", [holds, *map(atom_of, shown)], {"error": error.__name__, "message": text})
+    if ABOVE.diverted(holds, error, text if shown else text.replace("{{", "{").replace("}}", "}"),
+                      shown):
+        return
+    emit("check", [atom_of(holds), *map(atom_of, shown)],
+         {"error": error.__name__, "message": text})

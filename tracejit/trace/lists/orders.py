@@ -23,7 +23,7 @@ from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import storage, united
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["are_things", "changing", "indexable", "is_empty", "is_known", "orderable", "readable",
@@ -133,8 +133,8 @@ def require_order(keys: Iterable[object]) -> None:
             require_order(key)
         elif isinstance(key, Tracer) and key.dtype.kind == "f":
             known = np.logical_not(FUNCTIONS[np.any](np.isnan(key)))
-            require(known, ValueError, "a NaN in a list that is sorted: Python's order rests on "
-                    "which items it compares. np.sort puts it last")
+            require_ours(known, ValueError, "a NaN in a list that is sorted: Python's order rests "
+                         "on which items it compares. np.sort puts it last")
 
 
 def sort_columns(xs: Any) -> Tracer:

@@ -6,13 +6,16 @@ import linecache
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tracejit.errors import RAISABLE
+import numpy as np
+
+from tracejit.errors import RAISABLE, TracejitError
 from tracejit.ir.core import Eqn
-from tracejit.ir.lowering import Effect, Inline, Library, Native
+from tracejit.ir.lowering import Effect, Library, Native
 from tracejit.ir.walk import all_eqns
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.ground.source import PACKAGE, find_site
+from tracejit.trace.regions.attempts import classes
 
 __all__ = ["may_raise", "require_silence", "rest_on_sizes"]
 
@@ -46,13 +49,19 @@ def rest_on_sizes(error: BaseException | None) -> None:
 _BY_ACTION = {"check_bounds": IndexError, "wrap_index": IndexError}
 
 
+_ERRORS_OF_ROUTINES: dict[str, tuple[type[Exception], ...]] = {
+    "cholesky": (np.linalg.LinAlgError,), "lu": (np.linalg.LinAlgError,),
+    "cholesky_or_not": (), "lu_or_not": (), "triangular_solve": (), "solve": (), "slogdet": (),
+    "argsort": (), "positions": ()}
+
+
 def may_raise(eqns: Sequence[Eqn], types: Callable[[], Any]) -> bool:
     """Return whether the run of some equations may raise what the handlers of a `try` catch."""
     if not eqns:
         return False
     errors = {e for eqn in eqns for e in _errors(eqn)}
     try:
-        caught = tuple(_classes(types()))
+        caught = tuple(classes(types()))
     except Exception:  # Python looks at them only where something is raised
         return bool(errors)
     if any(issubclass(t, (Warning, FloatingPointError)) for t in caught):
@@ -60,21 +69,17 @@ def may_raise(eqns: Sequence[Eqn], types: Callable[[], Any]) -> bool:
     return any(issubclass(e, caught) or e is Exception for e in errors)
 
 
-def _classes(caught: Any) -> Iterator[type]:
-    """Yield the classes of exceptions in what stands behind an `except`."""
-    for t in caught if isinstance(caught, tuple) else (caught,):
-        if isinstance(t, tuple):
-            yield from _classes(t)
-        else:
-            yield t
-
-
 def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
     """Yield what the run of an equation may raise; `Exception` where that is not known."""
     how = eqn.op.lowering
     if isinstance(how, Effect) and how.action in ("check", *_BY_ACTION):
-        yield _BY_ACTION.get(how.action) or RAISABLE[eqn.params["error"]]
-    elif eqn.op.effect or isinstance(how, (Library, Native, Inline)):
+        name = "" if how.action in _BY_ACTION else eqn.params["error"]
+        kind = _BY_ACTION.get(how.action) or RAISABLE.get(name, np.linalg.LinAlgError)
+        if not issubclass(kind, TracejitError):  # which no handler may see
+            yield kind
+    elif isinstance(how, Library) and how.routine in _ERRORS_OF_ROUTINES:
+        yield from _ERRORS_OF_ROUTINES[how.routine]
+    elif eqn.op.effect or isinstance(how, (Library, Native)):
         yield Exception
     for region in eqn.regions:
         for inner in all_eqns(region):

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracejit.trace.ground.context import current
 from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import SymInt, Tracer
 
 __all__ = ["require_one_type"]
@@ -45,8 +45,8 @@ def require_one_type(capture: Callable[..., Any], fn: Any, args: tuple[Any, ...]
         key = (x.dtype, x.weak)
         if key not in keys_of(x.kinds):
             x.tell_apart()
-        require(x.is_of(key), TypeError, f"a number is of another type than {_name(key)} here, "
-                "which decides on the type of a result: give it one type on all paths")
+        require_ours(x.is_of(key), TypeError, f"a number is of another type than {_name(key)} "
+                     "here, which decides on the type of a result: give it one type on all paths")
 
 
 def _numbers(x: Any) -> Iterator[Merged]:

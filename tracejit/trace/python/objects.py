@@ -782,9 +782,14 @@ class Managed:
         self.manager = manager
 
     def __enter__(self) -> Any:
-        return self._method("__enter__")()
+        entered = self._method("__enter__")()
+        if not isinstance(self.manager, np.errstate):  # it may do something where an error leaves
+            current().attempts.append(None)
+        return entered
 
     def __exit__(self, kind: object, error: object, traceback: object) -> Any:
+        if not isinstance(self.manager, np.errstate):
+            current().attempts.pop()
         swallowed = self._method("__exit__")(kind, error, traceback)
         return swallowed and not isinstance(error, ENDS_CAPTURES)
 

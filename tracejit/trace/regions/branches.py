@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -49,7 +50,7 @@ from tracejit.trace.containers.places import (
     same_structure,
 )
 from tracejit.trace.containers.runs import place_in_code
-from tracejit.trace.ground.context import Cell, Place, current, refuse
+from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.faults import NAMES, is_ours
 from tracejit.trace.ground.restarts import Grows, Unroll
@@ -82,12 +83,17 @@ from tracejit.trace.values.mixed import (
 )
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, scalar_of, tracer_of
 
-__all__ = ["BranchRaised", "as_condition", "end_in_run", "is_pythons", "join_leaf", "leaf_atom",
-           "require_in_run", "text_of", "trace_if"]
+__all__ = ["BranchJumped", "BranchRaised", "as_condition", "end_branch", "end_in_run", "ending",
+           "is_pythons", "join_leaf", "leaf_atom", "merge_branches", "require_in_run", "text_of",
+           "trace_branch", "trace_if"]
 
 
 class BranchRaised(Exception):
     """Internal: a branch on data ended by raising; its check is in the graph."""
+
+
+class BranchJumped(BranchRaised):
+    """Internal: a branch ended by an error that a `try` catches; what to do is noted there."""
 
 
 def as_condition(x: Any) -> Any:
@@ -115,6 +121,8 @@ class _Branch:
     scope: BlockScope
     places: dict[object, Place]
     raised: bool = False
+    jumped: bool = False
+    """Whether it ended by an error that a `try` catches: what its handlers do not read is lost."""
     contents: dict[object, Any] = field(default_factory=dict)
     copies: dict[object, Any] = field(default_factory=dict)
     """The contents as they were when the branch ended: what changed in them is put back."""
@@ -157,12 +165,15 @@ class _Branch:
 
 
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
-             names: Sequence[Place]) -> None:
-    """Trace both branches of a condition and give names and cells what the taken one leaves."""
+             names: Sequence[Place], also: Sequence[Callable[[], object]] = ()) -> None:
+    """Trace both branches of a condition and give names and cells what the taken one leaves.
+
+    also -- functions that the branches call and that bind names
+    """
     lists = ABOVE.DataLists()
     by_data = rests_on_data(condition)
     # a branch binds, and lets go of, names that nothing reads after it: to be traced once more
-    begun = [(p, p.get()) for fn in branches if isinstance(fn, FunctionType)
+    begun = [(p, p.get()) for fn in (*branches, *also) if isinstance(fn, FunctionType)
              for p in name_places(fn.__code__.co_freevars, fn)]
     forms: dict[object, Form] = {}
     while True:
@@ -191,13 +202,14 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
             raise
         else:
             lists.finish()
-            return
+            break
+    ABOVE.go_on_without_error()
 
 
 def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
               lists: Any, by_data: bool, forms: dict[object, Form]) -> None:
     try:
-        traced = [_trace_branch(fn, names, lists, by_data, forms, condition, taken)
+        traced = [trace_branch(fn, names, lists, by_data, forms, condition, taken)
                   for fn, taken in zip(branches, (True, False), strict=True)]
     except Refusal:
         fix_ints(condition, "a branch, which cannot be captured as one on data,")
@@ -206,24 +218,33 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
     for b in traced:
         places.update(b.places)
     _require_forms(places, traced, forms)
+    merge_branches(condition, traced, places)
+
+
+def merge_branches(condition: Tracer, traced: Sequence[_Branch],
+                   places: dict[object, Place]) -> None:
+    """Give places what the branch that is taken leaves in them."""
     merger = _Merger(condition, traced)
     merged: list[tuple[Place, Callable[[], Any]]] = []
     leave = [b for b in traced if not b.raised] or traced
     for key, p in places.items():
         before = p.get()
-        if all(b.contents.get(key, before) is before for b in leave):
+        matter = [b for b in leave if not b.jumped or _is_read_on_errors(p)]
+        if all(b.contents.get(key, before) is before for b in matter):
             continue
         for b in leave:
             if key not in b.contents:
                 b.note_kept(p)
-        left = [b if not b.raised else leave[0] for b in traced]
-        if isinstance(p, CellPlace):
-            values = [b.contents.get(key, before) if before.is_log else own.contents[key]
-                      for b, own in zip(traced, left, strict=True)]  # a Log is a branch's own
-            merged.append((p, merger.value(*values)))
-        else:
-            merged.append((p, merger.content(getattr(p, "name", ""),
-                                             *(b.copies[key] for b in left))))
+        lost = [b for b in leave if not any(b is m for m in matter)]
+        left = [b if any(b is m for m in matter) else matter[0] for b in traced]
+        with _lost(lost):
+            if isinstance(p, CellPlace):
+                values = [b.contents.get(key, before) if before.is_log else own.contents[key]
+                          for b, own in zip(traced, left, strict=True)]  # a Log is a branch's own
+                merged.append((p, merger.value(*values)))
+            else:
+                merged.append((p, merger.content(getattr(p, "name", ""),
+                                                 *(b.copies[key] for b in left))))
     merger.close()
     trace = current()
     for p, content in merged:
@@ -237,6 +258,37 @@ def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: S
         x[:] = after
     if all(b.raised for b in traced):
         raise BranchRaised
+    if all(b.raised or b.jumped for b in traced):
+        raise BranchJumped
+
+
+@contextmanager
+def ending(names: Sequence[Place]) -> Iterator[None]:
+    """Note which names matter where what is traced now ends."""
+    ends = current().ends
+    ends.append(names)
+    try:
+        yield
+    finally:
+        ends.pop()
+
+
+@contextmanager
+def _lost(branches: Sequence[_Branch]) -> Iterator[None]:
+    """Merge a place of which nobody reads what these branches leave."""
+    for b in branches:
+        b.raised = True
+    try:
+        yield
+    finally:
+        for b in branches:
+            b.raised = False
+
+
+def _is_read_on_errors(place: Place) -> bool:
+    """Return whether it matters what a place holds after an error that a `try` catches."""
+    return place.depth is not None or any(
+        place.key in a.exact for a in current().attempts if a is not None)
 
 
 class _Chooses(Exception):
@@ -269,40 +321,58 @@ def _require_forms(places: dict[object, Place], branches: Sequence[_Branch],
         raise _Chooses(new)
 
 
-def _trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
+def trace_branch(fn: Callable[[], Any], names: Sequence[Place], lists: Any,
                   by_data: bool, forms: dict[object, Form], condition: Tracer,
                   taken: bool) -> _Branch:
     trace = current()
     before = [(p, p.get()) for p in names]
-    raised = False
     taken_in: list[Any] = []
     try:
-        with trace.region("if") as (frame, scope):
+        with trace.region("if") as (frame, scope), ending(names):
             taken_in = frame.taken_in
             lists.frame, frame.by_data = frame, by_data
             learn(condition.value, taken, frame.tags)
-            try:
-                fn()
-            except BranchRaised:
-                raised = True
-            except Exception as e:
-                end_in_run(e)
-                raised = True
+            ended = ABOVE.close_opened(len(trace.opened), _run_branch(fn))
             found = {p.key: p for p in (
                 *(p for p, _ in frame.written.values()), *names)}
             items = {key: listed(found[key].get(), form, place_in_code())
                      for key, form in forms.items()
-                     if key in found and not raised and type(found[key].get()) is list}
-            branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()}, raised,
-                             tags=known_tags(), taken_in=taken_in)
-            for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
-                branch.note(p.key, p.get(), items.get(p.key))
+                     if key in found and not ended and type(found[key].get()) is list}
+            branch = end_branch(frame, scope, names, ended, items)
     finally:
         for x, items, _ in reversed(taken_in):
             x[:] = items
         for p, content in before:
             p.set(content)
     return branch
+
+
+def end_branch(frame: Frame, scope: BlockScope, names: Sequence[Place],
+               ended: type[BranchRaised] | None, items: dict[object, Any]) -> _Branch:
+    """Return what a branch leaves.
+
+    items -- for lists of which the branches leave different ones: their items in arrays
+    """
+    branch = _Branch(scope, {key: p for key, (p, _) in frame.written.items()},
+                     ended is BranchRaised, ended is BranchJumped, tags=known_tags(),
+                     taken_in=frame.taken_in)
+    for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
+        branch.note(p.key, p.get(), items.get(p.key))
+    return branch
+
+
+def _run_branch(fn: Callable[[], object]) -> type[BranchRaised] | None:
+    """Run a branch; return how it ended, if not by coming to its end."""
+    try:
+        fn()
+    except BranchRaised as e:
+        return type(e)
+    except Exception as e:
+        if ABOVE.jumps_by(e):
+            return BranchJumped
+        end_in_run(e)
+        return BranchRaised
+    return None
 
 
 def is_pythons(error: Exception) -> bool:
@@ -535,7 +605,8 @@ class _Merger:
         content = self.content(name, *filled)
         for branch, raised in zip(self.branches, before, strict=True):
             branch.raised = raised
-        is_set = self._number(*flags) if flags[0] is not flags[1] else None
+        inside = isinstance(flags[0], Tracer) and any(before)  # it may be a value of one branch
+        is_set = self._number(*flags) if flags[0] is not flags[1] or inside else None
 
         def make() -> Any:
             flag = flags[0] if is_set is None else is_set()

@@ -110,6 +110,10 @@ def always_jumps(stmts: Sequence[ast.stmt]) -> bool:
             return True
         if isinstance(s, ast.With) and always_jumps(s.body):
             return True
+        if isinstance(s, ast.Try) and (always_jumps(s.finalbody) or (
+                all(always_jumps(h.body) for h in s.handlers)
+                and always_jumps([*s.body, *s.orelse]))):
+            return True
         if isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and (
                 s.test.value is True and not any("break" in _jumps(t) for t in s.body)):
             return True

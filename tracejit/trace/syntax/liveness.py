@@ -31,6 +31,10 @@ class Changes:
     rebound: tuple[str, ...]
     written: tuple[str, ...]
     dead: tuple[str, ...]
+    exact: tuple[str, ...] = ()
+    """Of a `try`: the names that its body binds and that matter after an error."""
+    after: tuple[str, ...] = ()
+    """Of a `try`: the names that its handlers bind, or `else`, and that matter after it."""
 
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -134,6 +138,8 @@ class _Analysis:
     def __init__(self, local: set[str], sticky: set[str]) -> None:
         self.local = local
         self.sticky = sticky
+        self.caught: set[str] = set()
+        """The names that matter where a `try` around catches an error."""
         self.kept: set[str] = set()
         """The names that the other branches read, which are traced after this one."""
         self.changes: dict[ast.stmt, Changes] = {}
@@ -158,19 +164,42 @@ class _Analysis:
             inner = self.block(s.body, live)
             return inner.union(*(self._reads(item) for item in s.items))
         if isinstance(s, (ast.Try, ast.Match)):
+            after = set(live)
             reads = set(live)
             for n in ast.walk(s):
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
                     reads.add(n.id)
+            caught = self.caught
+            if isinstance(s, ast.Try):
+                self.caught = caught | reads
             for name in ("body", "orelse", "finalbody"):
                 self.block(getattr(s, name, []), set(reads))
             for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
                 self.block(part.body, set(reads))
+            self.caught = caught
+            if isinstance(s, ast.Try):
+                self._note_try(s, reads, after)
             return reads & (self.local | reads)
         if isinstance(s, ast.Assign) and isinstance(s.value, ast.IfExp) and all(
                 isinstance(t, ast.Name) for t in s.targets):
             self.changes[s] = Changes((), (), (), (), tuple(sorted(self._dead(s, live))))
         return (live - self._kills(s)) | self._reads(s)
+
+    def _note_try(self, s: ast.Try, live: set[str], after: set[str]) -> None:
+        """Note what a `try` binds: all that it reads may matter after its body.
+
+        live -- the names that are read in it or after it
+        """
+        bound = stored_names(s.body) & self.local
+        after = after.union(self.sticky, self.caught, *(self._reads(n) for n in s.finalbody))
+        handlers = [n for h in s.handlers for n in h.body]
+        kept = after - (_always_bound(s.handlers) - self.sticky - self.caught)
+        errors = kept.union(*(self._reads(n) for n in handlers))
+        names = {h.name for h in s.handlers if h.name}
+        ends = (stored_names([*handlers, *s.orelse]) | names) & after
+        self.changes[s] = Changes(*(tuple(sorted(x & self.local)) for x in (
+            stored_names([s]), bound & (live | self.sticky), set(), set(), set(), bound & errors,
+            ends)))
 
     def _loop(self, s: ast.For | ast.While, live: set[str]) -> set[str]:
         after = set(live)
@@ -217,6 +246,16 @@ class _Analysis:
 
     def _kills(self, s: ast.stmt) -> set[str]:
         return stored_names([s])
+
+
+def _always_bound(handlers: Sequence[ast.ExceptHandler]) -> set[str]:
+    """Return the names that every handler binds that comes to its end."""
+    bound: list[set[str]] = []
+    for h in handlers:
+        if not any(isinstance(n, ast.Raise) for n in h.body):
+            bound.append({t.id for n in h.body if isinstance(n, ast.Assign)
+                          for t in n.targets if isinstance(t, ast.Name)})
+    return set.intersection(*bound) if bound else set()
 
 
 def _written(nodes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:

@@ -27,6 +27,7 @@ from tracejit.trace.ground.trees import SYNTAX_TREES, future_flags
 from tracejit.trace.syntax.generators import Form, NotInForm, in_form, is_generator, yields
 from tracejit.trace.syntax.jumps import VALUE, lower_jumps, stop_flags
 from tracejit.trace.syntax.liveness import (
+    ALL_NAMES,
     SCOPES,
     Changes,
     analyse,
@@ -35,7 +36,7 @@ from tracejit.trace.syntax.liveness import (
     stored_names,
 )
 from tracejit.trace.syntax.recursion import PlaceOfFunction, make_loops, own_names
-from tracejit.trace.syntax.syntax import HOOKS, constant, hook, load, place, thunk
+from tracejit.trace.syntax.syntax import HOOKS, assign, constant, hook, load, place, thunk
 
 __all__ = ["rewrite_function"]
 
@@ -134,6 +135,13 @@ def _register(code: CodeType, source: FunctionSource) -> None:
     for c in code.co_consts:
         if isinstance(c, CodeType):
             _register(c, source)
+
+
+def _looks_at_frame(s: ast.stmt) -> bool:
+    """Return whether a statement has what only works in the function's own frame."""
+    return any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) or (
+        isinstance(n, ast.Name) and n.id in ("super", "__class__", *ALL_NAMES))
+        for n in own_nodes([s]))
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -331,7 +339,7 @@ class _Rewriter(ast.NodeTransformer):
             new = [*new, ast.Expr(forget)]
         return [place(n, s) for n in (new if isinstance(new, list) else [new])]
 
-    def _region(self, name: str, body: Stmts, like: ast.stmt,
+    def _region(self, name: str, body: Stmts, like: ast.stmt | ast.ExceptHandler,
                 params: Sequence[str] = ()) -> ast.stmt:
         """Return a nested function that holds a branch or a loop's body."""
         stored = sorted(stored_names(body) & self.assignable)
@@ -410,8 +418,36 @@ class _Rewriter(ast.NodeTransformer):
                  for item in s.items]
         return ast.With(items, self.block(s.body))
 
-    def _try(self, s: ast.Try) -> ast.stmt:
+    def _try(self, s: ast.Try) -> Stmts | ast.stmt:
+        if not s.handlers or _looks_at_frame(s):
+            return self._plain_try(s)
+        if s.finalbody:
+            inner = place(ast.Try(s.body, s.handlers, s.orelse, []), s)
+            self.changes[inner] = self.changes[s]
+            return self._plain_try(place(ast.Try([inner], [], [], s.finalbody), s))
+        body, orelse = self._fresh("try"), self._fresh("else")
+        result = [self._region(body, s.body, s), self._region(orelse, s.orelse, s)]
+        handlers: list[ast.expr] = []
+        for h in s.handlers:
+            name, error = self._fresh("except"), self._fresh("error")
+            inside = list(h.body)
+            if h.name:
+                inside = [place(assign(h.name, load(error)), h), *inside,
+                          place(ast.Delete([ast.Name(h.name, ast.Del())]), h)]
+            result.append(self._region(name, inside, h, [error]))
+            caught = thunk(self.visit(h.type) if h.type else load("BaseException"))
+            handlers.append(ast.Tuple([caught, load(name), constant(h.name or "")], ast.Load()))
+        changes = self.changes[s]
+        groups = ast.Tuple([ast.Tuple([constant(n) for n in names], ast.Load()) for names in (
+            changes.carried, changes.exact, changes.after)], ast.Load())
+        call = hook("try_", load(body), ast.Tuple(handlers, ast.Load()), load(orelse), groups)
+        return [*result, ast.Expr(call)]
+
+    def _plain_try(self, s: ast.Try) -> ast.stmt:
         body = self.block(s.body)
+        if not s.handlers:
+            body = [ast.With([ast.withitem(hook("in_try", thunk(ast.Tuple([], ast.Load()))))],
+                             body)]
         for h in s.handlers:
             h.type = h.type and self.visit(h.type)
         if s.handlers:
@@ -449,7 +485,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _raise(self, s: ast.Raise) -> ast.stmt:
         if s.exc is None:
-            return s
+            return ast.Expr(hook("reraise"))
         return ast.Expr(hook("raise_", thunk(self.visit(s.exc)),
                              *([self.visit(s.cause)] if s.cause else [])))
 

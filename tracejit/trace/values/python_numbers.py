@@ -21,7 +21,7 @@ from tracejit.ir.dims import Dim, Expr, IntegerCall, atom
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.operators import OF_UFUNC
 from tracejit.trace.ground.source import describe_line, find_site
-from tracejit.trace.ground.upward import above
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.values.equations import (
     PYTHON,
     apply_ufunc,
@@ -30,12 +30,14 @@ from tracejit.trace.values.equations import (
     cast,
     dtype_of,
     emit,
+    emit_value,
     of_scalars,
 )
 from tracejit.trace.values.tracer import Lifted, SymInt, TracedOperand, Tracer, of_dim, tracer_of
 
-__all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "is_scalar", "last_before_error",
-           "python_int", "require", "require_divisor", "require_int_of", "rounded", "strong"]
+__all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "is_scalar", "last_before_error", "on_trial",
+           "python_int", "require", "require_divisor", "require_int_of", "require_ours",
+           "rounded", "strong"]
 
 LIMIT = 2.0 ** 63
 """What no int64 reaches."""
@@ -51,8 +53,28 @@ def require(holds: object, error: type[Exception], message: str) -> None:
             place = f"{describe_line(find_site())}: " if issubclass(error, Refusal) else ""
             raise error(place + message)
         return
+    if not ABOVE.diverted(holds, error, message):
+        require_ours(holds, error, message)
+
+
+def require_ours(holds: object, error: type[Exception], message: str) -> None:
+    """Require what Python does not: the error is a refusal, and no `try` catches it."""
+    if isinstance(holds, (bool, np.bool_)):
+        if not holds:
+            raise error(message)
+        return
     text = message.replace("{", "{{").replace("}", "}}")
     emit("check", [atom_of(holds)], {"error": error.__name__, "message": text})
+
+
+def on_trial(x: Any) -> Any:
+    """Return an operand of what is computed only to see whether Python raises an error there.
+
+    In a `try`, what follows rests on that, and no derivative may flow where an error is raised.
+    """
+    if not current().attempts or not isinstance(x, Tracer):
+        return x
+    return tracer_of(emit_value("stop_gradient", [x.value]), weak=x.weak)
 
 
 def is_scalar(x: object) -> bool:
@@ -166,9 +188,8 @@ def _power(x: Any, y: Any) -> Any:
         whole = np.floor(exponent) == exponent
         require(either(either(base >= 0, base != base), either(base == -np.inf, either(
             whole, exponent != exponent))), ComplexResult, COMPLEX_RESULT)
-    result = of_scalars(np.power, base, exponent)
     if isinstance(y, TracedOperand):
-        finite = np.absolute(result) != np.inf
+        finite = np.absolute(of_scalars(np.power, *map(on_trial, (base, exponent)))) != np.inf
         require(either(finite, either(np.absolute(base) == np.inf,
                                       np.absolute(exponent) == np.inf)),
                 OverflowError, OUT_OF_RANGE)
@@ -177,6 +198,7 @@ def _power(x: Any, y: Any) -> Any:
         inside = (np.logical_not(size > _largest_power(float(y))) if y > 0.0
                   else np.logical_not(size < _least_power(float(y))))
         require(either(inside, either(size == np.inf, size == 0.0)), OverflowError, OUT_OF_RANGE)
+    result = of_scalars(np.power, base, exponent)
     return result
 
 
@@ -214,16 +236,16 @@ def _complex_power(x: object, y: object) -> Any:
     fine = np.logical_and(np.imag(exponent) == 0, np.logical_not(np.real(exponent) < 0))
     require(either(base != 0, fine), ZeroDivisionError,
             "0.0 to a negative or complex power")
-    result = apply_ufunc(np.power, base, exponent)
+    result = apply_ufunc(np.power, *map(on_trial, (base, exponent)))
     infinite = np.logical_not(np.logical_and(np.isfinite(base), np.isfinite(exponent)))
     require(either(np.isfinite(result), infinite), OverflowError, "complex exponentiation")
-    return result
+    return apply_ufunc(np.power, base, exponent)
 
 
 def _int_power(x: Lifted, y: Any) -> Any:
     x, y = (cast(v, np.int64) if dtype_of(v).kind == "b" else v for v in (x, y))
-    require(y >= 0, ValueError, "an int to the power of a negative int is a float in Python, and "
-            "which it is depends on data: make one of them a float")
+    require_ours(y >= 0, ValueError, "an int to the power of a negative int is a float in "
+                 "Python, and which it is depends on data: make one of them a float")
     result = apply_ufunc(np.power, strong(x), strong(y))
     approximate = apply_ufunc(np.power, cast(x, np.float64), cast(y, np.float64))
     _require_near(approximate, result)

@@ -1,0 +1,200 @@
+"""Hooks of `try`: Python's own where the capture raises, branches on what the run may raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.core import Eqn
+from tracejit.trace.containers.places import NamePlace, Poison, name_places
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.restarts import Grows
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.hooks.loop_hooks import LoopHooks
+from tracejit.trace.python.caught import may_raise, rest_on_sizes
+from tracejit.trace.python.objects import ENDS_CAPTURES
+from tracejit.trace.regions.attempts import (
+    Attempt,
+    classes,
+    close_opened,
+    fail_by,
+    go_on_without_error,
+    is_raisable,
+    jumps_by,
+)
+from tracejit.trace.regions.branches import (
+    BranchJumped,
+    BranchRaised,
+    ending,
+    require_in_run,
+    trace_if,
+)
+
+__all__ = ["TryHooks"]
+
+Handler = tuple[Callable[[], Any], FunctionType, str]
+"""What it catches, its body, and the name that it gives the error."""
+
+
+class TryHooks(LoopHooks):
+    """`try` with `except`, and `raise` without an error."""
+
+    def try_(self, body: FunctionType, handlers: tuple[Handler, ...], orelse: FunctionType,
+             names: tuple[tuple[str, ...], ...]) -> None:
+        """Carry out a `try`.
+
+        names -- those that matter after its body, after an error, and after all of it
+        """
+        functions = [body, *(h[1] for h in handlers), orelse]
+        inner, exact, after = (name_places(group, *functions) for group in names)
+
+        def caught() -> Any:
+            return tuple(types() for types, _, _ in handlers)
+
+        attempt = Attempt(caught, inner, exact)
+        scope = current().builder.scope
+        begun = len(scope.eqns)
+        try:
+            ended = self._attempted(attempt, body)
+        except ENDS_CAPTURES:
+            raise
+        except BaseException as e:  # raised by the capture, before anything that the run may raise
+            _refuse_errors(scope.eqns[begun:], caught)
+            rest_on_sizes(e)
+            kind = type(e).__mro__
+            handler = next((h for h in handlers if any(t in kind for t in classes(h[0]()))), None)
+            if handler is None:
+                raise
+            with _handling(None):
+                handler[1](e)
+            return
+        _refuse_errors(scope.eqns[begun:], caught)
+        self._finish(attempt, ended, handlers, orelse, after)
+
+    def _attempted(self, attempt: Attempt, body: FunctionType) -> type[BranchRaised] | None:
+        """Run a body; return how it ended, if not by coming to its end."""
+        trace = current()
+        opened = len(trace.opened)
+        trace.attempts.append(attempt)
+        ended = None
+        try:
+            with ending(attempt.names):
+                try:
+                    body()
+                except BranchRaised as e:
+                    ended = type(e)
+                except ENDS_CAPTURES:
+                    raise
+                except Exception as e:
+                    if len(trace.opened) == opened and attempt.code.get() == 0:
+                        raise
+                    ended = _ended_by(e)
+                return close_opened(opened, ended)
+        except Grows as e:
+            if any(e.frame is o.frame for o in trace.opened[opened:]):
+                raise refuse("a list that gets longer or shorter in a `try`, where data decides "
+                             "whether it comes to that",
+                             "Change the list after the `try`") from None
+            raise
+        finally:
+            while len(trace.opened) > opened:
+                trace.opened[-1].give_up()
+            trace.attempts.pop()
+
+    def _finish(self, attempt: Attempt, ended: type[BranchRaised] | None,
+                handlers: Sequence[Handler], orelse: FunctionType,
+                after: Sequence[NamePlace]) -> None:
+        code = attempt.code.get()
+        is_fine = isinstance(code, int) and code == 0
+        if ended is BranchRaised or (ended is not None and is_fine):
+            raise ended
+        go_on_without_error()
+        if is_fine:
+            orelse()
+        elif ended is not None or isinstance(code, int):
+            self._handle(attempt, code, handlers, after)
+        else:
+            trace_if(code != 0, [lambda: self._handle(attempt, code, handlers, after), orelse],
+                     after, also=[h[1] for h in handlers])
+
+    def _handle(self, attempt: Attempt, code: Any, handlers: Sequence[Handler],
+                after: Sequence[NamePlace]) -> None:
+        """Run the handler of whatever was raised."""
+        groups: list[tuple[Handler, list[int]]] = []
+        for number, fault in enumerate(attempt.faults, 1):
+            handler = next(h for h in handlers
+                           if any(t in fault.kind.__mro__ for t in classes(h[0]())))
+            for other, numbers in groups:
+                if other is handler and not handler[2]:
+                    numbers.append(number)
+                    break
+            else:
+                groups.append((handler, [number]))
+        if isinstance(code, int):
+            groups = [g for g in groups if code in g[1]]
+        self._handle_one_of(attempt, code, groups, after)
+
+    def _handle_one_of(self, attempt: Attempt, code: Any,
+                       groups: Sequence[tuple[Handler, list[int]]],
+                       after: Sequence[NamePlace]) -> None:
+        (handler, numbers), *others = groups
+
+        def run() -> None:
+            fault = attempt.faults[numbers[0] - 1]
+            error: Any = fault.error
+            if error is None:
+                error = Poison(handler[2], "has a text with numbers that depend on data",
+                               describe_line(find_site()), "Leave the error's text out")
+            with _handling((attempt, code, numbers)):
+                handler[1](error)
+
+        if not others:
+            run()
+            return
+        test = code == numbers[0]
+        for n in numbers[1:]:
+            test = np.logical_or(test, code == n)
+        trace_if(test, [run, lambda: self._handle_one_of(attempt, code, others, after)], after,
+                 also=[g[0][1] for g in groups])
+
+    def reraise(self) -> None:
+        """Raise the error that is being handled."""
+        handled = current().handled
+        if not handled or handled[-1] is None:
+            raise
+        attempt, code, numbers = handled[-1]
+        *some, last = numbers
+        for n in some:
+            fail_by(attempt.faults[n - 1], code != n)
+        fail_by(attempt.faults[last - 1], False)
+
+
+def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], Any]) -> None:
+    if may_raise(eqns, caught):
+        raise refuse("`try` around captured operations, whose exceptions are not raised while "
+                     "they are captured", "Test with `if` before, or move the try outside")
+
+
+def _ended_by(error: Exception) -> type[BranchRaised]:
+    """Return how a branch ends in which the capture met an error."""
+    if jumps_by(error):
+        return BranchJumped
+    if not is_raisable(type(error)) or any(f.kind == "loop" for f in current().frames):
+        raise error
+    require_in_run(False, error)
+    return BranchRaised
+
+
+@contextmanager
+def _handling(what: object) -> Iterator[None]:
+    """Note which error a handler handles; None for Python's own."""
+    handled = current().handled
+    handled.append(what)
+    try:
+        yield
+    finally:
+        handled.pop()
