@@ -121,7 +121,7 @@ class TryHooks(LoopHooks):
             trace_if(code != 0, [lambda: self._handle(attempt, code, handlers, after), orelse],
                      after, also=[h[1] for h in handlers])
 
-    def _handle(self, attempt: Attempt, code: Any, handlers: Sequence[Handler],
+    def _handle(self, attempt: Attempt, code: object, handlers: Sequence[Handler],
                 after: Sequence[NamePlace]) -> None:
         """Run the handler of whatever was raised."""
         groups: list[tuple[Handler, list[int]]] = []
@@ -138,7 +138,7 @@ class TryHooks(LoopHooks):
             groups = [g for g in groups if code in g[1]]
         self._handle_one_of(attempt, code, groups, after)
 
-    def _handle_one_of(self, attempt: Attempt, code: Any,
+    def _handle_one_of(self, attempt: Attempt, code: object,
                        groups: Sequence[tuple[Handler, list[int]]],
                        after: Sequence[NamePlace]) -> None:
         (handler, numbers), *others = groups
@@ -155,7 +155,7 @@ class TryHooks(LoopHooks):
         if not others:
             run()
             return
-        test = code == numbers[0]
+        test: Any = code == numbers[0]
         for n in numbers[1:]:
             test = np.logical_or(test, code == n)
         trace_if(test, [run, lambda: self._handle_one_of(attempt, code, others, after)], after,
