@@ -173,7 +173,7 @@ class TryHooks(LoopHooks):
         fail_by(attempt.faults[last - 1], False)
 
 
-def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], Any]) -> None:
+def _refuse_errors(eqns: Sequence[Eqn], caught: Callable[[], object]) -> None:
     if may_raise(eqns, caught):
         raise refuse("`try` around captured operations, whose exceptions are not raised while "
                      "they are captured", "Test with `if` before, or move the try outside")
