@@ -328,3 +328,35 @@ print(tracejit.jit(logsumexp)(np.ones(2)), "scipy.special" in sys.modules)
                             check=True, env={**os.environ,
                                              "TRACEJIT_DISABLE_JIT": "1"})
     assert result.stdout.split() == ["6.0", "False"], result.stdout
+
+
+NUMBERS = (0.0, -0.0, 1.0, 1.0 + 1e-10, 1.0 + 2e-9, -1.0, math.inf, -math.inf, math.nan, 1e308,
+           5e-324, 2)
+
+
+@pytest.mark.parametrize("tolerances", [(1e-9, 0.0), (0.0, 0.0), (0.5, 1e-3), (-1.0, 0.0),
+                                        (0.1, -1.0)])
+def test_numbers_are_close_as_in_python(tolerances: tuple[float, float]) -> None:
+    def f(a: Any, b: Any, rel: Any, least: Any) -> Any:
+        return math.isclose(a, b, rel_tol=rel, abs_tol=least)
+
+    compiled = tracejit.jit(f)
+    for a in NUMBERS:
+        for b in NUMBERS:
+            if min(tolerances) < 0.0:
+                with pytest.raises(ValueError, match="tolerances must be non-negative"):
+                    compiled(a, b, *tolerances)
+            else:
+                assert compiled(a, b, *tolerances) == f(a, b, *tolerances)
+
+
+def test_a_loop_ends_where_numbers_are_close() -> None:
+    def mean(a: Any, b: Any) -> Any:
+        while True:
+            a, b = (a + b) / 2.0, math.sqrt(a * b)
+            if math.isclose(a, b, rel_tol=1e-14):
+                return a
+
+    value, slope = tracejit.value_and_grad(mean)(2.0, 3.0)
+    assert value == mean(2.0, 3.0)
+    assert_close(slope, (mean(2.0 + 1e-6, 3.0) - mean(2.0 - 1e-6, 3.0)) / 2e-6, 1e-8)

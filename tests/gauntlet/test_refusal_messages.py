@@ -92,7 +92,6 @@ NEIGHBOURS: dict[str, Case] = {
     "statistics.stdev": (lambda x, y: statistics.stdev([x, y]), (1.0, 2.0), "statistics.stdev"),
     "math.ulp": (lambda x: math.ulp(x), (2.0,), "math.ulp"),
     "math.frexp": (lambda x: math.frexp(x)[0], (2.0,), "math.frexp"),
-    "math.isclose": (lambda x: math.isclose(x, 1.0), (2.0,), "math.isclose"),
     "np.random.normal": (lambda x: x * np.random.normal(), (B,), "numpy.random.normal"),
     "a global generator": (lambda x: x * RNG.beta(1.0, 2.0), (B,), "numpy.random.Generator.beta"),
     "RandomState": (lambda x: x * np.random.RandomState(3).rand(), (B,),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
+import math
 from typing import Any
 
 from tracejit.trace.lists.orders import (
@@ -220,7 +221,22 @@ def extreme_by_keys(largest: bool, items: list[object], keys: Any) -> object:
     return best
 
 
+# --- math -----------------------------------------------------------------------------------------
+
+
+def _isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    apart = abs(b - a)
+    return apart <= abs(rel_tol * b) or apart <= abs(rel_tol * a) or apart <= abs_tol
+
+
 LIBRARY: dict[Any, Any] = {
+    math.isclose: _isclose,
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify,
     heapq.heapreplace: _heapreplace, heapq.heappushpop: _heappushpop,
     heapq.nsmallest: _nsmallest, heapq.nlargest: _nlargest,
