@@ -51,11 +51,13 @@ LEAVING = dict.fromkeys((
         "zeros-3", "empty-0", "ndarray-0", "full-2", "array-1", "array-2", "array-3", "array-6",
         "array-7", "asarray-0", "asarray-1", "asanyarray-0", "ascontiguousarray-0",
         "asfortranarray-0", "copyto-0", "copyto-1", "tri-1", "fill_diagonal-0", "array_equal-0",
-        "array_equal-1")),
-    "method-item-0", "method-item-1", "method-tolist-0", "method-tolist-1"), LEAVES)
+        "array_equal-1", "__call__-0", "__call__-1")),
+    "method-choose-0", "method-item-0", "method-item-1", "method-tolist-0",
+    "method-tolist-1"), LEAVES)
 LEAVING |= dict.fromkeys((
     "np-fill_diagonal-1", "np-empty_like-0", "np-copy-0", "np-at-0", "np-at-1", "np-at-2",
-    "method-copy-0", "method-sort-0"), WRITES)
+    "np-put-0", "np-put-1", "np-putmask-0", "np-place-0", "np-put_along_axis-0",
+    "method-copy-0", "method-partition-0", "method-put-0", "method-sort-0"), WRITES)
 """The cases that make arrays or numbers of tape values, or write to them; with what is said."""
 
 

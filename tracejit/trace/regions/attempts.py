@@ -161,13 +161,13 @@ def diverted(holds: object, kind: type[BaseException], text: str, shown: Sequenc
     if attempt is None:
         return False
     number = attempt.fault(kind, text, shown, error)
-    holds = as_condition(holds)
-    if holds is True:
+    condition = as_condition(holds)
+    if condition is True:
         return True
-    if holds is False:
+    if condition is False:
         attempt.fail(number, shown)
         raise BranchJumped
-    _Opened(holds, lambda: attempt.fail(number, shown)).open()
+    _Opened(condition, lambda: attempt.fail(number, shown)).open()
     return True
 
 
