@@ -36,7 +36,7 @@ from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["arange", "eye", "filled", "iota", "linspace"]
+__all__ = ["arange", "counted", "counted_dims", "eye", "filled", "iota", "linspace"]
 
 
 def creates(*functions: object) -> Callable[[Capturing], Capturing]:
@@ -45,11 +45,32 @@ def creates(*functions: object) -> Callable[[Capturing], Capturing]:
     return captures(*functions)
 
 
+def counted(n: object, message: str = "negative dimensions are not allowed") -> Dim:
+    """Return how many elements there are to be along an axis: a negative number is an error."""
+    d, trace = to_dim(n), current()
+    if isinstance(d, int):
+        negative: bool | None = d < 0
+    elif maximum(d, 0, trace.builder.known) == d:
+        return d
+    else:
+        negative = trace.decide(d, "<", "a size is negative, or not")
+    if negative is None:
+        require(as_operand(d) >= 0, ValueError, message)
+    elif negative:
+        raise ValueError(message)
+    return d
+
+
+def counted_dims(shape: object) -> tuple[Dim, ...]:
+    """Return a shape as dims: a negative size is an error."""
+    return tuple(map(counted, shape if isinstance(shape, (tuple, list)) else (shape,)))
+
+
 def filled(shape: object, value: object, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Return an array filled with a scalar."""
     value = lift(value)
     dtype = np.dtype(dtype) if dtype is not None else dtype_of(value)
-    return tracer_of(emit_value("full", [atom_of(value, dtype)], {"shape": to_dims(shape)}))
+    return tracer_of(emit_value("full", [atom_of(value, dtype)], {"shape": counted_dims(shape)}))
 
 
 def iota(size: Dim, start: Dim = 0) -> Tracer:
@@ -73,7 +94,7 @@ def ones(shape: object, dtype: npt.DTypeLike | None = None, order: str = "C") ->
 def empty(shape: object, dtype: npt.DTypeLike = float, order: str = "C") -> Tracer:
     """Return an array to be written to."""
     cast_dtype = np.dtype(dtype)
-    result = tracer_of(emit_value("empty", [], {"shape": to_dims(shape), "dtype": cast_dtype}))
+    result = tracer_of(emit_value("empty", [], {"shape": counted_dims(shape), "dtype": cast_dtype}))
     return lay_out(result, order)
 
 
@@ -343,7 +364,7 @@ def _is_int(x: object) -> bool:
 def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
              retstep: bool = False, dtype: npt.DTypeLike | None = None, axis: int = 0) -> Any:
     """Return evenly spaced numbers over an interval."""
-    n = to_dim(num)
+    n = counted(num, "Number of samples must be non-negative.")
     steps = as_operand(n - 1 if endpoint else n)
     span = stop - start
     step = span / (np.maximum(steps, 1) if not isinstance(steps, int) else steps or 1)
@@ -369,8 +390,8 @@ def linspace(start: object, stop: Any, num: object = 50, endpoint: bool = True,
 def eye(N: object, M: object = None, k: object = 0, dtype: npt.DTypeLike = float,
         order: str = "C") -> Tracer:
     """Return a matrix with ones on a diagonal."""
-    rows = apply("iota", size=to_dim(N))
-    columns = apply("iota", size=to_dim(N if M is None else M))
+    rows = apply("iota", size=counted(N))
+    columns = apply("iota", size=counted(N if M is None else M))
     return lay_out(cast(columns[None, :] == rows[:, None] + k, dtype), order)
 
 
@@ -383,15 +404,16 @@ def identity(n: object, dtype: npt.DTypeLike | None = None) -> Tracer:
 @creates(np.tri)
 def tri(N: object, M: object = None, k: object = 0, dtype: npt.DTypeLike = float) -> Tracer:
     """Return ones at and below a diagonal."""
-    rows = apply("iota", size=to_dim(N))
-    columns = apply("iota", size=to_dim(N if M is None else M))
+    known = current().builder.known
+    rows = apply("iota", size=maximum(to_dim(N), 0, known))
+    columns = apply("iota", size=maximum(to_dim(N if M is None else M), 0, known))
     return cast(columns[None, :] <= rows[:, None] + k, dtype)
 
 
 @creates(np.indices)
 def indices(dimensions: object, dtype: npt.DTypeLike = int) -> Tracer:
     """Return the indices of a grid."""
-    shape = to_dims(dimensions)
+    shape = counted_dims(dimensions)
     grids = []
     for axis, d in enumerate(shape):
         index = apply("iota", size=d)

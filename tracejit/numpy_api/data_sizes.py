@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.creation import counted
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import nonzero_places, positions
 from tracejit.numpy_api.number_lines import histogram, histogram_bin_edges
@@ -258,7 +259,7 @@ def repeat(a: object, repeats: object, axis: object = None) -> Tracer:
         repeats = cast(repeats, np.int64)
         require(repeats >= 0, ValueError, "repeats may not contain negative values.")
         repeats = np.maximum(repeats, 0)
-    count = to_dim(repeats)
+    count = counted(repeats, "repeats may not contain negative values.")
     inserted = (*a.dims[:axis + 1], 1, *a.dims[axis + 1:])
     spread = (*a.dims[:axis + 1], count, *a.dims[axis + 1:])
     result = apply("broadcast_to", apply("reshape", a, shape=inserted), shape=spread)

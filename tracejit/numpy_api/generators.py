@@ -14,7 +14,7 @@ import numpy as np
 
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, product
-from tracejit.numpy_api.creation import creates
+from tracejit.numpy_api.creation import counted_dims, creates
 from tracejit.numpy_api.sampling import (
     chosen_places,
     shuffle_in_place,
@@ -39,7 +39,6 @@ from tracejit.trace.values.equations import (
     lift,
     same_dim,
     to_dim,
-    to_dims,
 )
 from tracejit.trace.values.python_numbers import either, require
 from tracejit.trace.values.tracer import TracedOperand, Tracer, need_int, python_dims, tracer_of
@@ -109,7 +108,7 @@ class TracedGenerator:
         kind = kind if given == np.float64 else f"{kind}_f"
         if size is None:
             return tracer_of(self._draw(kind, ()).value, weak=True)
-        return _array(self._draw(kind, to_dims(size)))
+        return _array(self._draw(kind, counted_dims(size)))
 
     # --- without parameters ---------------------------------------------------------------------
 
@@ -196,7 +195,7 @@ class TracedGenerator:
                              "required.")
         first, last = map(_as_int, (low, high))
         last = last if endpoint else last - 1
-        shape = () if size is None else to_dims(size)
+        shape = () if size is None else counted_dims(size)
         count = as_operand(product(shape))
         if isinstance(count, TracedOperand) or count:
             _require_bounds(first, last, kind, endpoint, count == 0)
@@ -260,7 +259,7 @@ class TracedGenerator:
         if p is not None:
             raise refuse("numpy.random.Generator.choice with p and replace=False cannot be "
                          "captured", "Draw outside and pass what is chosen as an argument")
-        dims = () if size is None else to_dims(size)
+        dims = () if size is None else counted_dims(size)
         count = as_operand(product(dims))
         found = call_function(chosen_places, (self, n, count, shuffle), {})
         return found[0] if size is None else found.reshape(python_dims(dims))
@@ -310,7 +309,7 @@ def _parameters(given: Sequence[object], size: object) -> tuple[list[Any], Any]:
     if size is None:
         scalar = not any(shapes) and not any(isinstance(x, np.ndarray) for x in given)
         return found, None if scalar else broadcast_dims(shapes)
-    shape = to_dims(size)
+    shape = counted_dims(size)
     for own in shapes:
         if len(own) > len(shape) or not all(
                 d == 1 or same_dim(d, s) or is_one(d)

@@ -12,7 +12,7 @@ import numpy as np
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim, Expr, floor_div, maximum, mod, product
 from tracejit.numpy_api.conditions import wrapped
-from tracejit.numpy_api.creation import filled
+from tracejit.numpy_api.creation import counted_dims, filled
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import METHODS, PROPERTIES, captures
@@ -492,9 +492,10 @@ def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
 def tile(A: object, reps: object) -> Tracer:
     """Return an array repeated as a whole."""
     a = as_tracer(A)
-    counts = to_dims(reps)
-    while len(a.dims) < len(counts):
-        a = a[None]
+    counts = counted_dims(reps)
+    more = max(len(counts) - len(a.dims), 0)
+    if more:
+        a = apply("reshape", a, shape=(1,) * more + a.dims)
     counts = (1,) * (len(a.dims) - len(counts)) + counts
     spread: list[Dim] = []
     kept: list[Dim] = []
