@@ -238,12 +238,17 @@ def f(x):
 
 def test_an_error_of_a_library_that_no_kernel_raises_is_refused() -> None:
     def f(x: Any) -> Any:
+        if x > 0.0:
+            x = x * json.loads("{")
+        return x
+
+    def caught(x: Any) -> Any:
         try:
-            if x > 0.0:
-                x = x * json.loads("{")
+            x = f(x)
         except ValueError:
             x = 7.0
         return x
 
     with pytest.raises(tracejit.Refusal, match=r"\.py:\d+: raising JSONDecodeError depends"):
         tracejit.jit(f)(-1.0)
+    assert [tracejit.jit(caught)(x) for x in (1.0, -1.0)] == [7.0, -1.0]

@@ -211,6 +211,8 @@ class _Opened:
         opened = current().opened.pop()
         assert opened is self
         self.region.__exit__(None, None, None)
+        for x, items, _ in reversed(self.frame.taken_in):
+            x[:] = items
         for p, content in self.before:
             p.set(content)
 
