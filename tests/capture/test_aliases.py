@@ -310,8 +310,8 @@ USED = {
 """,
     "by what handles an error": """
         a, b = x * 0.5, np.sin(x)
+        z = a if c[0] > 0.0 else b
         try:
-            z = a if c[0] > 0.0 else b
             z = z[:, 0]
         except IndexError:
             z = a

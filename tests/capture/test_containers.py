@@ -268,11 +268,11 @@ REFUSED = {
         return len(other) * x[0]
 """,
     "a list that is changed, and then replaced": """
-        s = [x[0], x[1]]
+        s = first = [x[0], x[1]]
         for k in range(n):
             s[0] = s[1] * 0.2
             s = [s[0], s[1] * 2.0]
-        return s[0]
+        return first[0]
 """,
 }
 

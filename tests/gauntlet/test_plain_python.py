@@ -885,8 +885,16 @@ def makes_errors_of_warnings(x: Any) -> Any:
         return np.log(x)
 
 
-@pytest.mark.parametrize("fn", [divides, indexes, asserts, raises, decomposes, warns,
-                                raises_what_numpy_warns_of, makes_errors_of_warnings])
+@pytest.mark.parametrize("fn", [divides, asserts, raises, decomposes])
+def test_a_try_around_what_may_raise_takes_its_handler(fn: Any) -> None:
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(fn)
+        for x in (0.5, 0.0, -1.5, 2.0):
+            assert compiled(x) == fn(x)
+
+
+@pytest.mark.parametrize("fn", [indexes, warns, raises_what_numpy_warns_of,
+                                makes_errors_of_warnings])
 def test_a_try_around_what_may_raise_what_it_catches_is_refused(fn: Any) -> None:
     with tracejit.config(disable_jit=True), pytest.raises(Refusal) as caught:
         tracejit.jit(fn)(0.5)

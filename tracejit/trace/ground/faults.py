@@ -12,8 +12,6 @@ import re
 from types import TracebackType
 
 from tracejit.errors import CompileError, InternalError, IRError, Refusal, TracejitError
-from tracejit.ir.cells import line_name
-from tracejit.trace.ground.source import is_user_code
 
 __all__ = ["NAMES", "fault_of_ours", "is_ours"]
 
@@ -90,6 +88,9 @@ def is_ours(error: Exception) -> bool:
 
 def _users_line(traceback: TracebackType | None) -> str:
     """Return where in the user's code it was, ", at file:line", as far as that is known."""
+    from tracejit.ir.cells import line_name
+    from tracejit.trace.ground.source import is_user_code
+
     where = ""
     while traceback is not None:
         code = traceback.tb_frame.f_code

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, ValuesView
 from inspect import CO_GENERATOR
 from types import FunctionType, ModuleType
@@ -623,6 +623,8 @@ def get_item(container: Any, key: Any) -> Any:
             return note_made(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
+    if isinstance(content, MaybeUnset) and type(container) is Counter:
+        return _either(content, lambda: 0)
     if isinstance(content, MaybeUnset) and makes is not None:
         before_change(container, key)
         container[key] = content = _either(content, makes)

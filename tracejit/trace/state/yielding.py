@@ -76,9 +76,9 @@ class UsersGenerator:
         A branch may end one from around it: how far it has come is merged then, like an attribute.
         """
         state = self.state if isinstance(self.state, str) else "left"  # as data decides
-        regions = _regions_around(self)
-        if state != "steps" and regions and all(frame.kind == "if" for frame in regions):
-            depth = regions[-1].depth - 1
+        around = _regions_around(self)
+        if state != "steps" and around and all(frame.kind == "if" for frame in around):
+            depth = around[-1].depth - 1
             current().record(AttributePlace(self, "state", depth), depth)
         elif state != "ended":
             advance(self)
