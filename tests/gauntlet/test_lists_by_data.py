@@ -6,6 +6,7 @@ program serves all lengths.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -1021,3 +1022,19 @@ def test_second_derivatives_of_items_that_begin_without_one() -> None:
         expected = numeric_gradient(lambda x: np.sum(slopes(x) ** 2), [x], 0)
         np.testing.assert_allclose(curvature(x), expected, rtol=1e-6)
     np.testing.assert_allclose(curvature(x), expected, rtol=1e-6)
+
+
+def test_filters_do_not_search_the_heap(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        items = [x[0], x[1], x[2]]
+        for _ in range(2):
+            items.append(sum([v for v in items if v > 0.2], 0.0))
+        return sum(v * v for v in items if v < 1.0)
+
+    def searched(*objects: object) -> list[object]:
+        raise AssertionError("all objects of the process are looked through")
+
+    monkeypatch.setattr(gc, "get_referrers", searched)
+    x = np.array([0.3, 0.1, 0.25])
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(f)(x), f(x), rtol=1e-14)

@@ -296,6 +296,8 @@ class Trace:
         """How many axes arrays with names have that are in lists whose length data decides."""
         self.walked: list[Any] = []
         """The lists over which loops are running."""
+        self.unfinished: list[Any] = []
+        """The lists of comprehensions that are being made: no iterator can be of these."""
         self.keyed: dict[int, tuple[Any, Any]] = {}
         """The deques, sets and dicts that captured code made, by their ids, and where."""
         self.used_keyed: set[Any] = set()

@@ -369,7 +369,12 @@ class LoopHooks(GeneratorHooks):
                 trace_if(passes, [lambda: append(x), lambda: None], [])
 
         run: Any = body
-        self.for_(iterable, run, ((), (), (), ()), None)
+        unfinished = current().unfinished
+        unfinished.append(result)
+        try:
+            self.for_(iterable, run, ((), (), (), ()), None)
+        finally:
+            unfinished.pop()
         return result
 
     def generated(self, iterable: object, element: Callable[[object], object],

@@ -137,8 +137,9 @@ class DataLists:
         trace.captured.refuse_change(container)
         refuse_joined_change(container)
         known_container(container, "a list's growth as data decides", by_data=True)
-        if any(x is container for x in trace.walked) or (container and any(
-                type(x) is _LIST_ITERATOR for x in gc.get_referrers(container))):
+        if any(x is container for x in trace.walked) or (
+                container and not any(x is container for x in trace.unfinished)
+                and any(type(x) is _LIST_ITERATOR for x in gc.get_referrers(container))):
             raise refused_walk()
         where = place_in_code()
         if where in trace.plain_lists:
