@@ -938,3 +938,36 @@ def main():
     print(rng.bit_generator.state == other.bit_generator.state)
     print(all(program.is_stored for programs in walk._table.values() for program in programs))
 """
+
+
+WEIGHTS = np.arange(1.0, 7.0)
+
+
+def _selects(rng: Any, x: Any) -> Any:
+    return x * np.sum(WEIGHTS[rng.random(6) < 0.5])
+
+
+def _counts(rng: Any, x: Any) -> Any:
+    return x * np.count_nonzero(rng.random(6) < 0.5) + np.sum(np.zeros(int(rng.integers(5))))
+
+
+def _fills(rng: Any, x: Any) -> Any:
+    items = [x]
+    for _ in range(20):
+        if rng.random() < 0.5:
+            items.append(rng.random())
+    return sum(items) + len(items)
+
+
+def _finds(rng: Any, x: Any) -> Any:
+    return x + np.sum(np.flatnonzero(rng.random(5) < 0.4)) + np.unique(rng.integers(3, size=6)).size
+
+
+@pytest.mark.parametrize("fn", [_selects, _counts, _fills, _finds], ids=lambda fn: fn.__name__)
+def test_what_a_generator_from_outside_draws_is_no_constant(fn: Any) -> None:
+    drawn, expected = np.random.default_rng(3), np.random.default_rng(3)
+    compiled = tracejit.jit(lambda x: fn(drawn, x))
+    with tracejit.config(disable_jit=True):
+        for _ in range(5):
+            np.testing.assert_allclose(compiled(1.5), fn(expected, 1.5), rtol=1e-14)
+    assert drawn.bit_generator.state == expected.bit_generator.state

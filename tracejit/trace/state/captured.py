@@ -564,10 +564,12 @@ class Captures:
     def known_inputs(self) -> dict[Value, Leaf]:
         """Return the captured arrays and numbers by the inputs that stand for them.
 
-        Variables and tape values are none of these: other calls differentiate by them.
+        Variables and tape values are none of these: other calls differentiate by them. Neither are
+        generators, which give other numbers at each draw.
         """
         recorded = {value for _, _, _, value in self.recorded.values()}
-        return {leaf.value: leaf for leaf in self.leaves if leaf.value not in recorded}
+        return {leaf.value: leaf for leaf in self.leaves
+                if leaf.value not in recorded and not is_generator(leaf.content)}
 
     def freeze(self, x: object) -> list[type]:
         """Guard all that something from outside holds: code that no guard sees reads it.
