@@ -11,7 +11,16 @@ import ast
 from collections.abc import Sequence
 
 from tracejit.trace.syntax.matching import without_matches
-from tracejit.trace.syntax.syntax import assign, constant, hook, load, negation, place, thunk
+from tracejit.trace.syntax.syntax import (
+    assign,
+    constant,
+    hook,
+    load,
+    negation,
+    place,
+    statement_lists,
+    thunk,
+)
 
 __all__ = ["RETURNED", "VALUE", "always_jumps", "lower_jumps", "stop_flags"]
 
@@ -44,7 +53,7 @@ def _with_plain_tests(stmts: Sequence[ast.stmt]) -> Stmts:
         if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             result.append(s)
             continue
-        for part in _parts(s):
+        for part in statement_lists(s):
             part[:] = _with_plain_tests(part)
         if not isinstance(s, ast.While) or not any(
                 isinstance(n, ast.NamedExpr) for n in ast.walk(s.test)):
@@ -76,7 +85,7 @@ def _jumps(s: ast.stmt) -> set[str]:
         return {type(s).__name__.lower()}
     if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return set()
-    found = {j for part in _parts(s) for t in part for j in _jumps(t)}
+    found = {j for part in statement_lists(s) for t in part for j in _jumps(t)}
     if isinstance(s, LOOPS):
         body = {j for t in s.body for j in _jumps(t)}
         orelse = {j for t in s.orelse for j in _jumps(t)}
@@ -90,15 +99,7 @@ def _is_lowered(s: ast.stmt) -> bool:
         return True
     if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    return any(_is_lowered(t) for part in _parts(s) for t in part)
-
-
-def _parts(s: ast.stmt) -> list[Stmts]:
-    """Return the statement lists inside a compound statement."""
-    parts = [getattr(s, name) for name in ("body", "orelse", "finalbody") if hasattr(s, name)]
-    parts += [h.body for h in getattr(s, "handlers", ())]
-    parts += [c.body for c in getattr(s, "cases", ())]
-    return parts
+    return any(_is_lowered(t) for part in statement_lists(s) for t in part)
 
 
 def always_jumps(stmts: Sequence[ast.stmt]) -> bool:

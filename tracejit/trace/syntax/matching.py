@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tracejit.trace.syntax.syntax import assign, constant, hook, load, place
+from tracejit.trace.syntax.syntax import assign, constant, hook, load, place, statement_lists
 
 __all__ = ["without_matches"]
 
@@ -28,7 +28,7 @@ def without_matches(stmts: Sequence[ast.stmt]) -> Stmts:
     result: Stmts = []
     for s in stmts:
         if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            for part in _parts(s):
+            for part in statement_lists(s):
                 part[:] = without_matches(part)
         if isinstance(s, ast.Match) and all(_is_plain(c.pattern) for c in s.cases):
             subject = f"_tj_subject_{s.lineno}_{s.col_offset}"
@@ -37,12 +37,6 @@ def without_matches(stmts: Sequence[ast.stmt]) -> Stmts:
         else:
             result.append(s)
     return result
-
-
-def _parts(s: ast.stmt) -> list[Stmts]:
-    parts = [getattr(s, name) for name in ("body", "orelse", "finalbody") if hasattr(s, name)]
-    parts += [h.body for h in getattr(s, "handlers", ())]
-    return [*parts, *(c.body for c in getattr(s, "cases", ()))]
 
 
 def _is_plain(p: ast.pattern) -> bool:

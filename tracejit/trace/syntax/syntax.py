@@ -6,7 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-__all__ = ["HOOKS", "assign", "constant", "hook", "load", "negation", "place", "thunk"]
+__all__ = ["HOOKS", "assign", "constant", "hook", "load", "negation", "place", "statement_lists",
+           "thunk"]
 
 HOOKS = "_tj"
 """The name under which rewritten code finds its hooks."""
@@ -57,3 +58,11 @@ def negation(flags: Sequence[str]) -> ast.expr:
     """Return that none of some flags is set."""
     tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
     return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+
+
+def statement_lists(s: ast.stmt) -> list[list[ast.stmt]]:
+    """Return the statement lists inside a compound statement."""
+    parts = [getattr(s, name) for name in ("body", "orelse", "finalbody") if hasattr(s, name)]
+    parts += [h.body for h in getattr(s, "handlers", ())]
+    parts += [c.body for c in getattr(s, "cases", ())]
+    return parts
