@@ -198,22 +198,12 @@ def extreme_by_key(what: str, largest: bool, xs: Any, key: Any, *default: object
         if default:
             return default[0]
         raise ValueError(what)
-    items = orderable(items)
-    if are_things(items):
-        return extreme_by_keys(largest, items, items if key is None else [key(x) for x in items])
-    best = items[0]
-    best_key = best if key is None else key(best)
-    for k in range(1, len(items)):
-        x = items[k]
-        its = x if key is None else key(x)
-        if its > best_key if largest else its < best_key:
-            best, best_key = x, its
-    return best
+    return extreme_by_keys(largest, items, items if key is None else [key(x) for x in items])
 
 
 def extreme_by_keys(largest: bool, items: list[object], keys: Any) -> object:
     """Return the first of the largest or smallest items, of which there are some, by their keys."""
-    items = orderable(items)
+    items, keys = orderable(items), orderable(keys)
     best, best_key = items[0], keys[0]
     for k in range(1, len(items)):
         if keys[k] > best_key if largest else keys[k] < best_key:
