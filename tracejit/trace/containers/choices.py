@@ -234,7 +234,7 @@ def matching(options: Sequence[object], x: object,
 def _are_alike(o: object, x: object, same_leaf: Callable[[object, object], bool]) -> bool:
     if isinstance(o, Choice) or isinstance(x, Choice):
         return False
-    if (children(o) is None) != (children(x) is None):
+    if children(o) is not None and children(x) is None:
         return False
     if children(o) is not None:
         return same_node(o, x) and (isinstance(o, tuple) or all(

@@ -277,6 +277,8 @@ def is_guessed(g: object, x: object) -> bool:
     if isinstance(g, Fixed):
         if is_number(g.content):
             return same_rank(g.content, x)
+        if children(x) is not None:  # one that is equal is another one
+            return x is g.content
         return x is g.content or _are_one_function(g.content, x) or (
             isinstance(x, Fixed) and _is_guessed_constant(g, x)) or (
             are_equal_constants(x, g.content) and repr(x) == repr(g.content))
