@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import deque, namedtuple
 from typing import Any
 
 import numpy as np
@@ -320,3 +321,209 @@ def test_a_list_that_is_two_arguments_of_a_call_within_a_capture(transform: str)
         for program in (outer, along):
             with pytest.raises(tracejit.Refusal, match=r"test_identity.py.* argument twice"):
                 tracejit.jit(program)([3.0, 4.0])
+
+
+class Held:
+    """An object with one attribute."""
+
+    def __init__(self, v: Any) -> None:
+        """Keep it."""
+        self.v = v
+
+
+Pair = namedtuple("Pair", "a b")
+
+MADE: dict[str, Any] = {
+    "list": lambda x: [x, 1.0], "empty list": lambda x: [], "list of lists": lambda x: [[x], [1.0]],
+    "list of objects": lambda x: [Held(x)], "dict": lambda x: {"a": x}, "tuple": lambda x: (x, 1.0),
+    "named tuple": lambda x: Pair(x, 1.0), "object": Held, "set": lambda x: {1, 2},
+    "deque": lambda x: deque([x]), "array": lambda x: x * np.ones(2),
+    "bytes": lambda x: bytearray(2),
+    "function": lambda x: lambda u: u * x, "float": lambda x: x * 2.0, "constant": lambda x: 1.5,
+    "truth": lambda x: x > 1.0, "text": lambda x: "ab",
+}
+
+
+def _one_or_none(make: Any, x: Any, c: Any) -> Any:
+    first, second, held = make(x), make(x), None
+    if c > 0.0:
+        held = first
+    elif c < -1.5:
+        held = second
+    return (1.0 if held is first else 0.0) + (2.0 if held is not second else 0.0)
+
+
+def _one_of_two(make: Any, x: Any, c: Any) -> Any:
+    first, second = make(x), make(x)
+    held = first if c > 0.0 else second
+    return 1.0 if held is first else 0.0
+
+
+def _one_or_a_number(make: Any, x: Any, c: Any) -> Any:
+    first, held = make(x), 3.0
+    if c > 0.0:
+        held = first
+    t = x
+    for k in range(3):
+        if held is first:
+            t += 1.0
+        if x * k > c:
+            held = x * 0.25
+    return t
+
+
+def _exchanged(make: Any, x: Any, c: Any) -> Any:
+    first, second = make(x), make(x)
+    p, q = first, second
+    for k in range(3):
+        if c > k:
+            p, q = q, p
+    return (1.0 if p is first else 0.0) + (2.0 if q is p else 0.0)
+
+
+def _exchanged_in_a_loop_on_data(make: Any, x: Any, c: Any) -> Any:
+    first, second = make(x), make(x)
+    p, q = first, second
+    k = 0
+    while k < abs(c) + 1.0:
+        p, q = q, p
+        k += 1
+    return (1.0 if p is first else 0.0) + (2.0 if q is first else 0.0)
+
+
+@pytest.mark.parametrize("use", [_one_or_none, _one_of_two, _one_or_a_number, _exchanged,
+                                 _exchanged_in_a_loop_on_data], ids=lambda use: use.__name__)
+@pytest.mark.parametrize("kind", MADE)
+def test_whether_two_names_hold_one_thing_is_right_or_refused(kind: str, use: Any) -> None:
+    make = MADE[kind]
+    compiled = tracejit.jit(lambda x, c: use(make, x, c))
+    with tracejit.config(disable_jit=True):
+        for c in (1.0, -1.0, -2.0, 2.5):
+            try:
+                found = compiled(1.5, c)
+            except tracejit.Refusal:
+                continue
+            assert found == use(make, 1.5, c)
+
+
+def test_truths_are_one_of_two_objects() -> None:
+    def f(x: Any) -> Any:
+        positive, large = x > 0.0, x > 1.0
+        return [positive is True, positive is False, positive is large, large is not True]
+
+    with tracejit.config(disable_jit=True):
+        compiled = tracejit.jit(f)
+        for x in (1.5, 0.5, -1.0, np.float64(1.5), np.float64(-1.0)):
+            assert compiled(x) == f(x)
+
+
+def test_a_list_from_before_a_loop_is_one_of_what_a_name_may_hold() -> None:
+    def f(x: Any, p: Any) -> Any:
+        held = x * 0.5
+        if p[0] < -0.4:
+            held = [np.sin(x), p[-1]]
+        for k in range(len(p)):
+            if x * k > 1.3:
+                held = p[k]
+        return sum(held) if isinstance(held, list) else held
+
+    compiled = tracejit.value_and_grad(f)
+    with tracejit.config(disable_jit=True):
+        for x, n in ((0.9, 4), (0.2, 3), (-0.5, 5), (3.0, 2), (0.4, 1)):
+            p = np.linspace(-1.0, 1.3, n)
+            value, slope = compiled(x, p)
+            assert value == f(x, p)
+            np.testing.assert_allclose(slope, (f(x + 1e-6, p) - f(x - 1e-6, p)) / 2e-6, atol=1e-8)
+
+
+def _begun_as_one(x: Any, n: int) -> Any:
+    a = x * np.ones(2)
+    b, t = a, 0.0
+    for _ in range(n):
+        if b is a:
+            t += 1.0
+        b = b * 0.5
+    return t + b.sum()
+
+
+def _become_one(x: Any, n: int) -> Any:
+    a = x * np.ones(2)
+    b, t = a * 2.0, 0.0
+    for _ in range(n):
+        if b is a:
+            t += 1.0
+        b = a
+    return t + b.sum()
+
+
+def _change_places(x: Any, n: int) -> Any:
+    a = x * np.ones(2)
+    b, c, t = a * 2.0, a, 0.0
+    for _ in range(n):
+        if b is c:
+            t += 1.0
+        b, c = c, b * 1.0
+    return t + b.sum()
+
+
+def _was_none(x: Any, n: int) -> Any:
+    a, b, t = x * np.ones(2), None, 0.0
+    for _ in range(n):
+        if b is a:
+            t += 1.0
+        b = a
+    return t
+
+
+def _items_change_places(x: Any, n: int) -> Any:
+    a = x * np.ones(2)
+    items, t = [a, a * 2.0], 0.0
+    for _ in range(n):
+        if items[0] is a:
+            t += 1.0
+        items = [items[1], items[0]]
+    return t
+
+
+def _attribute(x: Any, n: int) -> Any:
+    held = Held(x * np.ones(2))
+    a, t, k = held.v, 0.0, 0
+    while k < n * x:
+        if held.v is a:
+            t += 1.0
+        held.v = held.v * 1.0
+        k += 1
+    return t
+
+
+def _lists(x: Any, n: int) -> Any:
+    a = [x, 1.0]
+    b, t = a, 0.0
+    for _ in range(n):
+        if b is a:
+            t += 1.0
+        b = [b[0] * 0.5, 1.0]
+    return t + b[0]
+
+
+def _tuples(x: Any, n: int) -> Any:
+    a = (x, 1.0)
+    b, t = a, 0.0
+    for _ in range(n):
+        if b is a:
+            t += 1.0
+        b = (b[0] * 0.5, 1.0)
+    return t
+
+
+@pytest.mark.parametrize("f", [_begun_as_one, _become_one, _change_places, _was_none, _tuples,
+                               _items_change_places, _attribute, _lists], ids=lambda f: f.__name__)
+def test_whether_iterations_begin_with_one_thing_is_right_or_refused(f: Any) -> None:
+    compiled = tracejit.jit(f)
+    with tracejit.config(disable_jit=True):
+        for n in (0, 1, 3, 14):
+            try:
+                found = compiled(1.5, n)
+            except tracejit.Refusal:
+                continue
+            assert found == f(1.5, n)

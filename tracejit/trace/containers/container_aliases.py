@@ -17,7 +17,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.source import describe_line, find_site
 
 __all__ = ["Held", "Turns", "containers", "is_joined", "link_branches",
-           "refuse_joined_change", "snapshot", "still_held",
+           "may_be_one", "refuse_joined_change", "snapshot", "still_held",
            "with_joined"]
 
 Held = list[Any]
@@ -87,6 +87,17 @@ def _note_joined(name: str, new: Held, others: Held) -> None:
 def is_joined(x: object) -> bool:
     """Return whether a list or dict may be another one."""
     return any(x is y for j in current().joined for y in (*j.new, *j.others))
+
+
+def may_be_one(a: object, b: object) -> bool:
+    """Return whether data decides if two lists or dicts, of which each is made, are one."""
+    if not (isinstance(a, (list, dict)) and isinstance(b, (list, dict))):
+        return False
+    for frame in current().frames:
+        for x, y in ((a, b), (b, a)):
+            if any(x is z for z in frame.stand_ins) and id(y) not in frame.created:
+                return True
+    return not {id(x) for x in with_joined([a])}.isdisjoint(id(x) for x in with_joined([b]))
 
 
 def refuse_joined_change(x: object) -> None:

@@ -208,6 +208,8 @@ class Frame:
     """What is known in it of the tags of choices (`choices.py`)."""
     left_by_errors: bool = False
     """Whether it is a loop that an error may end which a `try` around it catches."""
+    begun: list[Any] = field(default_factory=list)
+    """The cells of arrays that an iteration begins with: which arrays these are is not known."""
     swallowed: Exception | None = None
     """The error of a branch that failed on the present guess of a loop's state and was skipped."""
     settled: bool = False

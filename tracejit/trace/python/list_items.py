@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from tracejit.ir.dims import Dim, dim_values, is_nonneg
-from tracejit.trace.containers.container_aliases import refuse_joined_change
+from tracejit.trace.containers.container_aliases import may_be_one, refuse_joined_change
 from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.runs import (
@@ -329,8 +329,9 @@ def delete_item(xs: list[object], key: object) -> None:
 def refuse_unknown_identity(a: Any, b: Any) -> None:
     """Give lists up of which an item was asked for twice, to see whether both are one thing."""
     unknown = current().chosen_lists
-    if type(a) is list and type(b) is list and (id(a) in unknown or id(b) in unknown):
-        raise refuse("`is` between lists of which data decides whether they are one",
+    if may_be_one(a, b) or (
+            type(a) is list and type(b) is list and (id(a) in unknown or id(b) in unknown)):
+        raise refuse(f"`is` between {type(a).__name__}s of which data decides whether they are one",
                      "Compare what they hold, or keep a flag")
     for x in (a, b):
         if has_runs(x) and (isinstance(x[0], Item) or (

@@ -37,7 +37,7 @@ from tracejit.trace.containers.places import (
 )
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.containers.stand_ins import StandIn, note_use
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.dispatch import INDEXED, SETTERS
 from tracejit.trace.ground.modules import home_of_class
@@ -249,10 +249,34 @@ def are_one_object(a: object, b: object) -> bool:
         return bool(trace.captured.are_one_object(a, b))
     found = trace.memory.are_one_object(a, b)
     if found is None and a.is_array and b.is_array and a.cell is not b.cell and (
-            a.cell.may_be_one_with(b.cell)):
+            a.cell.may_be_one_with(b.cell) or _is_of_an_iteration(a.cell, b.cell)):
         raise refuse("`is` between arrays of which data or their layout decides whether they are "
                      "one", "Compare what they hold, or keep a flag")
     return bool(found)
+
+
+def _is_of_an_iteration(a: Cell, b: Cell) -> bool:
+    """Return whether one of two arrays is what an iteration begins with, and may be the other."""
+    return any(any(x is z for z in frame.begun) and (
+        y.depth < frame.depth or any(y is z for z in frame.begun))
+        for frame in current().frames for x, y in ((a, b), (b, a)))
+
+
+def _are_truths(a: object, b: object) -> bool:
+    """Return whether two things are truths of one type, each of which Python has two of."""
+    return (isinstance(a, TracedOperand) or isinstance(b, TracedOperand)) and (
+        type_of(a) is type_of(b)) and type_of(a) in (bool, np.bool_)
+
+
+def _refuse_identity_of_values(a: object, b: object) -> None:
+    """Refuse to tell numbers or tuples apart by identity, where branches may have left one."""
+    tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
+    if not (holds_traced(a) or holds_traced(b)) or type_of(a) is not type_of(b) or not (
+            tuples or (is_number(a) and is_number(b) and type_of(a) is not np.ndarray)):
+        return
+    kind = type_of(a).__name__
+    raise refuse(f"`is` between two things of type {kind}, which may be one object or two equal",
+                 "Compare them by `==`, or keep a flag")
 
 
 def compare(op: str, a: object, b: Any) -> Any:
@@ -264,6 +288,9 @@ def compare(op: str, a: object, b: Any) -> Any:
         return told_of(b, lambda x: compare(op, a, x))
     if op in ("Is", "IsNot"):
         if a is not b:
+            if _are_truths(a, b):
+                return compare("Eq" if op == "Is" else "NotEq", a, b)
+            _refuse_identity_of_values(a, b)
             list_items.refuse_unknown_identity(a, b)
         return are_one_object(a, b) is (op == "Is")
     if op in ("In", "NotIn"):

@@ -305,6 +305,7 @@ class _LoopTracer:
             c.place.set(content)
             self.begun.append([None if x is None else Begun(x.cell, x.steps, x.dims, x.cell.value)
                                for x in map(array_of, parts_of(c.guess, content))])
+            frame.begun += [b.cell for b in self.begun[-1] if b is not None]
 
         for g in self.growing:
             g.note_begun()
