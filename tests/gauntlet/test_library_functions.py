@@ -297,6 +297,22 @@ def test_one_of_numpys_functions_in_the_place_of_another_is_refused(name: str, o
     assert result.stdout.splitlines() == ["refused True"], result.stderr
 
 
+ANOTHER_OF_ITS_NAME = """
+import numpy as np
+import numpy._core.umath
+numpy._core.umath.real = np.conjugate
+import tracejit
+print(tracejit.grad(lambda x: np.sum(x * x))(np.ones(2)))
+"""
+
+
+def test_a_ufunc_of_numpys_inside_may_have_the_name_of_a_function() -> None:
+    """As `real` and `imag` in NumPy 2.5."""
+    result = subprocess.run([sys.executable, "-c", ANOTHER_OF_ITS_NAME], capture_output=True,
+                            text=True, check=False)
+    assert result.stdout.split() == ["[2.", "2.]"], result.stderr
+
+
 REPLACED_BEFORE = """
 import numpy as np, tracejit
 original = np.{name}
