@@ -74,8 +74,7 @@ def replaced() -> Iterator[str]:
         for name in module.__all__:
             x = vars(module).get(name)
             there = [names[name] for names in homes if name in names]
-            elsewhere = there and all(x is not y for y in there) and not _is_defined(name, x)
-            if callable(x) and (not _is_numpys(x) or elsewhere):
+            if callable(x) and (not _is_numpys(x) or (there and all(x is not y for y in there))):
                 yield f"{module.__name__}.{name} is {x!r}, which is not NumPy's {name}"
     for name, x in vars(math).items():
         if callable(x) and name[0] != "_" and getattr(x, "__name__", "") != name:
@@ -85,17 +84,11 @@ def replaced() -> Iterator[str]:
 _HOMES = ("numpy._core.umath", "numpy._core.fromnumeric", "numpy._core.numeric",
           "numpy._core.multiarray", "numpy._core.shape_base", "numpy._core.function_base",
           "numpy.lib._function_base_impl", "numpy.lib._shape_base_impl",
-          "numpy.lib._twodim_base_impl", "numpy.linalg._linalg")
-"""Where NumPy 2 defines its functions: one of its own in the place of another is seen there."""
+          "numpy.lib._twodim_base_impl", "numpy.lib._type_check_impl", "numpy.linalg._linalg")
+"""Where NumPy 2 defines its functions: one of its own in the place of another is seen there.
 
-
-def _is_defined(name: str, x: object) -> bool:
-    """Return whether some module of NumPy's holds it by its name.
-
-    NumPy 2.5 has ufuncs `real` and `imag` of its own, beside the functions of these names.
-    """
-    return any(home.startswith("numpy.") and vars(module).get(name) is x
-               for home, module in list(sys.modules.items()))
+NumPy 2.5 has ufuncs `real` and `imag` in `umath`, and functions of these names in another file.
+"""
 
 
 def _is_numpys(x: object) -> bool:
