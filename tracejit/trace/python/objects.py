@@ -263,20 +263,16 @@ def _is_of_an_iteration(a: Cell, b: Cell) -> bool:
 
 
 def _are_truths(a: object, b: object) -> bool:
-    """Return whether two things are truths of one type, each of which Python has two of."""
-    return (isinstance(a, TracedOperand) or isinstance(b, TracedOperand)) and (
-        type_of(a) is type_of(b)) and type_of(a) in (bool, np.bool_)
+    """Return whether two numbers are truths of one type, each of which Python has two of."""
+    return type_of(a) is type_of(b) and type_of(a) in (bool, np.bool_)
 
 
 def _refuse_identity_of_values(a: object, b: object) -> None:
     """Refuse to tell numbers or tuples apart by identity, where branches may have left one."""
-    tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
-    if not (holds_traced(a) or holds_traced(b)) or type_of(a) is not type_of(b) or not (
-            tuples or (is_number(a) and is_number(b) and type_of(a) is not np.ndarray)):
-        return
-    kind = type_of(a).__name__
-    raise refuse(f"`is` between two things of type {kind}, which may be one object or two equal",
-                 "Compare them by `==`, or keep a flag")
+    if type_of(a) is type_of(b) and type_of(a) is not np.ndarray:
+        kind = type_of(a).__name__
+        raise refuse(f"`is` between two things of type {kind}, which may be one object or two "
+                     "equal", "Compare them by `==`, or keep a flag")
 
 
 def compare(op: str, a: object, b: Any) -> Any:
@@ -288,9 +284,12 @@ def compare(op: str, a: object, b: Any) -> Any:
         return told_of(b, lambda x: compare(op, a, x))
     if op in ("Is", "IsNot"):
         if a is not b:
-            if _are_truths(a, b):
-                return compare("Eq" if op == "Is" else "NotEq", a, b)
-            _refuse_identity_of_values(a, b)
+            numbers = is_number(a) and is_number(b)
+            tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
+            if (numbers or tuples) and (holds_traced(a) or holds_traced(b)):
+                if numbers and _are_truths(a, b):
+                    return compare("Eq" if op == "Is" else "NotEq", a, b)
+                _refuse_identity_of_values(a, b)
             list_items.refuse_unknown_identity(a, b)
         return are_one_object(a, b) is (op == "Is")
     if op in ("In", "NotIn"):
