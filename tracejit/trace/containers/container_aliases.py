@@ -17,7 +17,7 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.source import describe_line, find_site
 
 __all__ = ["Held", "Turns", "containers", "is_joined", "link_branches",
-           "may_be_one", "refuse_joined_change", "snapshot", "still_held",
+           "may_be_another", "may_be_one", "refuse_joined_change", "snapshot", "still_held",
            "with_joined"]
 
 Held = list[Any]
@@ -89,10 +89,18 @@ def is_joined(x: object) -> bool:
     return any(x is y for j in current().joined for y in (*j.new, *j.others))
 
 
+def may_be_another(x: object) -> bool:
+    """Return whether data decides which of several lists or dicts one is."""
+    return id(x) in current().chosen_lists or is_joined(x) or any(
+        x is z for frame in current().frames for z in frame.stand_ins)
+
+
 def may_be_one(a: object, b: object) -> bool:
     """Return whether data decides if two lists or dicts, of which each is made, are one."""
     if not (isinstance(a, (list, dict)) and isinstance(b, (list, dict))):
         return False
+    if not {id(a), id(b)}.isdisjoint(current().chosen_lists) and type(a) is type(b):
+        return True
     for frame in current().frames:
         for x, y in ((a, b), (b, a)):
             if any(x is z for z in frame.stand_ins) and id(y) not in frame.created:

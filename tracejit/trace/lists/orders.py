@@ -22,12 +22,12 @@ from tracejit.trace.lists.list_runs import joined
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import cast
-from tracejit.trace.values.mixed import storage, united
+from tracejit.trace.values.mixed import kinds_of, storage, united
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["are_things", "changing", "indexable", "is_empty", "is_known", "orderable", "readable",
-           "require_order", "sort_columns"]
+__all__ = ["are_things", "both_nan", "changing", "indexable", "is_empty", "is_known", "orderable",
+           "readable", "require_known_equality", "require_order", "sort_columns"]
 
 FEW = 12
 """Of so many things at most each is compared with each, in branches of the program."""
@@ -135,6 +135,27 @@ def require_order(keys: Iterable[object]) -> None:
             known = np.logical_not(FUNCTIONS[np.any](np.isnan(key)))
             require_ours(known, ValueError, "a NaN in a list that is sorted: Python's order rests "
                          "on which items it compares. np.sort puts it last")
+
+
+def both_nan(x: object, y: object) -> Any:
+    """Return whether two numbers are NaN, which are equal in lists and tuples if they are one."""
+    if not (_may_be_nan(x) and _may_be_nan(y)):
+        return False
+    return np.logical_and(np.not_equal(x, x), np.not_equal(y, y))  # type: ignore[call-overload]
+
+
+def _may_be_nan(x: object) -> bool:
+    if isinstance(x, Tracer):
+        return any(k.dtype.kind in "fc" for k in kinds_of(x))
+    return isinstance(x, (float, complex, np.inexact)) and bool(x != x)
+
+
+def require_known_equality(unknown: Any) -> None:
+    """Check that no two NaN decide whether items are equal; take one truth, or an array."""
+    if unknown is not False:
+        require_ours(np.logical_not(FUNCTIONS[np.any](unknown)), ValueError,
+                     "two NaN are compared in lists or tuples, where Python asks whether they are "
+                     "one object. Test with np.isnan")
 
 
 def sort_columns(xs: Any) -> Tracer:

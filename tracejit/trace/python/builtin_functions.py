@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
+from tracejit.trace.containers.container_aliases import may_be_another
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.runs import Run, as_array_operand, has_runs, size_of
 from tracejit.trace.containers.stand_ins import StandIn, note_use
@@ -459,7 +460,8 @@ def _id(x: object) -> int:
     """Return the identity of an object; refuse that of what stands for one of the caller's."""
     captured = current().captured
     if isinstance(x, TracedOperand) or hasattr(type(x), "stands_for") or (
-            id(x) in captured.given or id(x) in captured.copies):
+            id(x) in captured.given or id(x) in captured.copies) or may_be_another(x) or (
+            isinstance(x, tuple) and holds_traced(x)):
         what = "an array or number" if isinstance(x, TracedOperand) else "an object"
         raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`")
     return int(call_natively(id, (x,), {}))

@@ -22,6 +22,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.lists.grown import plain_items
 from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, the_run
+from tracejit.trace.lists.orders import both_nan, require_known_equality
 from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python.list_items import get_item, in_order, sorted_run, where_equal
 from tracejit.trace.regions.branches import as_condition
@@ -70,6 +71,7 @@ def equal(a: object, b: object) -> Any:
     x, y = joined(a), joined(b)
     if x is None or y is None or not (x.is_numbers and y.is_numbers):
         give_up(xs, "comparing lists")
+    require_known_equality(both_nan(x.data, y.data))
     result = FUNCTIONS[np.all](x.data == y.data)
     return tracer_of(result.value, weak=True)
 

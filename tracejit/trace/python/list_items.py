@@ -38,7 +38,7 @@ from tracejit.trace.lists.list_runs import (
     joined_rows,
     the_run,
 )
-from tracejit.trace.lists.orders import require_order
+from tracejit.trace.lists.orders import both_nan, require_known_equality, require_order
 from tracejit.trace.lists.rows import Item, Rows, in_list, is_row, places_of, same_rows
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
@@ -328,9 +328,7 @@ def delete_item(xs: list[object], key: object) -> None:
 
 def refuse_unknown_identity(a: Any, b: Any) -> None:
     """Give lists up of which an item was asked for twice, to see whether both are one thing."""
-    unknown = current().chosen_lists
-    if may_be_one(a, b) or (
-            type(a) is list and type(b) is list and (id(a) in unknown or id(b) in unknown)):
+    if may_be_one(a, b):
         raise refuse(f"`is` between {type(a).__name__}s of which data decides whether they are one",
                      "Compare what they hold, or keep a flag")
     for x in (a, b):
@@ -484,6 +482,7 @@ def where_equal(xs: list[object], x: object, why: str) -> Tracer:
     one = the_run(xs, why)
     if not is_plain_number(x):
         give_up(xs, why)
+    require_known_equality(both_nan(one.data, x))
     return FUNCTIONS[np.atleast_1d](one.data == x)  # type: ignore[no-any-return]
 
 

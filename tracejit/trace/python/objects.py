@@ -47,6 +47,7 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.growing import MANY_ITEMS
+from tracejit.trace.lists.orders import both_nan, require_known_equality
 from tracejit.trace.python import from_generators, list_functions, list_items, list_making
 from tracejit.trace.python.calls import (
     call_natively,
@@ -325,18 +326,31 @@ def _has_traced(xs: tuple[object, ...]) -> bool:
                for x in xs)
 
 
+def _are_equal_items(x: object, y: object) -> Any:
+    """Return whether things are one object or equal, as containers take them."""
+    if are_one_object(x, y):
+        return True
+    require_known_equality(both_nan(x, y))
+    return compare("Eq", x, y)
+
+
 def _compare_tuples(op: str, a: tuple[object, ...], b: tuple[object, ...]) -> Any:
     """Return `a op b` of tuples with traced items: the first two that differ decide."""
     if op in ("Eq", "NotEq") and len(a) != len(b):
         return op == "NotEq"
     result: Any = COMPARISONS[op].plain(len(a), len(b))
+    unknown: Any = False
     for x, y in reversed(list(zip(a, b, strict=False))):
-        same = are_one_object(x, y) or truth(compare("Eq", x, y))
+        one = are_one_object(x, y)
+        same = one or truth(compare("Eq", x, y))
         if same is True:
             continue
+        unknown = any_of((both_nan(x, y), False if same is False or unknown is False else
+                          np.logical_and(same, unknown)))
         differ: Any = {"Eq": False, "NotEq": True}.get(op)
         differ = truth(compare(op, x, y)) if differ is None else differ
         result = differ if same is False else _chosen(same, result, differ)
+    require_known_equality(unknown)
     return result
 
 
@@ -366,7 +380,7 @@ def contains(container: Any, item: object) -> Any:
         return ABOVE.call_function(from_generators.contained, (container, item), {})
     if isinstance(container, (list, tuple, deque, ValuesView)) and (
             any(isinstance(x, TracedOperand) for x in (item, *container))):
-        return any_of(are_one_object(x, item) or compare("Eq", x, item) for x in container)
+        return any_of(_are_equal_items(x, item) for x in container)
     if id(container) in current().captured.namespaces:
         return _has_item(container, item)
     if isinstance(container, type(os.environ)):
