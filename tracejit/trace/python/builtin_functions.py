@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
-from tracejit.trace.containers.container_aliases import may_be_another
 from tracejit.trace.containers.places import MaybeUnset
 from tracejit.trace.containers.runs import Run, as_array_operand, has_runs, size_of
 from tracejit.trace.containers.stand_ins import StandIn, note_use
@@ -41,6 +40,7 @@ from tracejit.trace.python.calls import (
     holds_traced,
     type_of,
 )
+from tracejit.trace.python.identity import id_of
 from tracejit.trace.python.library import (
     extreme_by_key,
     extreme_by_keys,
@@ -456,17 +456,6 @@ def _hash(x: object) -> int:
     return int(call_natively(hash, (x,), {}))
 
 
-def _id(x: object) -> int:
-    """Return the identity of an object; refuse that of what stands for one of the caller's."""
-    captured = current().captured
-    if isinstance(x, TracedOperand) or hasattr(type(x), "stands_for") or (
-            id(x) in captured.given or id(x) in captured.copies) or may_be_another(x) or (
-            isinstance(x, tuple) and holds_traced(x)):
-        what = "an array or number" if isinstance(x, TracedOperand) else "an object"
-        raise refuse(f"id() of {what} that the call decides on", "Compare objects with `is`")
-    return int(call_natively(id, (x,), {}))
-
-
 def _is(a: object, b: object) -> Any:
     return compare("Is", a, b)
 
@@ -610,7 +599,7 @@ BUILTINS.update({
     issubclass: _issubclass, list: _list_of(list), tuple: _list_of(tuple),
     dict: _list_of(dict), set: _list_of(set), divmod: _divmod, any: _any,
     all: _all, complex: _complex, abs: functools.partial(unary, "abs"),
-    pow: _pow, hash: _hash, id: _id, map: _map, sorted: _sorted,
+    pow: _pow, hash: _hash, id: id_of, map: _map, sorted: _sorted,
     type: _type, str: _text(str), repr: _text(repr), format: _text(format),
     ascii: _text(ascii),
     functools.reduce: _reduce,

@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from tracejit.ir.dims import Dim, dim_values, is_nonneg
-from tracejit.trace.containers.container_aliases import may_be_one, refuse_joined_change
+from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import is_number
 from tracejit.trace.containers.runs import (
@@ -23,9 +23,8 @@ from tracejit.trace.containers.runs import (
     copies,
     has_runs,
     is_index,
-    step_values,
 )
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.restarts import Relist, Unroll
 from tracejit.trace.ground.upward import ABOVE
@@ -60,7 +59,7 @@ from tracejit.trace.values.mixed import (
 from tracejit.trace.values.tracer import SymInt, Tracer, of_dim
 
 __all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "item_of_a_growing_list",
-           "refuse_unknown_identity", "replace_items", "set_item", "sorted_run", "where_equal"]
+           "replace_items", "set_item", "sorted_run", "where_equal"]
 
 
 # --- items and slices ---------------------------------------------------------------------------
@@ -324,28 +323,6 @@ def delete_item(xs: list[object], key: object) -> None:
         _assign_slice(xs, key, [])
     else:
         _pop(xs, key)
-
-
-def refuse_unknown_identity(a: Any, b: Any) -> None:
-    """Give lists up of which an item was asked for twice, to see whether both are one thing."""
-    if may_be_one(a, b):
-        raise refuse(f"`is` between {type(a).__name__}s of which data decides whether they are one",
-                     "Compare what they hold, or keep a flag")
-    for x in (a, b):
-        if has_runs(x) and (isinstance(x[0], Item) or (
-                isinstance(x[0], Stored) and x[0].shared)):
-            x[0].give_up("the identity of an item of a list")
-    if not (isinstance(a, Tracer) and isinstance(b, Tracer) and a.is_array and b.is_array):
-        return
-    cell = a.cell
-    for c in (cell, b.cell):
-        if c.rows_of is not None and cell.may_be_one_with(b.cell):
-            raise Relist(c.rows_of, None, "the identity of an item of a list")
-    if cell.rows_of is not None and cell.rows_of is b.cell.rows_of:
-        raise Relist(cell.rows_of, None, "the identity of an item of a list")
-    if cell is b.cell and cell.viewed_by is not None and a.steps != b.steps and (
-            step_values(a) | step_values(b)):
-        raise Relist(cell.viewed_by, None, "the identity of an item of a list")
 
 
 # --- changes of length --------------------------------------------------------------------------

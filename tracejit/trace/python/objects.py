@@ -37,7 +37,7 @@ from tracejit.trace.containers.places import (
 )
 from tracejit.trace.containers.runs import copies, has_runs, holds_runs, is_index
 from tracejit.trace.containers.stand_ins import StandIn, note_use
-from tracejit.trace.ground.context import Cell, current, refuse
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.dispatch import INDEXED, SETTERS
 from tracejit.trace.ground.modules import home_of_class
@@ -57,6 +57,7 @@ from tracejit.trace.python.calls import (
     type_of,
 )
 from tracejit.trace.python.caught import require_silence
+from tracejit.trace.python.identity import are_one_object, are_truths, is_one
 from tracejit.trace.regions.branches import BranchRaised, as_condition, trace_if
 from tracejit.trace.regions.choosing import told_from_none, told_of
 from tracejit.trace.state.changes import (
@@ -239,43 +240,6 @@ def unary(op: str, x: object) -> Any:
     return call_natively(o.plain, (x,), {}) if method is None else method(x)
 
 
-def are_one_object(a: object, b: object) -> bool:
-    """Return whether two things are one object in Python."""
-    if a is b:
-        return True
-    trace = current()
-    if hasattr(type(a), "stands_for"):
-        return bool(a == b)
-    if not (isinstance(a, Tracer) and isinstance(b, Tracer)):
-        return bool(trace.captured.are_one_object(a, b))
-    found = trace.memory.are_one_object(a, b)
-    if found is None and a.is_array and b.is_array and a.cell is not b.cell and (
-            a.cell.may_be_one_with(b.cell) or _is_of_an_iteration(a.cell, b.cell)):
-        raise refuse("`is` between arrays of which data or their layout decides whether they are "
-                     "one", "Compare what they hold, or keep a flag")
-    return bool(found)
-
-
-def _is_of_an_iteration(a: Cell, b: Cell) -> bool:
-    """Return whether one of two arrays is what an iteration begins with, and may be the other."""
-    return any(any(x is z for z in frame.begun) and (
-        y.depth < frame.depth or any(y is z for z in frame.begun))
-        for frame in current().frames for x, y in ((a, b), (b, a)))
-
-
-def _are_truths(a: object, b: object) -> bool:
-    """Return whether two numbers are truths of one type, each of which Python has two of."""
-    return type_of(a) is type_of(b) and type_of(a) in (bool, np.bool_)
-
-
-def _refuse_identity_of_values(a: object, b: object) -> None:
-    """Refuse to tell numbers or tuples apart by identity, where branches may have left one."""
-    if type_of(a) is type_of(b) and type_of(a) is not np.ndarray:
-        kind = type_of(a).__name__
-        raise refuse(f"`is` between two things of type {kind}, which may be one object or two "
-                     "equal", "Compare them by `==`, or keep a flag")
-
-
 def compare(op: str, a: object, b: Any) -> Any:
     """Return `a op b` of a comparison."""
     a, b = narrowed(a), narrowed(b)
@@ -284,15 +248,9 @@ def compare(op: str, a: object, b: Any) -> Any:
     if isinstance(b, Choice):
         return told_of(b, lambda x: compare(op, a, x))
     if op in ("Is", "IsNot"):
-        if a is not b:
-            numbers = is_number(a) and is_number(b)
-            tuples = isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b)
-            if (numbers or tuples) and (holds_traced(a) or holds_traced(b)):
-                if numbers and _are_truths(a, b):
-                    return compare("Eq" if op == "Is" else "NotEq", a, b)
-                _refuse_identity_of_values(a, b)
-            list_items.refuse_unknown_identity(a, b)
-        return are_one_object(a, b) is (op == "Is")
+        if a is not b and are_truths(a, b):
+            return compare("Eq" if op == "Is" else "NotEq", a, b)
+        return is_one(a, b) is (op == "Is")
     if op in ("In", "NotIn"):
         found = contains(b, a)
         found = found if op == "In" else negated(found)
