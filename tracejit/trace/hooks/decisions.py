@@ -10,7 +10,8 @@ from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.places import HiddenPlace, NamePlace, name_places, present
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
-from tracejit.trace.python.objects import compare, negated, truth
+from tracejit.trace.python.comparisons import compare
+from tracejit.trace.python.truths import negated, truth
 from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.values.tracer import SymInt
 

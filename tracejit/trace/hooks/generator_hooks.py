@@ -12,7 +12,8 @@ from tracejit.trace.containers.places import MaybeUnset, SharedName, name_places
 from tracejit.trace.containers.runs import has_runs
 from tracejit.trace.ground.context import bare_size, current, refuse
 from tracejit.trace.hooks.decisions import DecisionHooks
-from tracejit.trace.python.objects import begun, iterate, truth
+from tracejit.trace.python.iterating import begun, iterate
+from tracejit.trace.python.truths import truth
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.syntax.jumps import RETURNED, VALUE
 from tracejit.trace.values.tracer import Tracer, need_int

@@ -28,26 +28,20 @@ from tracejit.trace.hooks.loop_hooks import Generated
 from tracejit.trace.hooks.recursion_hooks import RecursionHooks
 from tracejit.trace.hooks.try_hooks import TryHooks
 from tracejit.trace.lists.list_runs import give_up
+from tracejit.trace.python.attributes import (
+    attribute_of_traced,
+    delete_attribute,
+    read_attribute,
+    set_attribute,
+)
 from tracejit.trace.python.calls import by_data, call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.from_generators import some
+from tracejit.trace.python.items import delete_item, get_item, set_item
+from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_functions import unpacked
-from tracejit.trace.python.objects import (
-    ENDS_CAPTURES,
-    Managed,
-    attribute_of_traced,
-    begun,
-    binary,
-    delete_attribute,
-    delete_item,
-    get_item,
-    inplace,
-    iterate,
-    read_attribute,
-    set_attribute,
-    set_item,
-    unary,
-)
+from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
+from tracejit.trace.python.operations import binary, inplace, unary
 from tracejit.trace.regions.branches import BranchRaised, text_of
 from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
 from tracejit.trace.regions.draws import drawing_nothing

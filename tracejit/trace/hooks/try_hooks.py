@@ -16,7 +16,7 @@ from tracejit.trace.ground.restarts import Grows
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.hooks.loop_hooks import LoopHooks
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
-from tracejit.trace.python.objects import ENDS_CAPTURES
+from tracejit.trace.python.managed import ENDS_CAPTURES
 from tracejit.trace.regions.attempts import (
     Attempt,
     classes,

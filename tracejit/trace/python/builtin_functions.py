@@ -33,6 +33,12 @@ from tracejit.trace.lists.iterables import (
 )
 from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_functions, list_making
+from tracejit.trace.python.attributes import (
+    attribute_of_traced,
+    delete_attribute,
+    read_attribute,
+    set_attribute,
+)
 from tracejit.trace.python.calls import (
     BUILTINS,
     call_function,
@@ -40,26 +46,18 @@ from tracejit.trace.python.calls import (
     holds_traced,
     type_of,
 )
+from tracejit.trace.python.comparisons import compare
 from tracejit.trace.python.identity import id_of
+from tracejit.trace.python.iterating import iterate
 from tracejit.trace.python.library import (
     extreme_by_key,
     extreme_by_keys,
     sorted_by_key,
     sorted_by_keys,
 )
-from tracejit.trace.python.objects import (
-    any_of,
-    attribute_of_traced,
-    binary,
-    compare,
-    delete_attribute,
-    iterate,
-    read_attribute,
-    set_attribute,
-    special_method,
-    truth,
-    unary,
-)
+from tracejit.trace.python.operations import binary, unary
+from tracejit.trace.python.special_methods import special_method
+from tracejit.trace.python.truths import any_of, truth
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.regions.draws import drawing_nothing
 from tracejit.trace.state.changes import (

@@ -13,12 +13,12 @@ import numpy as np
 
 from tracejit.errors import RAISABLE, TracejitError
 from tracejit.trace.containers.choices import is_one_of, learn, narrowed, possible, the_one
-from tracejit.trace.containers.places import Choice, HiddenPlace, present
+from tracejit.trace.containers.places import Choice, HiddenPlace, MaybeUnset, present
 from tracejit.trace.ground.context import current
 from tracejit.trace.regions.branches import BranchRaised, is_pythons, require_in_run, trace_if
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]
+__all__ = ["content_or", "for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]
 
 OURS = "Choice"
 
@@ -128,3 +128,11 @@ def _attempt(fn: Callable[[object], object], x: object) -> Any:
             raise
         require_in_run(False, e)
         raise BranchRaised from None
+
+
+def content_or(content: MaybeUnset, otherwise: Callable[[], object]) -> Any:
+    """Return the content where it is set, and what a function returns where it is not."""
+    result = HiddenPlace()
+    trace_if(content.is_set, [lambda: result.set(content.content),
+                              lambda: result.set(otherwise())], [result])
+    return present(result.get())

@@ -1,0 +1,177 @@
+"""Attributes of objects, read, set and deleted: properties and descriptors are captured."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import MissingAttribute
+from tracejit.trace.containers.places import UNSET, MaybeUnset, present
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import SETTERS
+from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.python.calls import captured_function, type_of
+from tracejit.trace.python.special_methods import is_generator, special_method
+from tracejit.trace.regions.choosing import content_or
+from tracejit.trace.state.changes import (
+    before_change,
+    note_own_names,
+    note_shown_of_class,
+    refuse_shown_of_class,
+)
+from tracejit.trace.state.paths import class_entry, own_names
+from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+
+__all__ = ["attribute_of_traced", "delete_attribute", "read_attribute", "set_attribute"]
+
+
+def read_attribute(owner: object, name: str, *default: object) -> Any:
+    """Return `owner.name`; `AttributeError` if there is none.
+
+    default -- what it is where data decides that there is none
+    """
+    captured = current().captured
+    cls = type(owner)
+    if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
+        return _set_one(captured.attribute(owner, name), owner, name, default)
+    if name == "__dict__":
+        return note_own_names(owner, captured.attribute(owner, name))
+    found = captured.entry(owner, name) if _may_run(cls, name) else UNSET
+    if isinstance(found, property):
+        getter = captured_function(found.fget)
+        if getter is not None and is_generator(found.fget):
+            return ABOVE.call_function(found.fget, (owner,), {})
+        return captured.attribute(owner, name) if getter is None else getter(owner)
+    own = own_names(owner)
+    if isinstance(found, functools.cached_property) and not captured.is_from_outside(owner):
+        compute = captured_function(found.func)
+        if compute is not None:
+            return _cached(owner, name, own.get(name, UNSET), compute)
+    if found is None and name not in own:
+        method = special_method(owner, "__getattr__")
+        if method is not None:
+            captured.shows_no_own(owner, name)
+            return method(owner, name)
+    return _set_one(captured.attribute(owner, name), owner, name, default)
+
+
+def _set_one(content: object, owner: object, name: str, default: tuple[object, ...]) -> Any:
+    """Return the content of an attribute that may be unset; the default where it is."""
+    if default and isinstance(content, MaybeUnset):
+        return content_or(content, lambda: default[0])
+    whose = f"type object {owner.__name__!r}" if isinstance(owner, type) else (
+        f"{type(owner).__name__!r} object")
+    return present(content, AttributeError, f"{whose} has no attribute {name!r}")
+
+
+def attribute_of_traced(owner: object, name: str) -> Any:
+    """Return an attribute of a traced array or number: those that its class has, and no others."""
+    kind = type_of(owner)
+    if name == "__class__":
+        return kind
+    of_python = kind in (bool, int, float, complex)
+    if (of_python or name.startswith("__")) and not hasattr(kind, name):
+        raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+    try:
+        found = getattr(owner, name)
+    except MissingAttribute:
+        raise
+    except AttributeError:
+        if not hasattr(kind, name):
+            raise
+        raise refuse(f"the attribute {name!r} of a traced {kind.__name__} cannot be captured",
+                     "Use a function or an operator that does the same") from None
+    if of_python and isinstance(found, Tracer) and not found.weak:
+        found = tracer_of(found.value, weak=True)
+    return found
+
+
+def _may_run(cls: type, name: str) -> bool:
+    """Whether reading an attribute may run code of the class: a descriptor's, `__getattr__`."""
+    try:
+        found = class_entry(cls, name)
+    except AttributeError:
+        return hasattr(cls, "__getattr__")
+    return hasattr(type(found), "__get__") and not isinstance(found, FunctionType)
+
+
+def _cached(owner: object, name: str, content: object, compute: Callable[[object], object]) -> Any:
+    """Return a cached property, which is computed where it is not there yet."""
+    def fill() -> Any:
+        result = compute(owner)
+        set_attribute(owner, name, result)
+        return result
+
+    if isinstance(content, MaybeUnset):
+        return content_or(content, fill)
+    return fill() if content is UNSET else content
+
+
+def set_attribute(owner: object, name: str, content: object) -> None:
+    """Carry out `owner.name = content`."""
+    if isinstance(owner, TracedOperand):
+        _set_array_attribute(owner, name, content)
+        return
+    method = _setter_of(owner)
+    if method is not None:
+        method(owner, name, content)
+        return
+    found = current().captured.entry(owner, name)
+    if isinstance(found, property):
+        setter = captured_function(found.fset)
+        if setter is not None:
+            setter(owner, content)
+            return
+    method = special_method(found, "__set__")
+    if method is not None:
+        method(found, owner, content)
+        return
+    before_change(owner, name)
+    setattr(owner, name, content)
+
+
+def _setter_of(owner: object) -> Callable[..., Any] | None:
+    """Return the captured `__setattr__` of a class; None for Python's, and a data class's."""
+    found = current().captured.entry(owner, "__setattr__")
+    if not isinstance(found, FunctionType) or found.__code__.co_filename == "<string>":
+        return None
+    return captured_function(found)
+
+
+def _set_array_attribute(owner: TracedOperand, name: str, content: object) -> None:
+    if name in SETTERS and isinstance(owner, Tracer) and owner.is_array:
+        SETTERS[name](owner, content)
+    elif isinstance(owner, Tracer) and hasattr(np.ndarray, name):
+        raise refuse(f"assigning to the attribute {name!r} of an array",
+                     "Make a new array instead: x.astype(dtype), say")
+    else:
+        kind = type_of(owner)
+        text = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        raise AttributeError(f"{text!r} object has no attribute {name!r}")
+
+
+def delete_attribute(owner: object, name: str) -> None:
+    """Carry out `del owner.name`."""
+    method = special_method(owner, "__delattr__")
+    if method is not None:
+        method(owner, name)
+        return
+    found = current().captured.entry(owner, name)
+    if isinstance(found, property):
+        deleter = captured_function(found.fdel)
+        if deleter is not None:
+            deleter(owner)
+            return
+    method = special_method(found, "__delete__")
+    if method is not None:
+        method(found, owner)
+        return
+    refuse_shown_of_class(owner, f"deleting the attribute {name!r}", name)
+    before_change(owner, name)
+    delattr(owner, name)
+    note_shown_of_class(owner, name)

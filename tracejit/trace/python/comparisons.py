@@ -1,0 +1,158 @@
+"""Comparisons, and whether something is in a container."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import ValuesView
+from typing import Any
+
+import numpy as np
+
+from tracejit.trace.containers.choices import narrowed
+from tracejit.trace.containers.places import Choice, MaybeUnset
+from tracejit.trace.containers.runs import has_runs, holds_runs
+from tracejit.trace.containers.stand_ins import note_use
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.operators import COMPARISONS
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists import list_runs
+from tracejit.trace.lists.orders import both_nan, require_known_equality
+from tracejit.trace.python import from_generators, list_functions
+from tracejit.trace.python.calls import type_of
+from tracejit.trace.python.identity import are_one_object, are_truths, is_one
+from tracejit.trace.python.iterating import begun
+from tracejit.trace.python.operations import operate
+from tracejit.trace.python.special_methods import note_lookup, special_method
+from tracejit.trace.python.truths import any_of, negated, truth
+from tracejit.trace.regions.choosing import told_of
+from tracejit.trace.state.changes import read_deeply, read_unseen
+from tracejit.trace.state.yielding import UsersGenerator
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, tracer_of
+
+__all__ = ["compare", "contains"]
+
+
+def compare(op: str, a: object, b: Any) -> Any:
+    """Return `a op b` of a comparison."""
+    a, b = narrowed(a), narrowed(b)
+    if isinstance(a, Choice):
+        return told_of(a, lambda x: compare(op, x, b))
+    if isinstance(b, Choice):
+        return told_of(b, lambda x: compare(op, a, x))
+    if op in ("Is", "IsNot"):
+        if a is not b and are_truths(a, b):
+            return compare("Eq" if op == "Is" else "NotEq", a, b)
+        return is_one(a, b) is (op == "Is")
+    if op in ("In", "NotIn"):
+        found = contains(b, a)
+        found = found if op == "In" else negated(found)
+        return tracer_of(found.value, weak=True) if isinstance(found, Tracer) else found
+    if holds_runs(a) or holds_runs(b):
+        found = _compare_lists(op, a, b)
+        if found is not NotImplemented:
+            return found
+    if isinstance(a, tuple) and isinstance(b, tuple) and (_has_traced(a) or _has_traced(b)):
+        return _compare_tuples(op, a, b)
+    o = COMPARISONS[op]
+    if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
+        return negated(compare("Eq", a, b))
+    return operate(a, b, o.method, o.reflected, o.plain)
+
+
+def _compare_lists(op: str, a: object, b: object) -> Any:
+    """Return `a op b`, one of them a list of which a size says how long it is."""
+    if isinstance(a, (Tracer, np.ndarray)) or isinstance(b, (Tracer, np.ndarray)):
+        return NotImplemented
+    if op not in ("Eq", "NotEq"):
+        list_runs.give_up(a if holds_runs(a) else b, "the order of lists")
+    if not any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, tuple)):
+        return op == "NotEq"
+    found = list_functions.equal(a, b)
+    return found if op == "Eq" else negated(found)
+
+
+def _has_traced(xs: tuple[object, ...]) -> bool:
+    return any(isinstance(x, TracedOperand) or (isinstance(x, tuple) and _has_traced(x))
+               for x in xs)
+
+
+def _are_equal_items(x: object, y: object) -> Any:
+    """Return whether things are one object or equal, as containers take them."""
+    if are_one_object(x, y):
+        return True
+    require_known_equality(both_nan(x, y))
+    return compare("Eq", x, y)
+
+
+def _compare_tuples(op: str, a: tuple[object, ...], b: tuple[object, ...]) -> Any:
+    """Return `a op b` of tuples with traced items: the first two that differ decide."""
+    if op in ("Eq", "NotEq") and len(a) != len(b):
+        return op == "NotEq"
+    result: Any = COMPARISONS[op].plain(len(a), len(b))
+    unknown: Any = False
+    for x, y in reversed(list(zip(a, b, strict=False))):
+        one = are_one_object(x, y)
+        same = one or truth(compare("Eq", x, y))
+        if same is True:
+            continue
+        unknown = any_of((both_nan(x, y), False if same is False or unknown is False else
+                          np.logical_and(same, unknown)))
+        differ: Any = {"Eq": False, "NotEq": True}.get(op)
+        differ = truth(compare(op, x, y)) if differ is None else differ
+        result = differ if same is False else _chosen(same, result, differ)
+    require_known_equality(unknown)
+    return result
+
+
+def _chosen(test: Any, a: Any, b: Any) -> Any:
+    """Return one of two truths."""
+    if a is b:
+        return a
+    return tracer_of(np.where(test, a, b).value, weak=True)
+
+
+def contains(container: Any, item: object) -> Any:
+    """Return `item in container`."""
+    if has_runs(container):
+        return list_functions.contains(container, item)
+    note_use(container)
+    if isinstance(container, UsersGenerator):
+        return ABOVE.call_function(from_generators.contained, (container, item), {})
+    if isinstance(container, (list, tuple, deque, ValuesView)) and (
+            any(isinstance(x, TracedOperand) for x in (item, *container))):
+        return any_of(_are_equal_items(x, item) for x in container)
+    if id(container) in current().captured.namespaces:
+        return _has_item(container, item)
+    if isinstance(container, type(os.environ)):
+        asked = current().captured.asked(container.__contains__, (item,), {})
+        if asked is not NotImplemented:
+            return asked
+    if isinstance(container, (SymInt, Tracer)):
+        if not container.ndim:
+            raise TypeError(f"argument of type '{type_of(container).__name__}' is not iterable")
+        equal = compare("Eq", container, item)
+        return equal if isinstance(equal, bool) else truth(np.any(equal))
+    method = special_method(container, "__contains__")
+    if method is None and isinstance(container, dict) and not isinstance(item, Tracer):
+        content = dict.get(container, item)
+        if isinstance(content, MaybeUnset):
+            return content.is_set
+        current().captured.freeze(container)
+        note_lookup(container, item)
+        return item in container
+    if method is None and isinstance(made := begun(container), UsersGenerator):
+        return contains(made, item)
+    if method is None:
+        read_unseen(container)
+        read_deeply((container, item))
+        return item in container
+    return truth(method(container, item))
+
+
+def _has_item(names: object, key: object) -> bool:
+    try:
+        current().captured.item(names, key)
+    except KeyError:
+        return False
+    return True

@@ -1,0 +1,184 @@
+"""Items of containers, read, set and deleted."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.dims import dim_values
+from tracejit.trace.containers.choices import MANY_OPTIONS, can_be_chosen
+from tracejit.trace.containers.places import Choice, MaybeUnset, is_number, present
+from tracejit.trace.containers.runs import has_runs, holds_runs, is_index
+from tracejit.trace.containers.stand_ins import note_use
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import INDEXED
+from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.ground.source import describe_line, find_site
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.python import list_items
+from tracejit.trace.python.calls import holds_traced
+from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
+from tracejit.trace.regions.choosing import content_or
+from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made
+from tracejit.trace.state.running import watched
+from tracejit.trace.values.equations import cast, lift
+from tracejit.trace.values.tracer import SymInt, Tracer
+
+__all__ = ["delete_item", "get_item", "set_item"]
+
+
+def get_item(container: Any, key: Any) -> Any:
+    """Return `container[key]`."""
+    if container is np.r_ or container is np.c_:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(map(holds_traced, parts)) or any(
+                isinstance(s, slice) and holds_traced((s.start, s.stop, s.step)) for s in parts):
+            return INDEXED[container](parts)
+    if isinstance(container, np.ndarray):
+        container = lift(container)
+    if isinstance(container, (list, tuple, str)):
+        key = _as_index(key)
+    if has_runs(container):
+        return list_items.get_item(container, key)
+    if type(container) is list and isinstance(key, SymInt):
+        found = list_items.item_of_a_growing_list(container, key)
+        if found is not None:
+            return found
+    if _chooses_by_data(container, key):
+        return _chosen_item(container, key)
+    note_use(container)
+    if isinstance(container, (list, tuple, dict)) and isinstance(key, Tracer):
+        raise refuse(f"a {type(container).__name__} is indexed by a traced value",
+                     "Make it an array: np.array(...)[i]")
+    if id(container) in current().captured.namespaces:
+        return current().captured.item(container, key)
+    if isinstance(container, type(os.environ)):
+        asked = current().captured.asked(container.__getitem__, (key,), {})
+        if asked is not NotImplemented:
+            return asked
+    method = special_method(container, "__getitem__")
+    if method is not None:
+        return method(container, key)
+    if isinstance(container, Tracer):
+        return container[key]
+    if isinstance(container, SymInt):
+        raise TypeError("'int' object is not subscriptable")
+    current().captured.freeze(container)
+    note_lookup(container, key)
+    makes = container.default_factory if isinstance(container, defaultdict) else None
+    if makes is not None and key not in container:
+        before_change(container, key)
+    if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
+        if type(container) in _QUIET:
+            content = container[key]
+        else:
+            with watched():
+                content = container[key]
+        if isinstance(key, slice) and type(container) in CONTAINERS:
+            return note_made(content)
+    else:
+        content = call_watched(operator.getitem, (container, key), {}, "reading an item")
+    if isinstance(content, MaybeUnset) and type(container) is Counter:
+        return content_or(content, lambda: 0)
+    if isinstance(content, MaybeUnset) and makes is not None:
+        before_change(container, key)
+        container[key] = content = content_or(content, makes)
+    return present(content, KeyError, repr(key))
+
+
+def _chooses_by_data(container: object, key: object) -> bool:
+    """Return whether data decides which of a few things is read, which are not all numbers."""
+    if not isinstance(container, (list, tuple)) or type(container) not in (list, tuple):
+        return False
+    if not 0 < len(container) <= MANY_OPTIONS:
+        return False
+    if not is_index(key) or not isinstance(key, (SymInt, Tracer)) or any(
+            len(levels) > 1 for levels in current().recursions.values()):
+        return False  # a recursion would have as many things as its depth has paths
+    if isinstance(key, SymInt):
+        trace = current()
+        counted = [f.index for f in trace.frames if f.kind == "loop" and f.counted]
+        if trace.is_known(key.dim) or any(v in counted for v in dim_values(key.dim)):
+            return False  # it becomes an int of Python
+    return not all(map(is_number, container)) and all(map(can_be_chosen, container))
+
+
+def _chosen_item(container: list[object] | tuple[object, ...], key: object) -> Choice:
+    """Return the item of a list or tuple of which data decides which one it is."""
+    n = len(container)
+    items = tuple([get_item(container, k) for k in range(n)])
+    tag: Any = cast(lift(key), np.dtype(np.int64))
+    ABOVE.require(np.logical_and(tag >= -n, tag < n), IndexError,
+                  f"{type(container).__name__} index out of range")
+    tag = np.where(tag < 0, tag + n, tag)
+    return Choice(tag, items, "", describe_line(find_site()))
+
+
+_QUIET = frozenset((list, tuple, dict, str, bytes, range, np.ndarray))
+"""The types of which reading an item runs no code of users but that of keys."""
+
+
+def _as_index(key: object) -> Any:
+    """Return the number that an object of a user's class is as an index; others as they are."""
+    method = None if is_plain(key) else special_method(key, "__index__")
+    return key if method is None else method(key)
+
+
+def set_item(container: object, key: Any, content: Any) -> None:
+    """Carry out `container[key] = content`."""
+    if isinstance(container, Tracer):
+        container[key] = content
+        return
+    if isinstance(container, np.ndarray):
+        raise refuse("writing to an array from outside of the captured function",
+                     "Create it inside the function, or pass it as an argument")
+    if isinstance(container, list) and (has_runs(container) or (
+            isinstance(key, slice) and holds_runs(content))):
+        place = list_items.set_item(container, key, content)
+        if place is None:
+            return
+        key = place
+    method = special_method(container, "__setitem__")
+    if method is not None:
+        method(container, key, content)
+        return
+    note_use(container)
+    if isinstance(container, (list, dict)) and not isinstance(key, slice):
+        if isinstance(container, list) or isinstance(key, SymInt):
+            key = operator.index(key)
+        if isinstance(container, list) and -len(container) <= key < 0:
+            key += len(container)  # one item, one place
+        if not _holds(container, key, content):
+            before_change(container, key)
+            container[key] = content
+        return
+    call_watched(operator.setitem, (container, key, content), {}, "assigning to a slice of a list")
+
+
+def _holds(container: Any, key: object, content: object) -> bool:
+    """Whether an item is already what it is set to, as after `d[key] += 1` of an array."""
+    if not isinstance(content, Tracer):
+        return False
+    if isinstance(container, dict):
+        return dict.get(container, key) is content
+    try:
+        return container[key] is content
+    except LookupError:
+        return False
+
+
+def delete_item(container: Any, key: object) -> None:
+    """Carry out `del container[key]`."""
+    if has_runs(container):
+        list_items.delete_item(container, key)
+        return
+    method = special_method(container, "__delitem__")
+    if method is not None:
+        method(container, key)
+        return
+    note_use(container)
+    call_watched(operator.delitem, (container, key), {}, "deleting an item")

@@ -1,0 +1,54 @@
+"""What a loop goes through: iterators of Python's and generators of users' objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tracejit.trace.containers.places import Choice
+from tracejit.trace.containers.runs import has_runs
+from tracejit.trace.containers.stand_ins import StandIn, note_use
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.upward import ABOVE, above
+from tracejit.trace.python import list_functions
+from tracejit.trace.python.calls import items_in
+from tracejit.trace.python.special_methods import is_generator, is_plain, special_method
+from tracejit.trace.regions.choosing import told_from_none
+from tracejit.trace.state.changes import advance, is_iterator, read_unseen
+from tracejit.trace.state.yielding import UsersGenerator
+
+__all__ = ["begun", "iterate"]
+
+
+@above
+def begun(x: Any) -> Any:
+    """Return the generator that goes through an object, if one of users' does; else the object."""
+    if is_plain(x) or isinstance(x, (StandIn, Choice, UsersGenerator)):
+        return x
+    method = current().captured.entry(x, "__iter__")
+    if not is_generator(method):
+        return x
+    made = ABOVE.call_function(method, (x,), {})
+    return made if isinstance(made, UsersGenerator) else x
+
+
+@above
+def iterate(x: Any) -> Iterator[Any]:
+    """Return an iterator over what can be iterated in Python."""
+    x = begun(x)
+    if isinstance(x, UsersGenerator):
+        return x
+    if isinstance(x, StandIn):
+        return iterate(items_in(x))
+    if isinstance(x, Choice):
+        x = told_from_none(x, TypeError("'NoneType' object is not iterable"))
+    if has_runs(x):
+        return list_functions.items_of(x)
+    note_use(x)
+    method = special_method(x, "__iter__")
+    if method is None:
+        read_unseen(x)
+    iterator: Iterator[Any] = iter(x) if method is None else iter(method(x))
+    if is_iterator(iterator) and iterator is x:
+        advance(iterator)
+    return iterator

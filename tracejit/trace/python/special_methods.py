@@ -1,0 +1,56 @@
+"""Methods that Python calls by itself, `__add__` or `__len__`, as captured functions.
+
+Their control flow and what they change would not be seen otherwise: captured code calls them like
+any other function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import CO_GENERATOR
+from types import FunctionType
+from typing import Any
+
+from tracejit.exact import is_unchanging
+from tracejit.trace.containers.stand_ins import StandIn
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dependencies import note_impure
+from tracejit.trace.ground.modules import home_of_class
+from tracejit.trace.python.calls import captured_function
+from tracejit.trace.state.changes import read_deeply, read_unseen
+from tracejit.trace.values.tracer import TracedOperand
+
+__all__ = ["is_generator", "is_plain", "note_lookup", "special_method"]
+
+
+def special_method(x: object, name: str) -> Callable[..., Any] | None:
+    """Return a method that Python calls by itself, captured, where a user's class has it."""
+    if is_plain(x):
+        return None
+    if isinstance(x, StandIn):
+        return captured_function(getattr(type(x), f"on{name}", None))
+    method = current().captured.entry(x, name)
+    if not isinstance(method, FunctionType):
+        return None
+    if method.__code__.co_flags & CO_GENERATOR:  # runs as it is
+        note_impure(method.__qualname__)
+        read_unseen(x)
+        return None
+    return captured_function(method)
+
+
+def is_plain(x: object) -> bool:
+    """Whether what operators do with something is known."""
+    return isinstance(x, TracedOperand) or home_of_class(type(x)) in ("builtins", "numpy")
+
+
+def note_lookup(container: Any, key: Any) -> None:
+    """Note that a key is looked up: where it is an object, methods of it and of keys may run."""
+    if not is_plain(key):
+        read_unseen(key)
+    if isinstance(container, dict) and not is_unchanging(key):  # that takes long for many keys
+        read_deeply([*container, key])
+
+
+def is_generator(fn: object) -> bool:
+    return isinstance(fn, FunctionType) and bool(fn.__code__.co_flags & CO_GENERATOR)
