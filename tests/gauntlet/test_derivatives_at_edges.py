@@ -269,3 +269,93 @@ def test_a_function_of_special_values_is_numpys(name: str) -> None:
         if np.asarray(e).dtype.kind == "f":
             zeros = np.asarray(e) == 0
             np.testing.assert_array_equal(np.signbit(f)[zeros], np.signbit(e)[zeros])
+
+
+def _root_and_branch(x: Any) -> Any:
+    root = np.sqrt(x)
+    return root * x if x > 0.0 else x * 3.0
+
+
+def _root_in_one_of_three(x: Any) -> Any:
+    root = np.sqrt(x)
+    if x < 0.0:
+        y = root * 2.0
+    elif x == 0.0:
+        y = 5.0 * x
+    else:
+        y = root
+    return y + x
+
+
+def _root_behind_an_inner_branch(x: Any) -> Any:
+    root, log = np.sqrt(x), np.log(x)
+    y = x
+    if x >= 0.0:
+        if root > 0.0:
+            y = y + root + log
+        else:
+            y = y * 4.0
+    else:
+        y = y + root
+    return y
+
+
+def _returned_early(x: Any) -> Any:
+    norm = np.sqrt(x * x)
+    if norm == 0.0:
+        return 2.0 * x
+    return x / norm
+
+
+def _left_by_continue(x: Any) -> Any:
+    total = x
+    for k in range(15):
+        root = np.sqrt(x * k)
+        if root == 0.0:
+            continue
+        total = total + root
+    return total
+
+
+def _pairs(x: Any) -> Any:
+    points = np.stack([x, x + 1.0, x + 3.0])
+    total = 0.0
+    for i in range(3):
+        for j in range(3):
+            r = np.sqrt((points[i] - points[j]) ** 2)
+            if i != j:
+                total += 1.0 / r
+    return total + x
+
+
+def _array_in_a_branch(x: Any) -> Any:
+    roots = np.sqrt(np.stack([x, x]))
+    return np.sum(roots) if x > 0.0 else np.sum(roots * 0.0 + 1.0) if x < 0.0 else 7.0 * x
+
+
+def _dropped_and_masked(x: Any) -> Any:
+    root = np.sqrt(x)
+    y = np.where(x > 0.0, root, 2.0 * x)
+    return y + root if x > 1.0 else y
+
+
+DROPPED: dict[Callable[..., Any], float] = {
+    _root_and_branch: 3.0, _root_in_one_of_three: 6.0, _root_behind_an_inner_branch: 4.0,
+    _returned_early: 2.0, _left_by_continue: 1.0, _pairs: 1.0, _array_in_a_branch: 7.0,
+    _dropped_and_masked: 2.0}
+
+
+@pytest.mark.parametrize("interpreted", [True, False])
+@pytest.mark.parametrize("f", DROPPED)
+def test_what_the_branch_taken_does_not_read_is_multiplied_by_nothing(
+        f: Callable[..., Any], interpreted: bool) -> None:
+    with tracejit.config(disable_jit=interpreted):
+        value, slope = tracejit.value_and_grad(f)(0.0)
+        assert (value, slope) == (f(0.0), DROPPED[f])
+        inside = tracejit.jit(lambda x: tracejit.grad(f)(x) * 2.0)(0.0)
+        assert inside == 2.0 * DROPPED[f]
+        h = 1e-6
+        np.testing.assert_allclose(tracejit.grad(f)(2.0), (f(2.0 + h) - f(2.0 - h)) / (2.0 * h),
+                                   rtol=1e-8)
+        assert np.all(np.isfinite(tracejit.vmap(tracejit.grad(f))(np.array([0.0, 2.0]))))
+        assert tracejit.grad(tracejit.grad(lambda x: f(x) + x ** 2))(0.0) == 2.0 or f is _pairs

@@ -32,18 +32,19 @@ def kernel(ctx, x, delta, out0, out1, out2, n):
             if v21:                                           # %23  branch.py:8
                 v23 = cv16 * (0.5 * x_3) + cv16 * x_3 * 0.5   # %28 %30 %27 %29 %31  branch.py:9
                 v24 = cv16
-                v25 = cv18
+                v25 = 0.0
                 v26 = 0.0
             else:
                 v35 = cv16 * delta_                           # %35  branch.py:11
-                v39 = cv18 + cv16 * (v20 - 0.5 * delta_) + (-v35 * 0.5)  # %37 %38 %32 %33 %34 %36 %39  branch.py:11
+                v38 = cv16 * (v20 - 0.5 * delta_) + (-v35 * 0.5)  # %36 %37 %32 %33 %34 %38  branch.py:11
                 v23 = 0.0
                 v24 = cv16
-                v25 = v39
+                v25 = v38
                 v26 = v35
-            out1[i] = out1[i] + (v23 + v26 * v22)             # %40 %41 %42  branch.py:7
+            v39 = cv18 + v25                                  # %39  branch.py:8
+            out1[i] = out1[i] + select(v21, v23, v26 * v22)   # %40 %41 %42  branch.py:7
             cv16 = v24
-            cv18 = v25
+            cv18 = v39
     out0[0] = ctotal
     out2[0] = cv18
     return 0

@@ -26,9 +26,10 @@ from tracejit.ir.core import Atom, Block, Eqn, Params, Span, Value
 from tracejit.ir.dims import maximum
 from tracejit.ir.lowering import Region
 from tracejit.ir.types import Aval, Type
-from tracejit.ops.cotangents import Cotangent, Tangent, Unread
+from tracejit.ops.cotangents import Cotangent, Masked, Tangent, Unread
 from tracejit.ops.kinds import only, structural
 from tracejit.ops.modes import ForwardMode, ReverseMode
+from tracejit.trace.values.equations import atom_of, lift
 
 __all__ = ["branches_jvp", "leave_out_untouched"]
 
@@ -153,12 +154,17 @@ def leave_out_untouched(region: Block, free: Sequence[Value], before: Sequence[o
 
 
 def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
+    """Carry cotangents into the branches, and out of them those of what they read from outside.
+
+    Of a value that the branch taken does not read there is nothing, which is not a zero: its
+    cotangent is masked by which branch was taken. Contributions to arrays are added to what there
+    is already, as only a part of an array may get one; those to numbers are by themselves.
+    """
     free = list(dict.fromkeys(v for r in eqn.regions for v in sweep.active_free(r)))
-    before = [sweep.take(v) for v in free]
-    touched = [False] * len(free)
+    before = [None if _is_number(v) else sweep.take(v) for v in free]
     cts = [None if ct is None else sweep.dense(ct, v.aval)
            for ct, v in zip(cts, eqn.outputs, strict=True)]
-    regions = []
+    regions, reached = [], []
     for branch in eqn.regions:
         with sweep.open_region(()) as (inner, scope):
             inner.cts.update(zip(free, before, strict=True))
@@ -166,15 +172,41 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
                 if ct is not None:
                     inner.add(a, _of_size_here(inner, a, ct))
             inner.run(branch.eqns)
-            touched = [t or inner.cts.get(v) is not ct
-                       for t, v, ct in zip(touched, free, before, strict=True)]
-            regions.append(scope.close([inner.dense_of(v) for v in free]))
-    regions = [Block((), r.eqns, tuple(compress(r.outputs, touched))) for r in regions]
-    condition = [sweep.operand(IfEqn(eqn).condition)]
-    results = iter(sweep.emit_linked("if_", condition, {}, regions, eqn))
-    sweep.cts.update((v, next(results) if t else ct)
-                     for v, ct, t in zip(free, before, touched, strict=True))
+            reached.append([_reach(inner.cts.get(v), ct)
+                            for v, ct in zip(free, before, strict=True)])
+            found = [inner.dense_of(v) for v in free]
+            regions.append(scope.close([*found, *(atom_of(lift(m)) for m in reached[-1])]))
+    condition = sweep.operand(IfEqn(eqn).condition)
+    then, other = reached
+    touched = [not (a is False is b) for a, b in zip(then, other, strict=True)]
+    asked = [t and not (isinstance(a, bool) and isinstance(b, bool))
+             for a, b, t in zip(then, other, touched, strict=True)]
+    regions = [Block((), r.eqns, tuple(compress(r.outputs, touched + asked))) for r in regions]
+    results = sweep.emit_linked("if_", [condition], {}, regions, eqn)
+    values, masks = iter(results[:sum(touched)]), iter(results[sum(touched):])
+    for v, ct, t, m, a, b in zip(free, before, touched, asked, then, other, strict=True):
+        if t and m:
+            ct = Masked(((next(masks), True),), next(values), is_zero=True)
+        elif t:
+            ct = next(values) if a is b else Masked(((condition, a),), next(values), is_zero=True)
+        if _is_number(v):
+            sweep.add(v, ct)
+        else:
+            sweep.cts[v] = ct
     return [None]
+
+
+def _is_number(v: Value) -> bool:
+    return isinstance(v.aval, Aval) and not v.aval.ndim
+
+
+def _reach(ct: Cotangent, before: Cotangent) -> Any:
+    """Return whether a branch adds to a cotangent, or the condition under which it does."""
+    if ct is before:
+        return False
+    if before is None and isinstance(ct, Masked) and not ct.mask.ndim:
+        return ct.mask
+    return True
 
 
 def _of_size_here(sweep: ReverseMode, a: Atom, ct: Any) -> Any:
