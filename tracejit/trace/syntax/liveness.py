@@ -45,8 +45,11 @@ ALL_NAMES = ("dir", "eval", "exec", "locals", "vars")
 """What may read any name."""
 
 
-def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that statements bind in their own scope."""
+def stored_names(nodes: Iterable[ast.AST], always: bool = False) -> set[str]:
+    """Return the names that statements bind in their own scope.
+
+    always -- only the names that are bound whichever parts of an expression are evaluated
+    """
     found: set[str] = set()
     pending = list(nodes)
     while pending:
@@ -65,10 +68,22 @@ def stored_names(nodes: Iterable[ast.AST]) -> set[str]:
         if isinstance(n, ast.Lambda):
             continue
         if isinstance(n, COMPREHENSIONS):  # only a walrus inside binds outside
-            pending += [w.target for w in ast.walk(n) if isinstance(w, ast.NamedExpr)]
+            if not always:
+                pending += [w.target for w in ast.walk(n) if isinstance(w, ast.NamedExpr)]
             continue
-        pending += ast.iter_child_nodes(n)
+        pending += _evaluated_parts(n) if always else ast.iter_child_nodes(n)
     return found
+
+
+def _evaluated_parts(n: ast.AST) -> list[ast.AST]:
+    """Return the parts of a node that Python evaluates whatever the values of the others are."""
+    if isinstance(n, ast.BoolOp):
+        return [n.values[0]]
+    if isinstance(n, ast.Compare):
+        return [n.left, n.comparators[0]]
+    if isinstance(n, (ast.IfExp, ast.Assert)):
+        return [n.test]
+    return list(ast.iter_child_nodes(n))
 
 
 def local_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
@@ -161,8 +176,10 @@ class _Analysis:
         if isinstance(s, (ast.For, ast.While)):
             return self._loop(s, live)
         if isinstance(s, ast.With):
-            inner = self.block(s.body, live)
-            return inner.union(*(self._reads(item) for item in s.items))
+            before = self.block(s.body, live)
+            for item in reversed(s.items):  # a name after `as` is bound before the body begins
+                before = before - self._kills(item) | self._reads(item)
+            return before
         if isinstance(s, (ast.Try, ast.Match)):
             after = set(live)
             reads = set(live)
@@ -244,8 +261,8 @@ class _Analysis:
             found.add(node.target.id)
         return found
 
-    def _kills(self, s: ast.stmt) -> set[str]:
-        return stored_names([s])
+    def _kills(self, s: ast.AST) -> set[str]:
+        return stored_names([s], always=True)
 
 
 def _always_bound(handlers: Sequence[ast.ExceptHandler]) -> set[str]:
