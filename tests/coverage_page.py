@@ -100,13 +100,10 @@ def _numpy_names(module: Any) -> Iterator[str]:
 
 
 def _scipy_names() -> Iterator[str]:
-    for name in dispatch.FOREIGN:
-        for module in ("scipy.special", "scipy.linalg"):
-            if hasattr(importlib.import_module(module), name):
-                yield f"{module}.{name}"
-                break
-        else:
-            raise AssertionError(f"SciPy has no {name}")
+    for public in dispatch.FOREIGN:
+        module, _, name = public.rpartition(".")
+        assert hasattr(importlib.import_module(module), name), f"SciPy has no {public}"
+        yield public
 
 
 def _listed_by_method() -> str:

@@ -932,6 +932,9 @@ def test_everything_captured_has_a_case(table: Any, cases: Any) -> None:
     """Whoever adds a function to the tables adds a case for it."""
     public = [key for key in table if not str(getattr(key, "__module__", "")).startswith("tracejit")
               and "ADVANCED" not in str(key)]
+    if table is FOREIGN:  # functions of other modules have tables of their own
+        public = [key.rpartition(".")[2] for key in public
+                  if key.startswith(("scipy.linalg.", "scipy.special."))]
     assert [_name(key) for key in public if not cases.get(key)] == []
 
 

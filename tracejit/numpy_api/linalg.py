@@ -19,7 +19,7 @@ from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.calls import stop_gradient
 from tracejit.ops.linalg import transpose_last
 from tracejit.trace.ground.context import current, refuse
-from tracejit.trace.ground.dispatch import FOREIGN, captures
+from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.ground.layouts import UNKNOWN, lay_out
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.regions.attempts import catches
@@ -637,8 +637,7 @@ _MATRICES: dict[str, Callable[..., Any]] = {
     "solve_triangular": solve_triangular, "cholesky": cholesky_of, "solve": solve_of, "inv": inv,
     "det": det_of}
 
-FOREIGN.update({
-    "logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax, "norm": norm_of,
-    **{name: of_wide(name, function) for name, function in _MATRICES.items()},
-    **scipy_special(),
-})
+scipy_captures("scipy.linalg", {
+    "norm": norm_of, **{name: of_wide(name, function) for name, function in _MATRICES.items()}})
+scipy_captures("scipy.special", {
+    "logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax, **scipy_special()})

@@ -14,7 +14,7 @@ from tracejit.numpy_api.plainly import matrix_exponential
 from tracejit.numpy_api.reductions import cumprod, cumsum
 from tracejit.numpy_api.shapes import concatenate, normalize_axis, ravel
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import FOREIGN, captures
+from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.tracer import Tracer
@@ -199,7 +199,7 @@ def _running(fold: Callable[..., object], first: int) -> Any:
 captures(np.cumulative_sum)(_running(cumsum, 0))
 captures(np.cumulative_prod)(_running(cumprod, 1))
 
-FOREIGN.update({
+scipy_captures("scipy.linalg", {
     "cho_factor": of_wide("cho_factor", cho_factor), "cho_solve": cho_solve, "toeplitz": toeplitz,
     "circulant": circulant, "hankel": hankel, "block_diag": block_diag,
     "expm": of_wide("expm", expm)})

@@ -12,7 +12,7 @@ from tracejit.errors import NotCaptured
 from tracejit.numpy_api.elementwise import as_tracer, of_floats
 from tracejit.ops.gamma import digamma, hurwitz, trigamma
 from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import FOREIGN
+from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
 from tracejit.trace.values.equations import apply, cast
 from tracejit.trace.values.python_numbers import require
 
@@ -165,13 +165,13 @@ def log_ndtr(x: np.ndarray) -> Any:
 
 def xlogy(x: np.ndarray, y: np.ndarray) -> Any:
     """Return x log(y), 0 where x is."""
-    capture: Any = FOREIGN["xlogy"]
+    capture: Any = FOREIGN["scipy.special.xlogy"]
     return capture(x, y)
 
 
 def xlog1py(x: np.ndarray, y: np.ndarray) -> Any:
     """Return x log(1 + y), 0 where x is."""
-    capture: Any = FOREIGN["xlog1py"]
+    capture: Any = FOREIGN["scipy.special.xlog1py"]
     return capture(x, y)
 
 
@@ -288,7 +288,7 @@ _DOUBLE: dict[str, Callable[..., object]] = {
     "exp10": lambda x: np.power(10.0, x),
 }
 
-FOREIGN.update({
+scipy_captures("scipy.special", {
     **{name: _in_double(name, function) for name, function in _DOUBLE.items()},
     **{name: _recurrence(name, *rules) for name, rules in _POLYNOMIALS.items()},
     "polygamma": polygamma, "multigammaln": multigammaln,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,8 +17,9 @@ from tracejit.trace.ground.layouts import own_memory
 from tracejit.trace.ground.modules import home_of
 
 __all__ = ["CREATES", "DATA_SIZED", "DISTRIBUTIONS", "FOREIGN", "FUNCTIONS", "INDEXED", "METHODS",
-           "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "captures", "distribution_of",
-           "foreign_capture", "foreign_method", "loop_dtypes"]
+           "OBJECTS", "PROPERTIES", "SETTERS", "UFUNCS", "Changing", "Frozen", "captures",
+           "distribution_of", "foreign_capture", "foreign_method", "loop_dtypes",
+           "method_of_object", "scipy_captures"]
 
 UFUNCS: dict[Any, Op] = {}
 """From a ufunc to its elementwise op."""
@@ -29,27 +31,51 @@ CREATES: set[Any] = set()
 """The functions that are captured even where no operand is traced: they make arrays to write to."""
 
 FOREIGN: dict[str, Callable[..., Any]] = {}
-"""Captures of SciPy's functions by name: importing SciPy to have the functions costs 0.3 s."""
+"""Captures of SciPy's functions and classes by public name, "scipy.special.erf": importing SciPy to
+have the functions costs 0.3 s."""
+
+OBJECTS: dict[str, dict[str, Callable[..., Any]]] = {}
+"""Captures of the methods of SciPy's objects, by the public names of their classes."""
+
+
+def scipy_captures(module: str, captures: dict[str, Callable[..., object]]) -> None:
+    """Enter the captures of functions of one of SciPy's modules, by their names in it."""
+    FOREIGN.update({f"{module}.{name}": capture for name, capture in captures.items()})
+    _homes.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _homes() -> dict[str, list[str]]:
+    """Return by name the modules that have a captured function of that name."""
+    homes: dict[str, list[str]] = {}
+    for public in FOREIGN:
+        module, _, name = public.rpartition(".")
+        homes.setdefault(name, []).append(module)
+    return homes
+
 
 DATA_SIZED: list[Any] = []
 """The functions among them that NumPy carries out during capture, on known arrays alone."""
 
-_FOREIGN_MODULES = ("scipy.special", "scipy.linalg")
-"""Where they are found once a program has imported them."""
-
-
 def foreign_capture(fn: Any) -> Callable[..., Any] | None:
     """Return the capture of a function that is one of SciPy's; None for any other of its name."""
-    name = fn.__name__
-    if name not in FOREIGN or not any(
-            vars(sys.modules[module]).get(name) is fn
-            for module in _FOREIGN_MODULES if module in sys.modules):
-        return None
+    name = getattr(fn, "__name__", "")
+    for module in _homes().get(name, ()) if isinstance(name, str) else ():
+        if module in sys.modules and vars(sys.modules[module]).get(name) is fn:
+            capture = FOREIGN[f"{module}.{name}"]
+            return _composed(checking_keywords(capture, fn), fn) if _is_scipys(fn) else None
+    return None
+
+
+def _is_scipys(fn: object) -> bool:
+    """Return whether SciPy made what stands in one of its modules."""
     if isinstance(fn, np.ufunc):  # `np.frompyfunc` makes those of objects
-        own = any("O" not in kinds for kinds in fn.types)
-    else:
-        own = home_of(fn).partition(".")[0] == "scipy"
-    return checking_keywords(FOREIGN[name], fn) if own else None
+        return any("O" not in kinds for kinds in fn.types)
+    if isinstance(fn, FunctionType):
+        return home_of(fn).partition(".")[0] == "scipy"
+    own = fn.__module__ if isinstance(fn, type) else type(fn).__module__
+    return own.partition(".")[0] in ("scipy", "uarray")
+
 
 DISTRIBUTIONS: dict[str, dict[str, Callable[..., Any]]] = {}
 """Captures of the methods of SciPy's distributions, by names: of `scipy.stats`, of the method."""
@@ -121,11 +147,26 @@ def _composed(capture: Callable[..., Any], function: object) -> Callable[..., An
 
 
 def foreign_method(fn: Any) -> Callable[..., Any] | None:
-    """Return the capture of a method of one of SciPy's distributions; None for any other."""
+    """Return the capture of a method of one of SciPy's objects; None for any other."""
     name = distribution_of(fn.__self__)
-    if name is None or fn.__name__ not in DISTRIBUTIONS[name]:
+    if name is None:
+        return method_of_object(fn.__self__, fn.__name__)
+    if fn.__name__ not in DISTRIBUTIONS[name]:
         return None
     return _composed(DISTRIBUTIONS[name][fn.__name__], fn)
+
+
+def method_of_object(x: object, method: str) -> Callable[..., Any] | None:
+    """Return the capture of a method of one of SciPy's objects, bound to it; None for any other."""
+    if not type(x).__module__.startswith("scipy."):
+        return None
+    for cls in type(x).__mro__:
+        for public, methods in OBJECTS.items():
+            module, _, name = public.rpartition(".")
+            known = vars(sys.modules[module]).get(name) if module in sys.modules else None
+            if known is cls and method in methods:
+                return partial(_composed(methods[method], cls), x)
+    return None
 
 
 class Frozen:

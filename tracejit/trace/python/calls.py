@@ -48,6 +48,7 @@ from tracejit.trace.ground.dispatch import (
     distribution_of,
     foreign_capture,
     foreign_method,
+    method_of_object,
 )
 from tracejit.trace.ground.modules import home_of, is_followed, is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
@@ -158,7 +159,7 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if known and fn in _SETTINGS:
         require_silence(public_name(fn), (*args, *kwargs.values()))
     replacement = BUILTINS.get(fn) if known else None
-    capture = FUNCTIONS.get(fn) if known else None
+    capture = (FUNCTIONS.get(fn) if known else None) or _of_scipy(fn)
     owner = getattr(fn, "__self__", None)
     if has_runs(owner) or any(map(holds_runs, args)) or any(map(holds_runs, kwargs.values())):
         if isinstance(owner, (list, tuple)):
@@ -210,6 +211,11 @@ def call_function(fn: Callable[..., object], args: tuple[object, ...],
     if isinstance(fn, TracedOperand):
         raise TypeError(f"{_name_of_type(type_of(fn))!r} object is not callable")
     return _call_object(fn, args, kwargs)
+
+
+def _of_scipy(fn: Callable[..., object]) -> Callable[..., Any] | None:
+    """Return the capture of a function or class of SciPy that is no ufunc; None for any other."""
+    return None if isinstance(fn, np.ufunc) else foreign_capture(fn)
 
 
 def _make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
@@ -883,6 +889,9 @@ def _call_object(fn: Callable[..., object], args: tuple[object, ...],
             return call_function(call, (fn, *args), kwargs)
         if (name := distribution_of(fn)) is not None:
             return Frozen(fn, name, args, kwargs)
+        of_object = method_of_object(fn, "__call__")
+        if of_object is not None and any(map(holds_traced, (*args, *kwargs.values()))):
+            return naming(of_object)(*args, **kwargs)
         return _call_python(call, (fn, *args), kwargs)
     if gives_another_value(fn):
         makes = getattr(fn, "__name__", "") == "default_rng"
