@@ -13,7 +13,7 @@ import numpy as np
 
 import tracejit.api  # (fills the tables)
 from tracejit.trace.ground import dispatch
-from tracejit.trace.python.calls import BUILTINS
+from tracejit.trace.python.builtin_calls import BUILTINS
 from tracejit.trace.values.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
 from tracejit.trace.values.tracer import TracedOperand, Tracer
 

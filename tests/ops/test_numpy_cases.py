@@ -25,7 +25,7 @@ from scipy import special
 import tracejit
 import tracejit.api
 from tracejit.trace.ground.dispatch import FOREIGN, FUNCTIONS, METHODS, PROPERTIES, UFUNCS
-from tracejit.trace.python.calls import BUILTINS
+from tracejit.trace.python.builtin_calls import BUILTINS
 from tracejit.trace.values.equations import COMPOSITES
 
 RNG = np.random.default_rng(20)

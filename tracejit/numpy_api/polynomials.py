@@ -11,16 +11,12 @@ from tracejit.errors import SizeByData
 from tracejit.ir.dims import maximum
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
-from tracejit.numpy_api.plainly import (
-    along_axis,
-    over_axes,
-    polynomial_of_roots,
-    vectorized,
-)
+from tracejit.numpy_api.plainly import along_axis, over_axes, polynomial_of_roots, vectorized
 from tracejit.numpy_api.shapes import broadcast_to, concatenate, normalize_axis, ravel
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
-from tracejit.trace.python.calls import call_function, type_of
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.values.equations import apply, as_operand, broadcast_dims, cast, dims_of, lift
 from tracejit.trace.values.mixed import Mixed
 from tracejit.trace.values.python_numbers import require

@@ -255,7 +255,8 @@ class CustomGradient:
         ys = [lift(y) for y in _listed(result)]
         atoms = [*(atom_of(y) for y in ys), *(atom_of(lift(x)) for x in (*operands, *states))]
         inputs = tuple(Value(a.aval) for a in atoms[:len(ys)])
-        keywords = {"variables": states} if self._takes_variables(grad_fn, states) else {}
+        takes = self._takes_variables(grad_fn, states)
+        keywords: dict[str, object] = {"variables": states} if takes else {}
         with current().builder.block(inputs) as scope:
             found = call_function(grad_fn, tuple(map(tracer_of, inputs)), keywords)
             grads, others = found if keywords else (found, [])

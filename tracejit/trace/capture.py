@@ -52,7 +52,8 @@ from tracejit.trace.hooks.recursion_hooks import TOO_DEEP, TooDeep
 from tracejit.trace.lists import data_lists, list_runs  # noqa: F401
 from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python import list_making, ufunc_calls  # noqa: F401
-from tracejit.trace.python.calls import call_function, need_stack
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.recursions import need_stack
 from tracejit.trace.regions.branches import BranchRaised
 from tracejit.trace.regions.draws import refuse_draws_drawn_again
 from tracejit.trace.state.captured import Captures

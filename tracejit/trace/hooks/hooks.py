@@ -34,9 +34,10 @@ from tracejit.trace.python.attributes import (
     read_attribute,
     set_attribute,
 )
-from tracejit.trace.python.calls import by_data, call_function
+from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.caught import may_raise, rest_on_sizes
 from tracejit.trace.python.from_generators import some
+from tracejit.trace.python.instances import by_data
 from tracejit.trace.python.items import delete_item, get_item, set_item
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_functions import unpacked

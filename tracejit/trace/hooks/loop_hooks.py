@@ -20,11 +20,13 @@ from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.hooks.generator_hooks import GeneratorHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.lists.iterables import TracedIterable, as_now, constant_range, counted
-from tracejit.trace.python.calls import call_function, captured_function, items_in
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.from_generators import mapped
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.truths import truth
+from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions import loops
 from tracejit.trace.regions.branches import BranchRaised, trace_if
 from tracejit.trace.regions.choosing import told_from_none

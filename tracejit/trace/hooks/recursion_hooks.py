@@ -13,7 +13,8 @@ from tracejit.errors import Refusal
 from tracejit.trace.containers.places import Choice
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.hooks.loop_hooks import LoopHooks
-from tracejit.trace.python.calls import call_function, holds_traced
+from tracejit.trace.python.calls import call_function
+from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.syntax.recursion import undecorated
 from tracejit.trace.values.equations import emit
 from tracejit.trace.values.tracer import Tracer

@@ -15,8 +15,9 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.python.calls import captured_function, type_of
+from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.special_methods import is_generator, special_method
+from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import (
     before_change,

@@ -39,16 +39,12 @@ from tracejit.trace.python.attributes import (
     read_attribute,
     set_attribute,
 )
-from tracejit.trace.python.calls import (
-    BUILTINS,
-    call_function,
-    call_natively,
-    holds_traced,
-    type_of,
-)
+from tracejit.trace.python.builtin_calls import BUILTINS, call_natively
+from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.comparisons import compare
 from tracejit.trace.python.identity import id_of
 from tracejit.trace.python.iterating import iterate
+from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.python.library import (
     extreme_by_key,
     extreme_by_keys,

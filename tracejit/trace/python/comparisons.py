@@ -19,9 +19,9 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists import list_runs
 from tracejit.trace.lists.orders import both_nan, require_known_equality
 from tracejit.trace.python import from_generators, list_functions
-from tracejit.trace.python.calls import type_of
 from tracejit.trace.python.identity import are_one_object, are_truths, is_one
 from tracejit.trace.python.iterating import begun
+from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.operations import operate
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth

@@ -16,7 +16,8 @@ from tracejit.trace.containers.runs import Stored, has_runs, step_values
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.restarts import Relist
 from tracejit.trace.lists.rows import Item
-from tracejit.trace.python.calls import call_natively, holds_traced, type_of
+from tracejit.trace.python.builtin_calls import call_natively
+from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.values.tracer import TracedOperand, Tracer
 
 __all__ = ["are_one_object", "are_truths", "id_of", "is_one"]

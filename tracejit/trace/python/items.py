@@ -20,7 +20,7 @@ from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python import list_items
-from tracejit.trace.python.calls import holds_traced
+from tracejit.trace.python.kinds_of_values import holds_traced
 from tracejit.trace.python.special_methods import is_plain, note_lookup, special_method
 from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made

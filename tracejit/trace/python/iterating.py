@@ -11,7 +11,7 @@ from tracejit.trace.containers.stand_ins import StandIn, note_use
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.python import list_functions
-from tracejit.trace.python.calls import items_in
+from tracejit.trace.python.calls_with_containers import items_in
 from tracejit.trace.python.special_methods import is_generator, is_plain, special_method
 from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.state.changes import advance, is_iterator, read_unseen

@@ -13,7 +13,8 @@ from tracejit.trace.ground.operators import BINARY, UNARY
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.growing import MANY_ITEMS
 from tracejit.trace.python import from_generators, list_functions, list_items, list_making
-from tracejit.trace.python.calls import call_natively, type_of
+from tracejit.trace.python.builtin_calls import call_natively
+from tracejit.trace.python.kinds_of_values import type_of
 from tracejit.trace.python.special_methods import is_plain, special_method
 from tracejit.trace.state.changes import CONTAINERS, call_watched, note_made, note_new, read_deeply
 from tracejit.trace.state.yielding import UsersGenerator

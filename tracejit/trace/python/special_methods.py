@@ -16,7 +16,7 @@ from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.modules import home_of_class
-from tracejit.trace.python.calls import captured_function
+from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.state.changes import read_deeply, read_unseen
 from tracejit.trace.values.tracer import TracedOperand
 

@@ -35,7 +35,7 @@ from tracejit.trace.syntax.liveness import (
     own_nodes,
     stored_names,
 )
-from tracejit.trace.syntax.recursion import PlaceOfFunction, make_loops, own_names
+from tracejit.trace.syntax.recursion import PlaceOfFunction, make_loops, names_of_itself
 from tracejit.trace.syntax.syntax import HOOKS, assign, constant, hook, load, place, thunk
 
 __all__ = ["rewrite_function"]
@@ -62,7 +62,7 @@ def rewrite_function(fn: FunctionType, hooks: object, form: Form = "steps",
         raise Refusal(f"{where}: async code cannot be captured. "
                       "Call the compiled function from async code instead")
     with SYNTAX_TREES:
-        own = own_names(fn) if None in loops else frozenset()
+        own = names_of_itself(fn) if None in loops else frozenset()
         key = (code.co_filename, code, form, loops, own)
         if key not in _CODES:
             source = find_source(fn)

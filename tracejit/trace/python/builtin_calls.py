@@ -1,0 +1,206 @@
+"""Calls of functions that Python implements, which may call users' code back, or change things."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import io
+import time
+from collections import deque
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from tracejit.trace.ground.context import current
+from tracejit.trace.ground.dependencies import note_impure
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.python.impure import (
+    are_seeds,
+    refuse_debugger,
+    refused_as_impure,
+    refused_for_frames,
+)
+from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.users_functions import convert
+from tracejit.trace.state.changes import (
+    CONTAINERS,
+    before_change,
+    call_watched,
+    is_iterator,
+    note_made,
+    note_new,
+    read_deeply,
+    read_unseen,
+    unseen,
+)
+from tracejit.trace.state.clocks import CLOCKS, let_out
+from tracejit.trace.state.policy import (
+    differs_elsewhere,
+    gives_another_value,
+    looks_at_frames,
+    module_of,
+    reads_nothing,
+)
+from tracejit.trace.values.identities import naming
+from tracejit.trace.values.text import settle, write, written
+
+__all__ = ["BUILTINS", "call_builtin", "call_natively", "call_replacement"]
+
+
+BUILTINS: dict[Any, Callable[..., Any]] = {}
+"""The builtins that behave differently on traced values; `builtin_functions.py` fills it."""
+
+
+_LOOKS: tuple[Any, ...] = (ascii, bool, callable, delattr, format, getattr, hasattr, hash, id,
+                           isinstance, issubclass, iter, len, print, range, repr, setattr, str,
+                           type, vars)
+"""The builtins that change nothing, iterators included, or note by themselves what they change."""
+
+
+_IDENTIFIES = (callable, id, isinstance, issubclass, print, type)
+"""Those of them that do not look at what an object holds."""
+
+
+def looks(fn: Callable[..., object]) -> bool:
+    return any(fn is f for f in _LOOKS)
+
+
+def call_replacement(fn: Callable[..., object], replacement: Callable[..., object],
+                      args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    if looks(fn):
+        return replacement(*args, **kwargs)
+    call = functools.update_wrapper(naming(replacement), fn)  # refusals name it
+    result = call_watched(call, args, kwargs, f"{fn.__name__}()")
+    return note_made(result) if is_iterator(result) else result
+
+
+def call_builtin(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
+                  traced: bool) -> Any:
+    owner = getattr(fn, "__self__", None)
+    name = fn.__name__
+    if id(owner) in current().captured.namespaces and name in _ITEM_METHODS:
+        return _item_of_namespace(owner, *args)
+    if name == "sort" and type(owner) is list and (
+            traced or kwargs.get("key") is not None or holds_traced(owner)):
+        return _put(owner, ABOVE.call_function(sorted, (owner,), kwargs))
+    if fn is builtins.breakpoint:
+        refuse_debugger("breakpoint")
+    clock = CLOCKS.get(fn) if owner is time else None
+    if clock is not None:
+        return clock()
+    if gives_another_value(fn):
+        raise refused_as_impure(fn, name == "default_rng" and are_seeds(args, kwargs))
+    if looks_at_frames(fn):
+        raise refused_for_frames(fn)
+    if differs_elsewhere(fn):
+        note_impure(name)
+    if not reads_nothing(fn):
+        unseen(f"{module_of(fn)}.{name}")
+    if fn is builtins.print and traced:
+        current().note("print() shows traced values once, while the function is captured; "
+                       "tracejit.debug_print shows what they are at every call")
+    return call_natively(fn, args, kwargs)
+
+
+def _shows(fn: Callable[..., object], kwargs: dict[str, object]) -> bool:
+    """Return whether a function writes to a stream that programs do not read again."""
+    name = getattr(fn, "__name__", "")
+    stream = kwargs.get("file") if fn is print else getattr(fn, "__self__", None)
+    return (fn is print or name == "write") and not isinstance(stream, io.StringIO)
+
+
+def _put(xs: list[object], items: list[object]) -> None:
+    """Give a list other items, as many as it has."""
+    for k, x in enumerate(items):
+        before_change(xs, k)
+        xs[k] = x
+
+
+_ITEM_METHODS = ("get", "__getitem__")
+
+
+def _item_of_namespace(names: object, key: object, *default: object) -> Any:
+    """Return an item of a module's dict, or the default."""
+    try:
+        return current().captured.item(names, key)
+    except KeyError:
+        return default[0] if default else None
+
+
+def call_natively(fn: Callable[..., object], args: tuple[object, ...],
+                  kwargs: dict[str, object]) -> Any:
+    """Call what Python implements; functions that it calls back are captured, for their guards."""
+    args = tuple(map(_captured, args))
+    if _shows(fn, kwargs):
+        args = tuple(map(let_out, args))
+    kwargs = {name: _captured(_called_back(x) if name == "key" else x)
+              for name, x in kwargs.items()}
+    if not _moves(fn):
+        for x in (getattr(fn, "__self__", None), *args, *kwargs.values()):
+            read_deeply(x)
+    if looks(fn):
+        for x in args if fn not in _IDENTIFIES else ():
+            read_unseen(x)
+        result = write(fn, *args, **kwargs) if fn is print and "file" not in kwargs else (
+            fn(*args, **kwargs))
+    else:
+        owner = getattr(fn, "__self__", None)
+        name = getattr(fn, "__name__", type(fn).__name__)
+        if any(module_of(type(x)) == "decimal" for x in (owner, *args)):
+            current().captured.precision()
+        what = f"{name}()" if owner is None else f"{type(owner).__name__}.{name}()"
+        if isinstance(owner, str) and name in ("format", "format_map"):
+            return write(fn, *args, **kwargs)
+        if isinstance(owner, str) and name == "join":
+            texts: list[Any] = list(*args)
+            return written(owner.join(texts), owner, *texts)
+        if not isinstance(owner, (list, dict, collections.deque)):
+            settle([*args, kwargs])
+        result = call_watched(fn, args, kwargs, what, fn if owner is None else owner)
+    name = getattr(fn, "__name__", "")
+    if isinstance(fn, type) or name in ("copy", "iter", "sorted"):
+        return result if any(result is x for x in args) else note_made(result)
+    owner = getattr(fn, "__self__", None)
+    if name in _MAKERS and (owner is builtins or owner is dict or type(owner) in _OWNERS):
+        note_new(result, (owner, *args, *kwargs.values()))
+    return result
+
+
+_OWNERS = frozenset((*CONTAINERS, str))
+
+
+_MAKERS = frozenset((
+    "fromkeys", "union", "intersection", "difference", "symmetric_difference", "split", "rsplit",
+    "splitlines", "sum", "__add__", "__mul__", "__rmul__", "__or__", "__and__", "__sub__",
+    "__xor__"))
+"""Functions and methods of Python whose results are new, by their names."""
+
+
+_MOVES = {
+    list: {"append", "extend", "insert", "pop", "clear", "reverse", "copy", "__getitem__"},
+    deque: {"append", "appendleft", "extend", "extendleft", "pop", "popleft", "rotate", "clear",
+            "copy"},
+    dict: {"items", "keys", "values", "copy", "clear"},
+}
+"""The methods of containers that move what they hold, and call nothing of it."""
+
+
+def _moves(fn: Callable[..., object]) -> bool:
+    """Return whether a call asks nothing of the objects that are in its arguments."""
+    owner = getattr(fn, "__self__", None)
+    if isinstance(owner, tuple(_MOVES)):
+        return any(isinstance(owner, kind) and fn.__name__ in names
+                   for kind, names in _MOVES.items())
+    return any(fn is f for f in (*_IDENTIFIES, len, iter, getattr, hasattr, setattr, delattr))
+
+
+def _called_back(x: object) -> Any:
+    """Return what native code calls back as a function that is captured."""
+    if isinstance(x, (MethodType, functools.partial)):
+        return lambda *args: ABOVE.call_function(x, args, {})
+    return x
+
+
+def _captured(x: object) -> Any:
+    return convert(x) if isinstance(x, FunctionType) else x

@@ -1,0 +1,60 @@
+"""Calls with what may be one of several things: a call for each, or one that is handed all."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from tracejit.trace.containers.choices import replaced
+from tracejit.trace.containers.places import Choice
+from tracejit.trace.ground.dispatch import FUNCTIONS, foreign_capture
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.lists.orders import are_things, orderable, require_order
+from tracejit.trace.python.users_functions import is_captured, is_librarys
+from tracejit.trace.regions.choosing import for_each, told_of
+
+__all__ = ["CARRIES", "call_for_each", "hands_on", "with_thing"]
+
+
+def with_thing(choice: Choice, plain: object, args: tuple[object, ...],
+                kwargs: dict[str, object]) -> tuple[tuple[object, ...], dict[str, Any]]:
+    return (tuple([replaced(x, choice, plain) for x in args]),
+            {name: replaced(x, choice, plain) for name, x in kwargs.items()})
+
+
+def call_for_each(choice: Choice, fn: Callable[..., object], args: tuple[object, ...],
+                   kwargs: dict[str, object]) -> Any:
+    """Call a function that is not handed choices: with each of the things that one may be."""
+    asks = any(fn is f for f in (isinstance, bool, callable, hasattr, issubclass))
+    return (told_of if asks else for_each)(
+        choice, lambda x: ABOVE.call_function(fn, *with_thing(choice, x, args, kwargs)))
+
+
+CARRIES: tuple[Any, ...] = (len, list, tuple, zip, enumerate, reversed, iter, are_things,
+                              orderable, require_order)
+"""The builtins that do not look at the items of a list, which may be one of several things each."""
+
+
+_STORES = frozenset(("append", "appendleft", "insert", "setdefault", "__setitem__"))
+
+
+def hands_on(fn: object) -> bool:
+    """Return whether a call hands what may be one of several things on to captured code."""
+    if isinstance(fn, MethodType):
+        return hands_on(fn.__func__)
+    if isinstance(fn, functools.partial):
+        return hands_on(fn.func)
+    if isinstance(fn, BuiltinFunctionType):
+        return isinstance(getattr(fn, "__self__", None), (list, dict, deque)) and (
+            fn.__name__ in _STORES)
+    if isinstance(fn, FunctionType):
+        capture = FUNCTIONS.get(fn) or foreign_capture(fn)
+        return capture is None and is_captured(fn)
+    if isinstance(fn, type):
+        init = fn.__init__  # type: ignore[misc]
+        return isinstance(init, FunctionType) and not is_librarys(init)
+    call = type(fn).__call__ if callable(fn) else None
+    return isinstance(call, FunctionType) and not is_librarys(call)

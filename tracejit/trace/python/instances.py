@@ -1,0 +1,128 @@
+"""Objects that captured code makes: of users' classes, and containers that data may fill."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tracejit.errors import Refusal
+from tracejit.trace.containers.runs import has_runs, place_in_code
+from tracejit.trace.containers.stand_ins import is_made_by_data, refused_kind
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import FUNCTIONS, Frozen, distribution_of, method_of_object
+from tracejit.trace.ground.modules import is_followed
+from tracejit.trace.ground.source import PACKAGE, rewritten_source
+from tracejit.trace.ground.upward import ABOVE
+from tracejit.trace.python.builtin_calls import BUILTINS, call_natively, call_replacement
+from tracejit.trace.python.impure import are_seeds, refused_as_impure
+from tracejit.trace.python.keyed import KEYED
+from tracejit.trace.python.kinds_of_values import holds_traced
+from tracejit.trace.python.users_functions import call_python, convert
+from tracejit.trace.state.changes import note_made, unseen
+from tracejit.trace.state.paths import is_users_type
+from tracejit.trace.state.policy import gives_another_value, is_cached, reads_nothing
+from tracejit.trace.state.running import watched
+from tracejit.trace.values.equations import cast, dtype_of, is_weak, lift
+from tracejit.trace.values.identities import naming
+
+__all__ = ["by_data", "call_object", "made_keyed", "make_instance", "make_keyed"]
+
+
+def make_keyed(kind: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Return `deque(...)` and the like; where data decides what it holds, an object of our own."""
+    if is_made_by_data():
+        if kwargs and (kind is not deque or kwargs.keys() - {"iterable", "maxlen"}):
+            raise refused_kind(kind)
+        return make_instance(KEYED[kind], args, kwargs)
+    if any(map(holds_traced, args)):
+        current().used_keyed.add(place_in_code())
+        if any(map(has_runs, args)) and kind not in BUILTINS:
+            raise Refusal(str(refused_kind(kind)))
+    replacement = BUILTINS.get(kind)
+    if replacement is not None:
+        return call_replacement(kind, replacement, args, kwargs)
+    return make_instance(kind, args, kwargs)
+
+
+def made_keyed(x: object) -> Any:
+    """Note where a deque, set or dict is made, in case data decides what it holds."""
+    if type(x) in KEYED:
+        current().keyed[id(x)] = x, place_in_code()
+    return x
+
+
+def by_data(x: object) -> Any:
+    """Return a new deque, set or dict, as an object of our own where data decides what it holds."""
+    if type(x) in KEYED and is_made_by_data():
+        items: Any = x.items() if isinstance(x, dict) else x
+        return make_instance(KEYED[type(x)], (note_made([*items]),), {})
+    return made_keyed(x)
+
+
+def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+    """Make an object; its Python `__init__` is captured like any function."""
+    init = cls.__init__
+    if issubclass(cls, threading.Thread):
+        raise refuse("a thread that captured code starts", "Start it around the compiled function")
+    if isinstance(getattr(cls, "__del__", None), FunctionType):  # runs whenever nothing holds it
+        unseen(f"{cls.__qualname__}.__del__")
+    if is_followed(cls):
+        for name in ("__new__", "__init__"):
+            current().captured.entry_of(cls, name)
+    if isinstance(init, FunctionType) and cls.__new__ is object.__new__ and type(cls) is type:
+        new = convert(init)
+        if new is init and rewritten_source(init.__code__) is None:
+            return call_natively(cls, args, kwargs)
+        instance: Any = cls.__new__(cls)
+        note_made(instance)
+        if rewritten_source(new.__code__) is None:  # it calls `__post_init__`, say, as it is
+            with watched():
+                new(instance, *args, **kwargs)
+        else:
+            new(instance, *args, **kwargs)
+        return instance
+    if issubclass(cls, np.generic) and args and holds_traced(args[0]):
+        return _scalar_of_numpy(cls, lift(args[0]))
+    if gives_another_value(cls):
+        raise refused_as_impure(cls, are_seeds(args, kwargs))
+    if not is_users_type(cls) and not reads_nothing(cls):
+        unseen(f"{cls.__module__}.{cls.__qualname__}")
+    return call_natively(cls, args, kwargs)
+
+
+def _scalar_of_numpy(cls: type, x: object) -> Any:
+    """Return `np.float64(x)` and the like: of Python's numbers by `float` or `int`, which raise."""
+    own = dtype_of(x).kind
+    if own == "c" and np.dtype(cls).kind in "iuf" and is_weak(x):
+        raise TypeError(f"{'float' if np.dtype(cls).kind == 'f' else 'int'}() argument must be a "
+                        "string or a real number, not 'complex'")
+    if own == "f" and np.dtype(cls).kind in "iu" and is_weak(x):
+        x = BUILTINS[int](x)
+    return cast(x, cls)
+
+
+def call_object(fn: Callable[..., object], args: tuple[object, ...],
+                 kwargs: dict[str, object]) -> Any:
+    call = current().captured.entry(fn, "__call__")
+    if isinstance(call, FunctionType) and not call.__code__.co_filename.startswith(PACKAGE):
+        if call in FUNCTIONS:
+            return ABOVE.call_function(call, (fn, *args), kwargs)
+        if (name := distribution_of(fn)) is not None:
+            return Frozen(fn, name, args, kwargs)
+        of_object = method_of_object(fn, "__call__")
+        if of_object is not None and any(map(holds_traced, (*args, *kwargs.values()))):
+            return naming(of_object)(*args, **kwargs)
+        return call_python(call, (fn, *args), kwargs)
+    if gives_another_value(fn):
+        makes = getattr(fn, "__name__", "") == "default_rng"
+        raise refused_as_impure(fn, makes and are_seeds(args, kwargs))
+    if is_cached(fn) or not reads_nothing(fn):
+        unseen(f"calling a {type(fn).__qualname__}")
+    if type(fn).__module__.partition(".")[0] == "tracejit":
+        return fn(*args, **kwargs)
+    return call_natively(fn, args, kwargs)

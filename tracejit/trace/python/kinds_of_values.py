@@ -1,0 +1,48 @@
+"""What things are to the user: types of what is traced, and whether something is."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import ValuesView
+
+import numpy as np
+
+from tracejit.trace.containers.runs import Run
+from tracejit.trace.containers.stand_ins import StandIn
+from tracejit.trace.ground.context import current
+from tracejit.trace.lists.iterables import TracedIterable
+from tracejit.trace.values.mixed import Merged
+from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer
+
+__all__ = ["LIKE_LISTS", "holds_traced", "type_of"]
+
+
+LIKE_LISTS = (deque, ValuesView)
+"""What NumPy takes for lists, besides lists and tuples."""
+
+
+def holds_traced(x: object) -> bool:
+    """Return whether an argument is traced or is a list or tuple with something traced in it."""
+    if isinstance(x, (list, tuple, *LIKE_LISTS)):
+        return any(map(holds_traced, x))
+    return isinstance(x, (TracedOperand, TracedIterable, Run))
+
+
+def type_of(x: object) -> type:
+    """Return `type(x)`; for what is traced, the type of what it stands for."""
+    if isinstance(x, SymInt):
+        return int
+    if hasattr(type(x), "stands_for"):
+        passes_for: type = x.stands_for  # type: ignore[attr-defined]
+        return passes_for
+    if isinstance(x, StandIn):
+        return x.kind
+    if not isinstance(x, Tracer):
+        cls: type = current().captured.class_of(x)
+        return cls
+    if x.is_array:
+        return np.ndarray
+    if isinstance(x, Merged):
+        x.tell_apart()
+    plain: type = {"f": float, "i": int, "c": complex, "b": bool}.get(x.dtype.kind, x.dtype.type)
+    return plain if x.weak else x.dtype.type
