@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import linecache
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -96,6 +97,8 @@ def outcome(function: Callable[..., Any], *args: Any) -> Any:
             warnings.simplefilter("ignore")
             found = function(*copies)
     except (ValueError, TypeError, OverflowError) as error:
+        if type(error) is tracejit.Refusal:
+            return str(error)
         return next(k for k in (OverflowError, ValueError, TypeError) if isinstance(error, k))
     return str(found.dtype), found.tolist()
 
@@ -138,6 +141,53 @@ def test_a_known_float_that_is_no_int_raises_where_it_is_written() -> None:
     assert captured(np.array([1, 2]), -1.0).tolist() == [1, 2]
     with pytest.raises(ValueError, match="cannot convert float NaN to integer"):
         captured(np.array([1, 2]), 1.0)
+
+
+# --- what is written, by whichever function -------------------------------------------------------
+
+WRITERS = {
+    "to an element": "a[0] = {}", "to a slice": "a[:1] = {}", "at indices": "a[[0, 1]] = {}",
+    "at a mask": "a[a > 1] = {}", "fill": "a.fill({})", "flat": "a.flat[:1] = {}",
+    "put": "np.put(a, [0], {})", "putmask": "np.putmask(a, a > 1, {})",
+    "place": "np.place(a, a > 1, {})", "copyto": "np.copyto(a, {})",
+    "fill_diagonal": "np.fill_diagonal(a.reshape(2, 2), {})", "insert": "a = np.insert(a, 0, {})",
+    "full": "a = np.full(2, {}, a.dtype)", "full_like": "a = np.full_like(a, {})",
+    "array": "a = np.array([{}], a.dtype)", "in a list": "a[:] = [{}] * 4",
+}
+WRITTEN = (
+    "1.7", "-1.7", "300", "-1", "2**40", "1 + 2j", "True", "x", "n", "x * 1j", "np.nan", "-np.inf",
+    "1e300", "np.float64(1.7)", "np.float64('nan')", "np.int8(-3)", "np.float32(1.1)",
+    "np.array(1.7)", "np.array([1.7])", "np.array([300])", "np.array([2j])", "np.array([x])",
+    "[1.7]", "[x]", "[n]", "[300]", "[1j]", "[np.float64('nan')]", "(2.5,)")
+TARGETS = ("float32", "int32", "uint8", "complex64", "bool", "int64", "float64")
+
+
+@pytest.mark.parametrize(("writer", "written"), [
+    (r, n) for r in WRITERS for n in WRITTEN if not (r == "in a list" and n.startswith("["))])
+def test_what_is_written_is_converted_as_numpy_converts_it(writer: str, written: str) -> None:
+    text = f"def f(a, x, n):\n    {WRITERS[writer].format(written)}\n    return a\n"
+    name = f"<written {writer} {written}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    names: dict[str, Any] = {"np": np}
+    exec(compile(text, name, "exec"), names)
+    captured = tracejit.jit(names["f"])
+    with tracejit.config(disable_jit=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for dtype in TARGETS:
+            arguments = np.array([1, 2, 3, 4]).astype(dtype), 2.6, -7
+            found = outcome(captured, *arguments)
+            if "complex numbers lose" in str(found) or "an array of bools" in str(found):
+                continue
+            assert str(found) == str(outcome(names["f"], *arguments)), dtype
+
+
+@pytest.mark.parametrize("median", [np.median, np.nanmedian])
+def test_the_median_of_large_numbers_is_one_of_them(median: Callable[..., Any]) -> None:
+    with (tracejit.config(disable_jit=True), np.errstate(all="ignore"),
+          warnings.catch_warnings()):
+        warnings.simplefilter("ignore")
+        for x in ([1e308, 1.2e308, 1.0], [1.5e308], [1e308, 1.7e308, 1.2e308, np.nan]):
+            np.testing.assert_array_equal(tracejit.jit(median)(np.array(x)), median(np.array(x)))
 
 
 # --- what is a number or an array without axes ----------------------------------------------------

@@ -112,6 +112,13 @@ def test_a_ufunc_of_one_operand_is_numpys(ufunc: Any) -> None:
             assert not d, f"{dtype}: {d}"
 
 
+@pytest.mark.parametrize("ufunc", [u for u in UFUNCS_OF[1] if u not in (np.sign, np.positive)],
+                         ids=lambda u: u.__name__)
+def test_compiled_code_takes_truths_as_numpy_does(ufunc: Any) -> None:
+    x = np.array([True, False])
+    assert difference(quiet(tracejit.jit(lambda x: ufunc(x)), x), quiet(ufunc, x)) is None
+
+
 @pytest.mark.parametrize("ufunc", UFUNCS_OF[2], ids=lambda u: u.__name__)
 def test_a_ufunc_of_two_operands_is_numpys(ufunc: Any) -> None:
     captured = tracejit.jit(functools.partial(_of_two, ufunc))

@@ -8,13 +8,12 @@ import numpy as np
 
 from tracejit.ir.dims import product
 from tracejit.numpy_api.creation import iota
-from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import filled_in
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import PROPERTIES, SETTERS
 from tracejit.trace.ground.views import ReshapeStep
-from tracejit.trace.values.equations import as_operand, dims_of, lift, same_dim
-from tracejit.trace.values.indexing import view
+from tracejit.trace.values.equations import as_operand, cast, same_dim
+from tracejit.trace.values.indexing import as_element, view
 from tracejit.trace.values.reshapes import reshaped
 from tracejit.trace.values.tracer import Tracer
 
@@ -32,10 +31,12 @@ class Flat(Tracer):
 
     def __setitem__(self, key: object, content: object) -> None:
         part = Tracer(self.cell, self.steps)
-        if dims_of(lift(content)):
-            part[key] = _repeated(as_tracer(content).reshape(-1), part[key])
-        else:
+        target = part[key]
+        if not target.dims:
             part[key] = content
+            return
+        values = cast(as_element(content, self.dtype, True), self.dtype)
+        part[key] = _repeated(values.reshape(-1), target) if values.dims else values
 
 
 def _repeated(values: Tracer, target: Tracer) -> Tracer:

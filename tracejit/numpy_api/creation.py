@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from tracejit.trace.values.equations import (
     to_dim,
     to_dims,
 )
-from tracejit.trace.values.indexing import as_element
+from tracejit.trace.values.indexing import as_element, require_one_number
 from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.reshapes import contiguous
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
@@ -67,9 +68,13 @@ def counted_dims(shape: object) -> tuple[Dim, ...]:
 
 
 def filled(shape: object, value: object, dtype: npt.DTypeLike | None = None) -> Tracer:
-    """Return an array filled with a scalar."""
+    """Return an array filled with a scalar, which is cast as C casts it."""
     value = lift(value)
     dtype = np.dtype(dtype) if dtype is not None else dtype_of(value)
+    if isinstance(value, (float, complex, np.inexact)):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+            value = np.asarray(value).astype(dtype)[()]
     return tracer_of(emit_value("full", [atom_of(value, dtype)], {"shape": counted_dims(shape)}))
 
 
@@ -234,7 +239,7 @@ def _join(items: Any, wanted: Any = None) -> Tracer:
                              "inhomogeneous shape after 1 dimensions.")
     if wanted is not None and np.dtype(wanted).kind in "iu" and dtype == np.int64:
         dtype = np.dtype(wanted)
-    if wanted is not None and np.dtype(wanted).kind in "iu":
+    if wanted is not None:
         parts = [as_element(x, np.dtype(wanted)) if is_scalar(x) else x for x in parts]
     return FUNCTIONS[np.stack]([cast(x, dtype) for x in parts])
 
@@ -287,6 +292,7 @@ def copyto(dst: object, src: object, casting: str = "same_kind", where: object =
 
 
 def _fill_method(a: Tracer, value: object) -> None:
+    require_one_number(value, a.dtype)
     a[...] = value
 
 

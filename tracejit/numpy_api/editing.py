@@ -23,7 +23,7 @@ from tracejit.trace.ground.dispatch import DATA_SIZED, METHODS, captures
 from tracejit.trace.ground.views import whole
 from tracejit.trace.state.known import constant_copy, known_array
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
-from tracejit.trace.values.indexing import point_index, slice_span
+from tracejit.trace.values.indexing import as_element, point_index, slice_span
 from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
 from tracejit.tree import flatten, unflatten
 
@@ -53,7 +53,7 @@ def delete(arr: object, obj: object, axis: object = None) -> Tracer:
 def insert(arr: object, obj: object, values: object, axis: object = None) -> Tracer:
     """Return an array with values put in before some of the places along an axis."""
     a, axis = _along(arr, axis)
-    new = cast(as_tracer(values), a.dtype)
+    new = cast(as_element(values, a.dtype, True), a.dtype)
     while len(new.dims) < len(a.dims):
         new = new[None]
     n = need_int(a.dims[axis], "np.insert")

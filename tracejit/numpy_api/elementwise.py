@@ -127,6 +127,7 @@ COMPOSITES.update({
     np.logical_or: lambda x, y: _of_truths(np.logical_or, x, y),
     np.logical_xor: lambda x, y: _of_truths(np.logical_xor, x, y),
     np.logical_not: lambda x: _of_truths(np.logical_not, x),
+    np.absolute: lambda x: np.logical_or(x, x) if operand_dtype(x) == np.bool_ else NotImplemented,
     np.sign: lambda x: _complex_sign(x) if operand_dtype(x).kind == "c" else NotImplemented,
     np.floor: lambda x: _rounded(x), np.ceil: lambda x: _rounded(x),
     np.trunc: lambda x: _rounded(x), np.rint: lambda x: NotImplemented,

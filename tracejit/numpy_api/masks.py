@@ -20,7 +20,7 @@ from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.ground.context import current
 from tracejit.trace.state.known import constant_copy, known_array
 from tracejit.trace.values.equations import apply, as_operand, cast, emit_value, same_dim
-from tracejit.trace.values.indexing import as_element, broadcast_value, get_item, write_cell
+from tracejit.trace.values.indexing import broadcast_value, get_item, write_cell
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["Whole", "is_mapping", "known_mask", "nonzero_places", "positions", "require_mask_fits",
@@ -112,8 +112,6 @@ def write_selected(x: Tracer, mask: Tracer, value: object) -> None:
             _write_at_places(x, mask, value)
             return
         value = whole
-    else:
-        value = as_element(value, x.dtype, True)
     merged = cast(np.where(spread_mask(x, mask), cast(value, x.dtype), x), x.dtype)
     if x.steps or merged.aval != x.aval:
         x[...] = merged

@@ -136,7 +136,7 @@ def nanmedian(a: object, axis: Axis = None, *, keepdims: bool = False) -> Any:
         return np.reshape(nothing, kept) if keepdims else nothing
     low = _at(ordered, np.maximum((count - 1) // 2, 0))
     high = _at(ordered, np.maximum(np.minimum(count // 2, count - 1), 0))
-    result = (low + high) / 2.0
+    result = np.where(count % 2 == 1, low, (low + high) / 2.0)
     return np.reshape(result, kept) if keepdims else result
 
 

@@ -70,7 +70,8 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
     if ordered.dtype.kind in "biu":
         ordered = cast(ordered, np.float64)
     n = as_operand(ordered.dims[0])
-    result = _or_nan((ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0, ordered)
+    low, high = ordered[(n - 1) // 2], ordered[n // 2]
+    result = _or_nan(np.where(n % 2 == 1, low, (low + high) / 2.0), ordered)
     return np.reshape(result, kept) if keepdims else result
 
 
@@ -90,7 +91,7 @@ def _ordered(a: object, axis: Any, what: str) -> tuple[Tracer, tuple[Any, ...]]:
 
 def _or_nan(result: Lifted, ordered: Tracer) -> Any:
     """A NaN is sorted to the end, and is the result for what it is in."""
-    if ordered.dtype.kind != "f":
+    if ordered.dtype.kind not in "fc":
         return result
     return np.where(np.isnan(ordered[-1]), ordered[-1], result)
 
@@ -167,6 +168,9 @@ def searchsorted(a: object, v: Any, side: str = "left") -> Any:
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a, v = as_tracer(a), as_tracer(v)
+    if len(a.dims) != 1:
+        raise ValueError("object too deep for desired array" if a.dims
+                         else "object of too small depth for desired array")
     other = np.expand_dims(v, -1)
     before = a < other if side == "left" else a <= other
     if a.dtype.kind in "fc" or v.dtype.kind in "fc":  # NaN lies behind all others

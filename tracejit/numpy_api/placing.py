@@ -14,8 +14,9 @@ from tracejit.numpy_api.selection import indices_along
 from tracejit.numpy_api.shapes import broadcast_to, normalize_axis, ravel
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
-from tracejit.trace.values.equations import as_operand, broadcast_dims, cast, is_weak
-from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.equations import as_operand, broadcast_dims, cast
+from tracejit.trace.values.indexing import as_element
+from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
@@ -29,9 +30,10 @@ def _target(a: object, what: str) -> Tracer:
 
 
 def _converted(values: object, dtype: np.dtype) -> Tracer:
-    """Return what is written in the dtype of its target, or raise NumPy's error."""
-    given = as_tracer(values)
-    if not is_weak(values) and not np.can_cast(given.dtype, dtype, "safe"):
+    """Return an array's elements in the dtype of their target, or raise NumPy's error."""
+    is_array = not (isinstance(values, (list, tuple)) or is_scalar(values))
+    given = as_tracer(as_element(values, dtype, True))
+    if is_array and not np.can_cast(given.dtype, dtype, "safe"):
         raise TypeError(f"Cannot cast array data from {given.dtype!r} to {dtype!r} according to "
                         "the rule 'safe'")
     return cast(given, dtype)
@@ -55,7 +57,7 @@ def put(a: object, ind: object, v: object, mode: str = "raise") -> None:
         require(np.all((places >= -size) & (places < size)), IndexError,
                 "an index is out of bounds for the array that np.put writes to")
     places = np.clip(places, 0, size - 1) if mode == "clip" else places % size
-    values = _repeated(cast(as_tracer(v), a.dtype), iota(places.dims[0]))
+    values = _repeated(cast(as_element(v, a.dtype, True), a.dtype), iota(places.dims[0]))
     index = []
     for d in reversed(a.dims):
         index.append(places % as_operand(d))

@@ -161,7 +161,7 @@ def _counts_to(index: Value, size: Dim) -> bool:
 @captures(ADVANCED_SET)
 def set_advanced(x: Tracer, parts: tuple[object, ...], value: object) -> None:
     """Carry out `x[key] = value` for a key that holds index arrays or a mask."""
-    mask, value = _mask_of(parts), lift(value)
+    mask, value = _mask_of(parts), as_element(value, x.dtype, True)
     if mask is not None:
         write_selected(x, mask, value)
         return
@@ -170,7 +170,6 @@ def set_advanced(x: Tracer, parts: tuple[object, ...], value: object) -> None:
 
 def _scatter(x: Tracer, parts: tuple[object, ...], value: object, op: str) -> None:
     base, indices, axes, position = _plan(x, parts)
-    value = as_element(value, x.dtype, True) if op == "scatter" else value
     target = gathered_shape(base.dims, indices[0].dims, axes, position)
     value = broadcast_value(value, target)
     index_values = [i.value for i in indices]

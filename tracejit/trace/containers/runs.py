@@ -327,10 +327,10 @@ def copies(xs: Any) -> list[Any]:
 
 
 @above
-def array_of(xs: Any) -> Tracer:
-    """Return `np.array(xs)` of a list or tuple."""
+def array_of(xs: Any, dtype: np.dtype | None = None) -> Tracer:
+    """Return `np.array(xs)` of a list or tuple; of a dtype, where there is no run in the list."""
     if not has_runs(xs):
-        return FUNCTIONS[np.array](as_array_operand(xs))  # type: ignore[no-any-return]
+        return FUNCTIONS[np.array](as_array_operand(xs), dtype)  # type: ignore[no-any-return]
     pieces: list[Tracer] = []
     for is_run, group in itertools.groupby(xs, lambda p: isinstance(p, Run)):
         parts = list(group)

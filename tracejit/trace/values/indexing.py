@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from tracejit.ir.dims import Dim, ceil_div, is_nonneg, maximum, minimum
 from tracejit.trace.ground.context import Cell, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import Relist
-from tracejit.trace.ground.upward import above
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.ground.views import At, IndexStep, ReshapeStep, Step, extend, whole, write_view
 from tracejit.trace.values.equations import (
     apply,
@@ -21,6 +22,7 @@ from tracejit.trace.values.equations import (
     atom_of,
     cast,
     dims_of,
+    dtype_of,
     emit,
     emit_value,
     is_one,
@@ -36,8 +38,8 @@ from tracejit.trace.values.python_numbers import is_scalar, require_int_of
 from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
 from tracejit.tree import flatten
 
-__all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "set_item", "view",
-           "write_cell"]
+__all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "require_one_number",
+           "set_item", "view", "write_cell"]
 
 _VALID_INDICES = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
                   "integer or boolean arrays are valid indices")
@@ -99,15 +101,9 @@ def set_item(x: Tracer, key: object, value: Any) -> None:
     if any(map(is_advanced, parts)):
         FUNCTIONS[ADVANCED_SET](x, parts, value)
         return
-    value = lift(value)
-    if isinstance(value, Mixed) and value.number.dtype.kind + x.dtype.kind in ("ff", "fc", "cc"):
-        value = value.number  # arrays convert them alike
-    if dtype_kind(value) == "c" and x.dtype.kind != "c":
-        if isinstance(value, Tracer) and not value.weak:
-            raise refuse("complex numbers lose their imaginary parts in an array of another kind",
-                         "Write np.real(x), or make the array complex")
-        raise TypeError(_NO_COMPLEX["iu".find(x.dtype.kind) >= 0])
     basic = basic_key(x.dims, parts)
+    if not basic.shape and not _has_ellipsis(key):
+        require_one_number(value, x.dtype)
     value = as_element(value, x.dtype)
     value = broadcast_value(value, basic.shape)
     if basic.shape != basic.kept and isinstance(value, Tracer) and value.dims:
@@ -124,20 +120,55 @@ def set_item(x: Tracer, key: object, value: Any) -> None:
 
 
 def as_element(value: Any, dtype: np.dtype, at_index_arrays: bool = False) -> Any:
-    """Return what is written to an array; a Python number has to fit into the array's dtype.
+    """Return an operand that is written to an array, converted as NumPy converts it.
+
+    Python's numbers, by themselves or in a list, become numbers of the array's dtype or raise what
+    Python raises; arrays are cast.
 
     at_index_arrays -- whether NumPy takes a scalar of its own for an array, of which it warns
     """
+    value = ABOVE.array_of(value, dtype) if isinstance(value, (list, tuple)) else lift(value)
+    if isinstance(value, Mixed) and value.number.dtype.kind + dtype.kind in ("ff", "fc", "cc"):
+        value = value.number  # arrays convert them alike
+    kind = dtype_kind(value)
+    if kind == "c" and dtype.kind not in "bc":
+        _refuse_complex(value, dtype, at_index_arrays)
     if dtype.kind not in "iu":
         return value
-    if is_weak(value) and dtype_kind(value) == "i":
+    if is_weak(value) and kind == "i":
         return cast(value, dtype)
     of_numpy = not at_index_arrays and dtype.kind == "i" and is_scalar(value)
-    if dtype_kind(value) == "f" and (is_weak(value) or of_numpy):
+    if kind == "f" and (is_weak(value) or of_numpy):
         require_int_of(value, dtype)
         if not isinstance(value, Tracer) and not math.isfinite(value):
             return dtype.type(0)  # the run does not get here
     return value
+
+
+def _refuse_complex(value: object, dtype: np.dtype, at_index_arrays: bool) -> None:
+    """Raise Python's error of a complex number in an array of real ones; refuse NumPy's numbers.
+
+    At index arrays NumPy's are cast, of which NumPy warns.
+    """
+    if is_weak(value):
+        raise TypeError(_NO_COMPLEX["iu".find(dtype.kind) >= 0])
+    if not at_index_arrays:
+        raise refuse("complex numbers lose their imaginary parts in an array of another kind",
+                     "Write np.real(x), or make the array complex")
+
+
+def require_one_number(value: Any, dtype: np.dtype) -> None:
+    """Raise NumPy's error of a list, or of an array with axes, that is written to one element."""
+    is_list = isinstance(value, (list, tuple))
+    if not (is_list or dims_of(lift(value))):
+        return
+    if is_list and dtype.kind == "b":
+        raise refuse("a list is written to an element of an array of bools",
+                     "Write its truth: bool(items)")
+    one = [0] if is_list else np.zeros((1,) * len(dims_of(lift(value))), dtype_of(value))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.zeros(1, dtype)[0] = one
 
 
 class ADVANCED_GET:
