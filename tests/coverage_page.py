@@ -15,7 +15,8 @@ import tracejit.api  # (fills the tables)
 from tracejit.trace.ground import dispatch
 from tracejit.trace.python.builtin_calls import BUILTINS
 from tracejit.trace.values.equations import ACCUMULATIONS, COMPOSITES, REDUCTIONS
-from tracejit.trace.values.tracer import TracedOperand, Tracer
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
 
 PACKAGE = Path(tracejit.__file__).parent
 

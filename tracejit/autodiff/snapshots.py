@@ -25,7 +25,8 @@ from tracejit.ops.modes import ReverseMode
 from tracejit.trace.ground.context import current
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.equations import apply, atom_of, emit
-from tracejit.trace.values.tracer import of_dim, tracer_of
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["replay_loop"]
 

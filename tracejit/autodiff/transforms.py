@@ -22,8 +22,7 @@ from tracejit.trace.values.equations import apply, same_dim
 from tracejit.trace.values.tracer import tracer_of
 
 __all__ = ["adjoint_graph", "after_capture", "assume_sizes", "cut_block", "gradient_block",
-           "gradient_graph",
-           "pullback_block", "pullback_graph", "tangent_graph"]
+           "gradient_graph", "pullback_block", "pullback_graph", "tangent_graph"]
 
 
 def gradient_block(block: Block, wrt: Sequence[int], outputs: Sequence[int],

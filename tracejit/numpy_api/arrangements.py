@@ -12,13 +12,7 @@ from tracejit.ir.dims import Dim, product
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.ordering import argsort, sort
-from tracejit.numpy_api.shapes import (
-    broadcast_to,
-    concatenate,
-    normalize_axis,
-    ravel,
-    transpose,
-)
+from tracejit.numpy_api.shapes import broadcast_to, concatenate, normalize_axis, ravel, transpose
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import (
@@ -31,8 +25,9 @@ from tracejit.trace.values.equations import (
     promotion_key,
     to_dims,
 )
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import Tracer, need_int, tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["resized"]
 

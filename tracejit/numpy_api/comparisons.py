@@ -20,7 +20,8 @@ from tracejit.trace.values.equations import (
     dtype_of,
     emit_value,
 )
-from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
 

@@ -17,7 +17,7 @@ from tracejit.trace.ground.dispatch import INDEXED, captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
-from tracejit.trace.values.tracer import of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
 
 __all__: list[str] = []
 

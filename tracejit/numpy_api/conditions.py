@@ -26,7 +26,8 @@ from tracejit.trace.values.equations import (
     lift,
     promotion_key,
 )
-from tracejit.trace.values.tracer import SymInt, Tracer, of_dim, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["wrapped"]
 

@@ -30,9 +30,12 @@ from tracejit.trace.values.equations import (
     to_dims,
 )
 from tracejit.trace.values.indexing import as_element, require_one_number
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import is_scalar, require
 from tracejit.trace.values.reshapes import contiguous
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

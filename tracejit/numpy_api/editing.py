@@ -24,7 +24,10 @@ from tracejit.trace.ground.views import whole
 from tracejit.trace.state.known import constant_copy, known_array
 from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.indexing import as_element, point_index, slice_span
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 from tracejit.tree import flatten, unflatten
 
 __all__: list[str] = []

@@ -28,7 +28,8 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.equations import dtype_of as operand_dtype
 from tracejit.trace.values.python_numbers import python_int
-from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

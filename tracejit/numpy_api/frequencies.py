@@ -11,7 +11,8 @@ from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.shapes import normalize_axes
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import as_operand
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 

@@ -40,8 +40,11 @@ from tracejit.trace.values.equations import (
     same_dim,
     to_dim,
 )
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import either, require
-from tracejit.trace.values.tracer import TracedOperand, Tracer, need_int, python_dims, tracer_of
+from tracejit.trace.values.symbolic_ints import python_dims
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -34,8 +34,9 @@ from tracejit.trace.values.equations import (
     emit,
     same_dim,
 )
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import strong
-from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,6 +13,7 @@ import numpy as np
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.values.equations import apply, apply_ufunc, cast, dtype_of, is_weak, of_scalars
 from tracejit.trace.values.mixed import Mixed
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import (
     either,
     last_before_error,
@@ -21,7 +22,8 @@ from tracejit.trace.values.python_numbers import (
     require,
     strong,
 )
-from tracejit.trace.values.tracer import Lifted, SymInt, TracedOperand, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Lifted, Tracer
 
 __all__: list[str] = []
 

@@ -24,8 +24,9 @@ from tracejit.trace.values.equations import (
     promotion_key,
     to_dim,
 )
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import require
-from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,7 +13,8 @@ from tracejit.numpy_api.shapes import moveaxis, normalize_axis
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak
-from tracejit.trace.values.tracer import Lifted, SymInt, Tracer, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
 __all__ = ["is_python_float"]
 

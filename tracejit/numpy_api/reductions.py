@@ -13,12 +13,7 @@ from tracejit.ir.values import dim_values
 from tracejit.numpy_api.complex_numbers import place_of_extremum
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import Whole, unselected
-from tracejit.numpy_api.shapes import (
-    broadcast_to,
-    normalize_axes,
-    normalize_axis,
-    require_no_list,
-)
+from tracejit.numpy_api.shapes import broadcast_to, normalize_axes, normalize_axis, require_no_list
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.containers.places import HiddenPlace
 from tracejit.trace.ground.context import current, refuse

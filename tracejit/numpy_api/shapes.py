@@ -31,8 +31,10 @@ from tracejit.trace.values.equations import (
     to_dims,
 )
 from tracejit.trace.values.indexing import view
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.reshapes import ravelled, reshaped
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, of_dim, python_dims
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim, python_dims
+from tracejit.trace.values.tracer import Tracer
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -17,7 +17,8 @@ from tracejit.ops.eigen import decomposed
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import apply, as_operand, cast
-from tracejit.trace.values.tracer import Tracer, of_dim, tracer_of
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__: list[str] = []
 

@@ -9,7 +9,8 @@ from tracejit.ir.dims import product
 from tracejit.numpy_api.shapes import broadcast_to
 from tracejit.trace.python.mapping import item_of, trace_map
 from tracejit.trace.values.equations import apply, as_operand, broadcast_dims
-from tracejit.trace.values.tracer import Tracer, of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["over_stacks"]
 

@@ -11,7 +11,8 @@ from tracejit.numpy_api.creation import iota
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.values.equations import as_operand, cast, same_dim, to_dim
-from tracejit.trace.values.tracer import Tracer, need_int
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 

@@ -23,7 +23,8 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.eager import Recorded, record_call
 from tracejit.trace.values.equations import apply, atom_of, emit, lift, same_dim
 from tracejit.trace.values.identities import named
-from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["NoGradient", "NotDifferentiable", "Operation", "RegisterGradient", "find_gradient",
            "inline_graph", "inline_region", "is_marked", "no_gradient", "stop_gradient"]

@@ -23,7 +23,8 @@ from tracejit.trace.ground.context import current, is_tracing, refuse
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.values.eager import holds_recorded, record_whole, watches
 from tracejit.trace.values.equations import atom_of, lift
-from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["CustomGradient", "RegisteredOp", "custom_gradient", "register_op"]
 

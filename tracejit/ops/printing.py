@@ -15,7 +15,7 @@ from tracejit.ops.kinds import structural
 from tracejit.trace.ground.context import is_tracing, refuse
 from tracejit.trace.values.eager import Recorded
 from tracejit.trace.values.equations import atom_of, dims_of, dtype_of, emit, lift
-from tracejit.trace.values.tracer import TracedOperand
+from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["debug_print"]
 

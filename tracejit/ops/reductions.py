@@ -20,7 +20,8 @@ from tracejit.ops.cotangents import Cotangent, Tangent, dense
 from tracejit.ops.kinds import linear, only, same_type, structural
 from tracejit.ops.modes import ForwardMode, Mode, ReverseMode
 from tracejit.trace.values.equations import apply
-from tracejit.trace.values.tracer import Tracer, of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["flatten_axes", "unflatten_axes"]
 

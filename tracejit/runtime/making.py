@@ -19,7 +19,7 @@ from tracejit.runtime.stages import Traced
 from tracejit.runtime.watched import Watched
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import collecting
-from tracejit.trace.values.tracer import TracedOperand as TracedValue
+from tracejit.trace.values.operands import TracedOperand as TracedValue
 
 if TYPE_CHECKING:
     from tracejit.program.request import Request

@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.ir.core import Graph
 from tracejit.ir.dims import Dim
 from tracejit.program.interface import Interface, Kind
-from tracejit.trace.capture import Capture, Returned
+from tracejit.trace.attempt import Capture, Returned
 from tracejit.trace.state import paths
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.tree import LEAF, Structure

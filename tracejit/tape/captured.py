@@ -20,7 +20,8 @@ from tracejit.trace.values.eager import Recorded
 from tracejit.trace.values.equations import cast
 from tracejit.trace.values.identities import rename, require_names
 from tracejit.trace.values.states import StateTracer
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 

@@ -25,18 +25,11 @@ from tracejit.ir.types import is_differentiable
 from tracejit.ops.calls import inline_graph
 from tracejit.program.memory import cleared_by
 from tracejit.runtime.function import Function, WithStates, make_function
-from tracejit.tape.calls import (
-    OPERATORS,
-    SLOT,
-    Inlined,
-    describe,
-    fill,
-    invoke,
-    template_of,
-)
+from tracejit.tape.calls import OPERATORS, SLOT, Inlined, describe, fill, invoke, template_of
 from tracejit.tape.native import NativeKernel, NativePullback
 from tracejit.tape.values import Operand
-from tracejit.trace.capture import Capture, capture_function
+from tracejit.trace.attempt import Capture
+from tracejit.trace.capture import capture_function
 from tracejit.trace.ground.context import is_tracing
 from tracejit.trace.state.paths import Path
 from tracejit.trace.values.specs import ArgSpec, spec_of_leaf

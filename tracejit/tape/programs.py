@@ -29,12 +29,14 @@ from tracejit.tape.asking import BackwardRequest
 from tracejit.tape.native import with_names
 from tracejit.tape.notes import Record
 from tracejit.tape.noting import Line, line_text
-from tracejit.trace.capture import Capture, capture_function
+from tracejit.trace.attempt import Capture
+from tracejit.trace.capture import capture_function
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.source import plain_source
 from tracejit.trace.values.equations import apply
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.options import Options
 from tracejit.tree import LEAF, Structure, flatten
 

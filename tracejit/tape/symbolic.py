@@ -20,7 +20,8 @@ from tracejit.trace.ground.context import Trace, active, is_tracing
 from tracejit.trace.state.captured import Captures
 from tracejit.trace.values.equations import atom_of, cast, dtype_of, is_weak, lift
 from tracejit.trace.values.identities import require_names
-from tracejit.trace.values.tracer import SymInt, Tracer, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, tracer_of
 from tracejit.transforms.nested import conforming, tracer_of_atom
 from tracejit.tree import flatten, unflatten
 

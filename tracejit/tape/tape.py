@@ -26,7 +26,7 @@ from tracejit.tape.recording import perform
 from tracejit.tape.values import TapeValue
 from tracejit.tape.variables import Variable
 from tracejit.trace.ground.context import is_tracing, refuse
-from tracejit.trace.values.tracer import TracedOperand as TracedValue
+from tracejit.trace.values.operands import TracedOperand as TracedValue
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["GradientTape", "UnconnectedGradients"]

@@ -15,7 +15,8 @@ from tracejit.ir.core import Block, Graph
 from tracejit.ir.types import Aval
 from tracejit.ops.calls import inline_region
 from tracejit.runtime.program import Program
-from tracejit.trace.capture import Capture, capture_function
+from tracejit.trace.attempt import Capture
+from tracejit.trace.capture import capture_function
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.specs import ArgSpec
 from tracejit.transforms.arguments import argument_places, find_argument

@@ -26,15 +26,11 @@ from tracejit.trace.state.paths import Leaf
 from tracejit.trace.values.equations import atom_of, is_weak, lift
 from tracejit.trace.values.python_numbers import require_ours
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.compiled import Jit
-from tracejit.transforms.nested import (
-    capture_block,
-    conforming,
-    dtype_of_leaf,
-    tracer_of_atom,
-)
+from tracejit.transforms.nested import capture_block, conforming, dtype_of_leaf, tracer_of_atom
 from tracejit.transforms.options import Options
 from tracejit.tree import Structure, flatten, flatten_call, has_one_twice, leaf_names, unflatten
 

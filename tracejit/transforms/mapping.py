@@ -20,7 +20,8 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.mapping import common_size, item_of, trace_map
 from tracejit.trace.values.equations import apply, cast, dims_of, dtype_of, lift
 from tracejit.trace.values.specs import ArgSpec
-from tracejit.trace.values.tracer import Tracer, of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 from tracejit.transforms.arguments import argument_places, find_argument
 from tracejit.transforms.gradient import Gradient
 from tracejit.transforms.linear import Pullback, Tangent

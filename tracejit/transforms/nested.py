@@ -27,7 +27,8 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.identities import named
 from tracejit.trace.values.mixed import returned
-from tracejit.trace.values.tracer import SymInt, Tracer, scalar_of, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["call_of", "capture_block", "conforming", "dtype_of_leaf", "names_of", "tracer_of_atom"]

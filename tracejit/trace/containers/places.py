@@ -19,12 +19,13 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.values.equations import emit
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["ABSENT", "UNSET", "AttributePlace", "Choice", "HiddenPlace", "ItemPlace",
-           "MaybeUnset", "NamePlace", "Poison", "SharedName", "are_equal_constants", "children",
-           "is_number", "map_content", "name_places", "present", "rebuild", "same_node",
-           "same_structure", "shows_of_class"]
+__all__ = ["ABSENT", "UNSET", "AttributePlace", "Choice", "HiddenPlace", "ItemPlace", "MaybeUnset",
+           "NamePlace", "Poison", "SharedName", "are_equal_constants", "children", "is_number",
+           "map_content", "name_places", "present", "rebuild", "same_node", "same_structure",
+           "shows_of_class"]
 
 
 class _Unset:

@@ -25,11 +25,13 @@ from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.ground.views import IndexStep, ReshapeStep, Step
 from tracejit.trace.values.indexing import point_index, slice_span
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Kinds, Mixed, is_mixed, unbounded, united
-from tracejit.trace.values.tracer import SymInt, Tracer, need_int, of_dim, scalar_of, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
-__all__ = ["Run", "Stored", "Views", "array_of", "as_array_operand", "copies",
-           "has_runs", "holds_runs", "length", "place_in_code"]
+__all__ = ["Run", "Stored", "Views", "array_of", "as_array_operand", "copies", "has_runs",
+           "holds_runs", "length", "place_in_code"]
 
 def place_in_code() -> PlaceInCode:
     """Return where captured code is, the same in every attempt of a capture."""

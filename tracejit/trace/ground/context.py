@@ -226,120 +226,118 @@ class SizeGuard:
     reason: str
 
 
+@dataclass(eq=False)
 class Trace:
     """One capture. Equations go to `builder`; `frames` are the regions open around them."""
 
-    builder: Builder
-
-    def __init__(self) -> None:
-        self.builder = Builder(find_site)
-        self.names = False
-        """Whether what users can name are values of their own, equal ones too (`identities.py`)."""
-        self.unnamed: dict[Value, Value] = {}
-        """What values with names are otherwise."""
-        self.renamed: dict[Value, Value] = {}
-        """What values were, to which a tape has given another identity."""
-        self.tapes: list[Any] = []
-        """All tapes of this capture."""
-        self.restarts = False
-        """Whether the capture can begin again on other terms."""
-        self.unifies = True
-        """Whether sizes may turn out equal yet; else the run checks it."""
-        self.frames: list[Frame] = []
-        self.actual: dict[Value, int] = {}
-        """The numbers that sizes and int arguments have in the call that started the capture."""
-        self.permuted: set[Value] = set()
-        """Values of arrays that lie in another order of axes than C's, or may."""
-        self.recursions: dict[Any, list[int]] = {}
-        """Per code of a function, in how many regions each of its running calls is."""
-        self.running: list[tuple[Any, Any]] = []
-        """The captured functions that are running, as they are and as they are rewritten."""
-        self.kept: dict[int, dict[str, object]] = {}
-        """The functions that are called after a call of a recursion, as they were before it."""
-        self.functions_as_loops: set[Any] = set()
-        """The functions that call themselves as often as data says: file, code and which in it."""
-        self.is_unrolled = False
-        """Whether a function that could not be made a loop calls itself in the capture."""
-        self.deep_calls = 0
-        """How many such calls there were that are many regions deep."""
-        self.deep: Any = None
-        """A function that calls itself many times, as there."""
-        self.decides_layouts = False
-        """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
-        self.undecided = False
-        """Whether a view was not told from a copy for that."""
-        self.laid_out: list[tuple[Cell, Cell, frozenset[int]]] = []
-        """Cells whose layout decided what a reshape is, with the results' and the inputs asked."""
-        self.composing = 0
-        """How many captures of functions are running, which are written with others."""
-        self.memory: Any = ABOVE.Memory({})
-        """What is known of the memory of the inputs."""
-        self.joined: list[Any] = []
-        """The lists and dicts that may be others, depending on data."""
-        self.own_names: dict[int, Any] = {}
-        """The objects of which captured code has the `__dict__`, by its id."""
-        self.shown_of_class: list[tuple[Any, str]] = []
-        """Objects with attributes that are their class's, unless a loop or branch has set them."""
-        self.one_copies: set[tuple[Any, frozenset[str]]] = set()
-        """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
-        self.plain_lists: dict[Any, str] = {}
-        """Where lists are made item by item, and why."""
-        self.by_steps: set[Any] = set()
-        """Where generators of the user's are made whose items are taken one after another."""
-        self.list_kinds: dict[Any, Any] = {}
-        """Where lists of numbers are made that hold others later: dtype, whether Python's."""
-        self.log_changes = 0
-        """How often a list was changed that gets longer as data decides (`data_lists.py`)."""
-        self.changed_lists: dict[int, Any] = {}
-        """The lists that were changed in place, by their ids."""
-        self.chosen_lists: dict[int, Any] = {}
-        """The lists of which data decides which of others they are, by their ids."""
-        self.in_lists: set[tuple[int, np.dtype]] = set()
-        """How many axes arrays with names have that are in lists whose length data decides."""
-        self.walked: list[Any] = []
-        """The lists over which loops are running."""
-        self.unfinished: list[Any] = []
-        """The lists of comprehensions that are being made: no iterator can be of these."""
-        self.keyed: dict[int, tuple[Any, Any]] = {}
-        """The deques, sets and dicts that captured code made, by their ids, and where."""
-        self.used_keyed: set[Any] = set()
-        """Where those of them are made that are looked at or changed."""
-        self.keyed_by_data: set[Any] = set()
-        """Where those are made of which data decides what they hold (`stand_ins.py`)."""
-        self.carried: set[Value] = set()
-        """Indices and carried ints of the loops being traced."""
-        self.guards: list[SizeGuard] = []
-        self.checks: list[tuple[Dim, Dim, Site | None]] = []
-        self.notes: list[object] = []
-        self.captured: Any = None
-        self.unseen: dict[str, None] = {}
-        """What ran, or was read, that no guard sees: the program holds for one call."""
-        self.outside: list[tuple[Any, tuple[Any, ...]]] = []
-        """The functions that are not captured and run just now, with their operands."""
-        self.asked: list[tuple[int, Refusal]] = []
-        """What code of libraries was refused, and in how many such calls: it may have caught it."""
-        self.chooses = False
-        """Whether there is a choice (`choices.py`) anywhere."""
-        self.meanings: dict[Value, list[tuple[Any, ...]]] = {}
-        """What traced truths say of the tags of choices."""
-        self.tags: dict[Value, frozenset[int]] = {}
-        """What is known of tags outside of all regions."""
-        self.watchers: list[Any] = []
-        """The tapes that record in this capture."""
-        self.refused: Exception | None = None
-        """What was refused where Python may have caught it, in the `repr` of a number."""
-        self.unread: list[Any] | None = None
-        """The numbers in the text that captured code is writing, if it is."""
-        self.attempts: list[Any] = []
-        """The `try` statements around what is traced now; None where none around it can catch."""
-        self.opened: list[Any] = []
-        """What follows an operation that may raise in one, as branches that are open."""
-        self.handled: list[Any] = []
-        """What the handlers handle that are running."""
-        self.ends: list[Any] = []
-        """The names that matter where the present branch, loop or body of a `try` ends."""
-        self.shown: list[Any] | None = None
-        """While the message of an error that depends on data is made: the numbers it shows."""
+    builder: Builder = field(default_factory=lambda: Builder(find_site))
+    names: bool = False
+    """Whether what users can name are values of their own, equal ones too (`identities.py`)."""
+    unnamed: dict[Value, Value] = field(default_factory=dict)
+    """What values with names are otherwise."""
+    renamed: dict[Value, Value] = field(default_factory=dict)
+    """What values were, to which a tape has given another identity."""
+    tapes: list[Any] = field(default_factory=list)
+    """All tapes of this capture."""
+    restarts: bool = False
+    """Whether the capture can begin again on other terms."""
+    unifies: bool = True
+    """Whether sizes may turn out equal yet; else the run checks it."""
+    frames: list[Frame] = field(default_factory=list)
+    actual: dict[Value, int] = field(default_factory=dict)
+    """The numbers that sizes and int arguments have in the call that started the capture."""
+    permuted: set[Value] = field(default_factory=set)
+    """Values of arrays that lie in another order of axes than C's, or may."""
+    recursions: dict[Any, list[int]] = field(default_factory=dict)
+    """Per code of a function, in how many regions each of its running calls is."""
+    running: list[tuple[Any, Any]] = field(default_factory=list)
+    """The captured functions that are running, as they are and as they are rewritten."""
+    kept: dict[int, dict[str, object]] = field(default_factory=dict)
+    """The functions that are called after a call of a recursion, as they were before it."""
+    functions_as_loops: set[Any] = field(default_factory=set)
+    """The functions that call themselves as often as data says: file, code and which in it."""
+    is_unrolled: bool = False
+    """Whether a function that could not be made a loop calls itself in the capture."""
+    deep_calls: int = 0
+    """How many such calls there were that are many regions deep."""
+    deep: Any = None
+    """A function that calls itself many times, as there."""
+    decides_layouts: bool = False
+    """Whether sizes are compared, which leaves guards, to tell a view from a copy."""
+    undecided: bool = False
+    """Whether a view was not told from a copy for that."""
+    laid_out: list[tuple[Cell, Cell, frozenset[int]]] = field(default_factory=list)
+    """Cells whose layout decided what a reshape is, with the results' and the inputs asked."""
+    composing: int = 0
+    """How many captures of functions are running, which are written with others."""
+    memory: Any = field(default_factory=lambda: ABOVE.Memory({}))
+    """What is known of the memory of the inputs."""
+    joined: list[Any] = field(default_factory=list)
+    """The lists and dicts that may be others, depending on data."""
+    own_names: dict[int, Any] = field(default_factory=dict)
+    """The objects of which captured code has the `__dict__`, by its id."""
+    shown_of_class: list[tuple[Any, str]] = field(default_factory=list)
+    """Objects with attributes that are their class's, unless a loop or branch has set them."""
+    one_copies: set[tuple[Any, frozenset[str]]] = field(default_factory=set)
+    """Calls of transforms with pairs of their arguments that are one array (`copies.py`)."""
+    plain_lists: dict[Any, str] = field(default_factory=dict)
+    """Where lists are made item by item, and why."""
+    by_steps: set[Any] = field(default_factory=set)
+    """Where generators of the user's are made whose items are taken one after another."""
+    list_kinds: dict[Any, Any] = field(default_factory=dict)
+    """Where lists of numbers are made that hold others later: dtype, whether Python's."""
+    log_changes: int = 0
+    """How often a list was changed that gets longer as data decides (`data_lists.py`)."""
+    changed_lists: dict[int, Any] = field(default_factory=dict)
+    """The lists that were changed in place, by their ids."""
+    chosen_lists: dict[int, Any] = field(default_factory=dict)
+    """The lists of which data decides which of others they are, by their ids."""
+    in_lists: set[tuple[int, np.dtype]] = field(default_factory=set)
+    """How many axes arrays with names have that are in lists whose length data decides."""
+    walked: list[Any] = field(default_factory=list)
+    """The lists over which loops are running."""
+    unfinished: list[Any] = field(default_factory=list)
+    """The lists of comprehensions that are being made: no iterator can be of these."""
+    keyed: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    """The deques, sets and dicts that captured code made, by their ids, and where."""
+    used_keyed: set[Any] = field(default_factory=set)
+    """Where those of them are made that are looked at or changed."""
+    keyed_by_data: set[Any] = field(default_factory=set)
+    """Where those are made of which data decides what they hold (`stand_ins.py`)."""
+    carried: set[Value] = field(default_factory=set)
+    """Indices and carried ints of the loops being traced."""
+    guards: list[SizeGuard] = field(default_factory=list)
+    checks: list[tuple[Dim, Dim, Site | None]] = field(default_factory=list)
+    notes: list[object] = field(default_factory=list)
+    captured: Any = None
+    unseen: dict[str, None] = field(default_factory=dict)
+    """What ran, or was read, that no guard sees: the program holds for one call."""
+    outside: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)
+    """The functions that are not captured and run just now, with their operands."""
+    asked: list[tuple[int, Refusal]] = field(default_factory=list)
+    """What code of libraries was refused, and in how many such calls: it may have caught it."""
+    chooses: bool = False
+    """Whether there is a choice (`choices.py`) anywhere."""
+    meanings: dict[Value, list[tuple[Any, ...]]] = field(default_factory=dict)
+    """What traced truths say of the tags of choices."""
+    tags: dict[Value, frozenset[int]] = field(default_factory=dict)
+    """What is known of tags outside of all regions."""
+    watchers: list[Any] = field(default_factory=list)
+    """The tapes that record in this capture."""
+    refused: Exception | None = None
+    """What was refused where Python may have caught it, in the `repr` of a number."""
+    unread: list[Any] | None = None
+    """The numbers in the text that captured code is writing, if it is."""
+    attempts: list[Any] = field(default_factory=list)
+    """The `try` statements around what is traced now; None where none around it can catch."""
+    opened: list[Any] = field(default_factory=list)
+    """What follows an operation that may raise in one, as branches that are open."""
+    handled: list[Any] = field(default_factory=list)
+    """What the handlers handle that are running."""
+    ends: list[Any] = field(default_factory=list)
+    """The names that matter where the present branch, loop or body of a `try` ends."""
+    shown: list[Any] | None = None
+    """While the message of an error that depends on data is made: the numbers it shows."""
 
     # --- regions --------------------------------------------------------------------------------
 

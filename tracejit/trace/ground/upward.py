@@ -35,6 +35,7 @@ class Above:
     DataLists: Callable[..., Any]
     Hooks: Callable[..., Any]
     StateTracer: Callable[..., Any]
+    SymInt: type[Any]
     Memory: Callable[..., Any]
     TracedGenerator: Callable[..., Any]
     count_names: Callable[..., int]

@@ -13,7 +13,7 @@ from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.python.comparisons import compare
 from tracejit.trace.python.truths import negated, truth
 from tracejit.trace.regions.branches import trace_if
-from tracejit.trace.values.tracer import SymInt
+from tracejit.trace.values.symbolic_ints import SymInt
 
 __all__ = ["DecisionHooks"]
 

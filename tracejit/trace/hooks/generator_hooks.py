@@ -16,7 +16,8 @@ from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.truths import truth
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.syntax.jumps import RETURNED, VALUE
-from tracejit.trace.values.tracer import Tracer, need_int
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["GeneratorHooks"]
 

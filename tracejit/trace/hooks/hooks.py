@@ -43,9 +43,9 @@ from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_functions import unpacked
 from tracejit.trace.python.managed import ENDS_CAPTURES, Managed
 from tracejit.trace.python.operations import binary, inplace, unary
-from tracejit.trace.regions.branches import BranchRaised, text_of
 from tracejit.trace.regions.choosing import refuse_new_axes, with_plain
 from tracejit.trace.regions.draws import drawing_nothing
+from tracejit.trace.regions.raising import BranchRaised, text_of
 from tracejit.trace.state.changes import (
     known_container,
     note_made,
@@ -64,8 +64,11 @@ from tracejit.trace.values.equations import (
     require_same_kind,
     same_dim,
 )
+from tracejit.trace.values.known_numbers import FIELD
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import python_dims
 from tracejit.trace.values.text import formatted, write, written
-from tracejit.trace.values.tracer import FIELD, TracedOperand, Tracer, python_dims
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Hooks"]
 

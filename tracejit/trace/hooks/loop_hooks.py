@@ -28,13 +28,15 @@ from tracejit.trace.python.list_making import list_of
 from tracejit.trace.python.truths import truth
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions import loops
-from tracejit.trace.regions.branches import BranchRaised, trace_if
+from tracejit.trace.regions.branches import trace_if
 from tracejit.trace.regions.choosing import told_from_none
 from tracejit.trace.regions.draws import drawing_nothing
+from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.changes import note_made
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.again import repeatable
-from tracejit.trace.values.tracer import Tracer, of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Generated", "LoopHooks"]
 

@@ -26,13 +26,8 @@ from tracejit.trace.regions.attempts import (
     is_raisable,
     jumps_by,
 )
-from tracejit.trace.regions.branches import (
-    BranchJumped,
-    BranchRaised,
-    ending,
-    require_in_run,
-    trace_if,
-)
+from tracejit.trace.regions.branches import ending, trace_if
+from tracejit.trace.regions.raising import BranchJumped, BranchRaised, require_in_run
 
 __all__ = ["TryHooks"]
 

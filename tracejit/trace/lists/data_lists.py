@@ -36,10 +36,7 @@ from tracejit.trace.lists.rows import (
     same_rows,
 )
 from tracejit.trace.state.changes import known_container
-from tracejit.trace.values.mixed import (
-    Kinds,
-    united,
-)
+from tracejit.trace.values.mixed import Kinds, united
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["DataLists"]

@@ -18,7 +18,8 @@ from tracejit.trace.lists.growing import Growing
 from tracejit.trace.lists.growing_rows import GrowingRows, holds_tuples
 from tracejit.trace.values.equations import to_dim
 from tracejit.trace.values.indexing import check_bounds, point_index, slice_span
-from tracejit.trace.values.tracer import Tracer, of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Alike", "Filling", "Slots", "at_least_none", "growing_of", "located",
            "refuse_unless_filled"]

@@ -21,7 +21,8 @@ from tracejit.trace.ground.views import IndexStep
 from tracejit.trace.lists.forms import has_length_by_data
 from tracejit.trace.values.equations import dims_of, emit_value, lift
 from tracejit.trace.values.mixed import Kinds, is_mixed, kinds_of, storage, united
-from tracejit.trace.values.tracer import Tracer, of_dim, tracer_of
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["MANY_ITEMS", "Growing"]
 

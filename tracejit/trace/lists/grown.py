@@ -48,11 +48,11 @@ from tracejit.trace.values.mixed import (
     unbounded,
     united,
 )
-from tracejit.trace.values.tracer import CellPlace, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import CellPlace, Tracer, scalar_of, tracer_of
 
 __all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "hand_over", "kinds_of_item",
-           "plain_items",
-           "refused_walk", "shape_of_item", "size_value"]
+           "plain_items", "refused_walk", "shape_of_item", "size_value"]
 
 
 def kinds_of_item(x: object) -> Kinds:

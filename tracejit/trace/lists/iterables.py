@@ -19,8 +19,10 @@ from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.rows import in_list
 from tracejit.trace.state.changes import advance, note_made
 from tracejit.trace.values.equations import as_operand, emit, same_dim, to_dim
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged
-from tracejit.trace.values.tracer import SymInt, Tracer, need_int, of_dim, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "is_traced",
            "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex", "make_range",

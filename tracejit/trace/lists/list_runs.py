@@ -7,27 +7,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracejit.trace.containers.places import is_number
-from tracejit.trace.containers.runs import (
-    Run,
-    Stored,
-    array_of,
-    first_run,
-    place_in_code,
-)
+from tracejit.trace.containers.runs import Run, Stored, array_of, first_run, place_in_code
 from tracejit.trace.ground.dispatch import Changing
 from tracejit.trace.ground.upward import above
 from tracejit.trace.lists.grown import plain_items
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
-from tracejit.trace.values.equations import (
-    cast,
-    lift,
-)
-from tracejit.trace.values.mixed import (
-    kinds_of,
-    number_of,
-    storage,
-    united,
-)
+from tracejit.trace.values.equations import cast, lift
+from tracejit.trace.values.mixed import kinds_of, number_of, storage, united
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["give_up", "is_plain_number", "joined", "joined_rows", "one_run", "the_run"]

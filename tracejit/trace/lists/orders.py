@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 
 from tracejit.trace.containers.container_aliases import refuse_joined_change
-from tracejit.trace.containers.runs import (
-    Run,
-    Stored,
-    has_runs,
-    place_in_code,
-)
+from tracejit.trace.containers.runs import Run, Stored, has_runs, place_in_code
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import PlaceInCode

@@ -9,12 +9,7 @@ import numpy as np
 
 from tracejit.ir.dims import Dim
 from tracejit.trace.containers.container_aliases import refuse_joined_change
-from tracejit.trace.containers.places import (
-    ItemPlace,
-    is_number,
-    map_content,
-    same_structure,
-)
+from tracejit.trace.containers.places import ItemPlace, is_number, map_content, same_structure
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
@@ -22,7 +17,8 @@ from tracejit.trace.ground.restarts import PlaceInCode
 from tracejit.trace.state.changes import known_container, note_made
 from tracejit.trace.values.equations import as_operand, emit
 from tracejit.trace.values.indexing import point_index
-from tracejit.trace.values.tracer import Tracer, of_dim
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Item", "Rows", "Whereabouts", "in_list", "is_changeable_row", "is_row",
            "is_row_of_any_kind", "places_of", "same_rows", "take_in"]

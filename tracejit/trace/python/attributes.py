@@ -26,7 +26,8 @@ from tracejit.trace.state.changes import (
     refuse_shown_of_class,
 )
 from tracejit.trace.state.paths import class_entry, own_names
-from tracejit.trace.values.tracer import TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["attribute_of_traced", "delete_attribute", "read_attribute", "set_attribute"]
 

@@ -66,6 +66,7 @@ from tracejit.trace.state.changes import (
 )
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import apply_operator, cast, is_weak
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import (
     Flag,
     Merged,
@@ -79,9 +80,11 @@ from tracejit.trace.values.mixed import (
     storage,
     united,
 )
+from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.python_numbers import python_int, require, rounded, strong
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.text import settle, write
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int, of_dim, tracer_of
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

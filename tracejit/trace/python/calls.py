@@ -54,7 +54,8 @@ from tracejit.trace.state.running import watched
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import COMPOSITES, lift
 from tracejit.trace.values.identities import naming
-from tracejit.trace.values.tracer import TracedOperand, Tracer
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["call_function"]
 

@@ -28,7 +28,9 @@ from tracejit.trace.python.truths import any_of, negated, truth
 from tracejit.trace.regions.choosing import told_of
 from tracejit.trace.state.changes import read_deeply, read_unseen
 from tracejit.trace.state.yielding import UsersGenerator
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, tracer_of
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["compare", "contains"]
 

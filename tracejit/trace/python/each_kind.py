@@ -11,7 +11,8 @@ import numpy as np
 from tracejit.trace.ground.context import current
 from tracejit.trace.values.mixed import Merged, keys_of, one_of_kind
 from tracejit.trace.values.python_numbers import require_ours
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["require_one_type"]
 

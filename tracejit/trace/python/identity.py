@@ -18,7 +18,8 @@ from tracejit.trace.ground.restarts import Relist
 from tracejit.trace.lists.rows import Item
 from tracejit.trace.python.builtin_calls import call_natively
 from tracejit.trace.python.kinds_of_values import holds_traced, type_of
-from tracejit.trace.values.tracer import TracedOperand, Tracer
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["are_one_object", "are_truths", "id_of", "is_one"]
 

@@ -26,7 +26,8 @@ from tracejit.trace.regions.choosing import content_or
 from tracejit.trace.state.changes import CONTAINERS, before_change, call_watched, note_made
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.equations import cast, lift
-from tracejit.trace.values.tracer import SymInt, Tracer
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["delete_item", "get_item", "set_item"]
 

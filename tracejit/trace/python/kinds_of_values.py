@@ -12,7 +12,9 @@ from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
 from tracejit.trace.lists.iterables import TracedIterable
 from tracejit.trace.values.mixed import Merged
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["LIKE_LISTS", "holds_traced", "type_of"]
 

@@ -10,14 +10,7 @@ import numpy as np
 
 from tracejit.errors import LargeInt
 from tracejit.ir.dims import Dim, dim_values, is_nonneg
-from tracejit.trace.containers.runs import (
-    Run,
-    Stored,
-    copies,
-    has_runs,
-    length,
-    size_of,
-)
+from tracejit.trace.containers.runs import Run, Stored, copies, has_runs, length, size_of
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.lists.grown import plain_items
@@ -27,9 +20,7 @@ from tracejit.trace.lists.rows import Rows
 from tracejit.trace.python.list_items import get_item, in_order, sorted_run, where_equal
 from tracejit.trace.regions.branches import as_condition
 from tracejit.trace.state.changes import note_made
-from tracejit.trace.values.equations import (
-    cast,
-)
+from tracejit.trace.values.equations import cast
 from tracejit.trace.values.mixed import (
     UNBOUNDED,
     Flag,
@@ -42,7 +33,8 @@ from tracejit.trace.values.mixed import (
     united,
 )
 from tracejit.trace.values.python_numbers import LIMIT, TOO_LARGE, require
-from tracejit.trace.values.tracer import Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["any_item", "concatenated", "contains", "equal", "every_item", "extreme", "is_true",
            "items_of", "ordered", "sorted_floats", "sum_of_array", "total", "unpacked"]

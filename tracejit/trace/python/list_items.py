@@ -16,47 +16,24 @@ from tracejit.ir.dims import Dim, dim_values, is_nonneg
 from tracejit.trace.containers.container_aliases import refuse_joined_change
 from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import is_number
-from tracejit.trace.containers.runs import (
-    Run,
-    Stored,
-    array_of,
-    copies,
-    has_runs,
-    is_index,
-)
+from tracejit.trace.containers.runs import Run, Stored, array_of, copies, has_runs, is_index
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS, Changing
 from tracejit.trace.ground.restarts import Relist, Unroll
 from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.lists.filling import Slots, located, refuse_unless_filled
 from tracejit.trace.lists.grown import ByData
-from tracejit.trace.lists.list_runs import (
-    give_up,
-    is_plain_number,
-    joined,
-    joined_rows,
-    the_run,
-)
+from tracejit.trace.lists.list_runs import give_up, is_plain_number, joined, joined_rows, the_run
 from tracejit.trace.lists.orders import both_nan, require_known_equality, require_order
 from tracejit.trace.lists.rows import Item, Rows, in_list, is_row, places_of, same_rows
 from tracejit.trace.python.list_making import list_from
 from tracejit.trace.regions.loops import is_of_open_loop
 from tracejit.trace.state.changes import known_container, note_made
-from tracejit.trace.values.equations import (
-    cast,
-    emit,
-    lift,
-    to_dim,
-)
+from tracejit.trace.values.equations import cast, emit, lift, to_dim
 from tracejit.trace.values.indexing import point_index
-from tracejit.trace.values.mixed import (
-    is_mixed,
-    kinds_of,
-    number_of,
-    storage,
-    united,
-)
-from tracejit.trace.values.tracer import SymInt, Tracer, of_dim
+from tracejit.trace.values.mixed import is_mixed, kinds_of, number_of, storage, united
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "item_of_a_growing_list",
            "replace_items", "set_item", "sorted_run", "where_equal"]

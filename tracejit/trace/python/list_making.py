@@ -33,23 +33,11 @@ from tracejit.trace.lists.list_runs import is_plain_number, joined
 from tracejit.trace.lists.rows import Rows, is_row, places_of, same_rows
 from tracejit.trace.regions.loops import is_of_open_loop, trace_loop
 from tracejit.trace.state.changes import note_made
-from tracejit.trace.values.equations import (
-    cast,
-    dims_of,
-    emit_value,
-    lift,
-    to_dim,
-)
-from tracejit.trace.values.mixed import (
-    Kinds,
-    kinds_of,
-    number_of,
-    of_one_kind,
-    storage,
-    united,
-)
+from tracejit.trace.values.equations import cast, dims_of, emit_value, lift, to_dim
+from tracejit.trace.values.mixed import Kinds, kinds_of, number_of, of_one_kind, storage, united
 from tracejit.trace.values.python_numbers import TOO_LARGE, require
-from tracejit.trace.values.tracer import SymInt, Tracer, of_dim, scalar_of, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["filled", "list_from", "list_of", "nested_list", "repeated"]
 

@@ -13,7 +13,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.restarts import Unroll
 from tracejit.trace.python.caught import require_silence
 from tracejit.trace.python.special_methods import special_method
-from tracejit.trace.regions.branches import BranchRaised
+from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.changes import call_watched
 
 __all__ = ["ENDS_CAPTURES", "Managed"]

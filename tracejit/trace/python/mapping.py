@@ -16,7 +16,7 @@ from tracejit.trace.containers.places import is_number
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NeedStatic
 from tracejit.trace.python.calls import call_function
-from tracejit.trace.regions.branches import join_leaf
+from tracejit.trace.regions.merging import join_leaf
 from tracejit.trace.values.equations import (
     atom_of,
     cast,
@@ -27,7 +27,8 @@ from tracejit.trace.values.equations import (
     lift,
     to_dim,
 )
-from tracejit.trace.values.tracer import SymInt, Tracer, of_dim, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Tracer, tracer_of
 from tracejit.tree import Structure, flatten, leaf_names, unflatten
 
 __all__ = ["begin_scan", "common_size", "fill_item", "item_of", "item_tree", "trace_map"]

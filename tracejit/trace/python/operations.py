@@ -19,7 +19,10 @@ from tracejit.trace.python.special_methods import is_plain, special_method
 from tracejit.trace.state.changes import CONTAINERS, call_watched, note_made, note_new, read_deeply
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.equations import is_weak, to_dim
-from tracejit.trace.values.tracer import SymInt, TracedOperand, Tracer, need_int
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["binary", "inplace", "operate", "unary"]
 

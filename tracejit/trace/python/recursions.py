@@ -11,7 +11,8 @@ from tracejit.trace.ground.context import bare_size, current
 from tracejit.trace.ground.restarts import NeedStack
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.syntax.recursion import PlaceOfFunction
-from tracejit.trace.values.tracer import Tracer, need_int
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["bounded_recursion", "need_stack"]
 

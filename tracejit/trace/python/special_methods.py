@@ -18,7 +18,7 @@ from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.state.changes import read_deeply, read_unseen
-from tracejit.trace.values.tracer import TracedOperand
+from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["is_generator", "is_plain", "note_lookup", "special_method"]
 

@@ -30,8 +30,8 @@ from tracejit.trace.values.equations import (
 )
 from tracejit.trace.values.tracer import Lifted, Tracer
 
-__all__ = ["call_ufunc", "fold_dtype", "mask_of", "require_shape", "require_targets",
-           "write_out", "write_reduced"]
+__all__ = ["call_ufunc", "fold_dtype", "mask_of", "require_shape", "require_targets", "write_out",
+           "write_reduced"]
 
 
 @above

@@ -25,15 +25,8 @@ from tracejit.trace.containers.places import HiddenPlace, NamePlace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.faults import NAMES, is_ours
 from tracejit.trace.ground.upward import ABOVE, above
-from tracejit.trace.regions.branches import (
-    BranchJumped,
-    BranchRaised,
-    as_condition,
-    end_branch,
-    is_pythons,
-    merge_branches,
-    trace_branch,
-)
+from tracejit.trace.regions.branches import as_condition, end_branch, merge_branches, trace_branch
+from tracejit.trace.regions.raising import BranchJumped, BranchRaised, is_pythons
 from tracejit.trace.state.known import rests_on_data
 from tracejit.trace.values.equations import atom_of, emit, lift
 from tracejit.trace.values.tracer import Tracer

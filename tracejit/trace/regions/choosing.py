@@ -15,7 +15,8 @@ from tracejit.errors import RAISABLE, TracejitError
 from tracejit.trace.containers.choices import is_one_of, learn, narrowed, possible, the_one
 from tracejit.trace.containers.places import Choice, HiddenPlace, MaybeUnset, present
 from tracejit.trace.ground.context import current
-from tracejit.trace.regions.branches import BranchRaised, is_pythons, require_in_run, trace_if
+from tracejit.trace.regions.branches import trace_if
+from tracejit.trace.regions.raising import BranchRaised, is_pythons, require_in_run
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["content_or", "for_each", "refuse_new_axes", "told_from_none", "told_of", "with_plain"]

@@ -48,7 +48,7 @@ from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.views import At, IndexStep
 from tracejit.trace.lists.forms import Form, form_of, has_length_by_data, joint_form
 from tracejit.trace.lists.grown import size_value
-from tracejit.trace.regions.branches import join_leaf
+from tracejit.trace.regions.merging import join_leaf
 from tracejit.trace.regions.resized import ResizedGuess
 from tracejit.trace.values.equations import (
     atom_of,

@@ -43,7 +43,8 @@ from tracejit.trace.state.paths import Holder, Leaf, Path, attributes_of, class_
 from tracejit.trace.state.policy import asks_again, is_cached, is_opaque
 from tracejit.trace.state.running import RunningCode
 from tracejit.trace.values.eager import Recorded, State
-from tracejit.trace.values.tracer import TracedOperand, Tracer
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["Captures", "FixedCaptures"]
 

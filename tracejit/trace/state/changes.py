@@ -16,19 +16,14 @@ from typing import Any
 
 from tracejit.errors import TracejitError
 from tracejit.trace.containers.container_aliases import is_joined, refuse_joined_change
-from tracejit.trace.containers.places import (
-    AttributePlace,
-    ItemPlace,
-    MaybeUnset,
-    shows_of_class,
-)
+from tracejit.trace.containers.places import AttributePlace, ItemPlace, MaybeUnset, shows_of_class
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
 from tracejit.trace.ground.restarts import Grows, NotRepeatable, Unroll
 from tracejit.trace.state.methods import items_of, may_be_called
 from tracejit.trace.state.paths import attributes_of, own_names
 from tracejit.trace.state.running import watched
-from tracejit.trace.values.tracer import TracedOperand
+from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
            "known_container", "note_all_new", "note_made", "note_new", "note_own_names",

@@ -20,7 +20,9 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.state.guards import Guarded, HeldElements
 from tracejit.trace.state.paths import Leaf
 from tracejit.trace.values.equations import atom_of
-from tracejit.trace.values.tracer import TracedOperand, Tracer, need_int, tracer_of
+from tracejit.trace.values.known_numbers import need_int
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["constant_copy", "fix_ints", "known_array", "rests_on_data"]
 

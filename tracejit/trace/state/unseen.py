@@ -21,7 +21,7 @@ from tracejit.ir.cells import line_name
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.modules import is_fixed
 from tracejit.trace.ground.trees import codes_in
-from tracejit.trace.values.tracer import TracedOperand
+from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["with_stand_ins"]
 

@@ -22,22 +22,18 @@ from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.values.eager import Recorded
 from tracejit.trace.values.identities import named
 from tracejit.trace.values.mixed import Merged, Mixed, combined, settled
-from tracejit.trace.values.tracer import (
-    SymInt,
-    TracedOperand,
-    Tracer,
-    describe,
-    tracer_of,
-)
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, describe, tracer_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS",
-           "VARIANTS", "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong",
-           "atom_of", "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value",
-           "is_one", "is_weak", "lift", "of_scalars", "require_fits",
-           "require_same_kind", "same_dim", "settle_ones", "to_dims"]
+__all__ = ["ACCUMULATIONS", "COMPOSITES", "MIXED", "OF_SCALARS", "PYTHON", "REDUCTIONS", "VARIANTS",
+           "apply", "apply_inplace", "apply_operator", "apply_ufunc", "as_strong", "atom_of",
+           "broadcast_dims", "cast", "dims_of", "dtype_of", "emit", "emit_value", "is_one",
+           "is_weak", "lift", "of_scalars", "require_fits", "require_same_kind", "same_dim",
+           "settle_ones", "to_dims"]
 
 SUPPORTED = frozenset(DTYPES.values())
 

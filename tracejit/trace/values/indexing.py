@@ -33,9 +33,11 @@ from tracejit.trace.values.equations import (
     to_dim,
 )
 from tracejit.trace.values.identities import named
+from tracejit.trace.values.known_numbers import need_int
 from tracejit.trace.values.mixed import Merged, Mixed, as_index
 from tracejit.trace.values.python_numbers import is_scalar, require_int_of
-from tracejit.trace.values.tracer import CellPlace, SymInt, Tracer, need_int, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import CellPlace, Tracer, tracer_of
 from tracejit.tree import flatten
 
 __all__ = ["as_element", "basic_key", "broadcast_value", "get_item", "require_one_number",

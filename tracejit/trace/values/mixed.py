@@ -19,7 +19,8 @@ from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
 from tracejit.trace.ground.upward import ABOVE
-from tracejit.trace.values.tracer import SymInt, Tracer, scalar_of, tracer_of
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer, scalar_of, tracer_of
 
 __all__ = ["UNBOUNDED", "Flag", "Kind", "Kinds", "Merged", "Mixed", "all_kinds_of", "are_ints",
            "as_index", "combined", "is_mixed", "keys_of", "kinds_of", "merged", "number_of",

@@ -33,11 +33,13 @@ from tracejit.trace.values.equations import (
     emit_value,
     of_scalars,
 )
-from tracejit.trace.values.tracer import Lifted, SymInt, TracedOperand, Tracer, of_dim, tracer_of
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.symbolic_ints import SymInt, of_dim
+from tracejit.trace.values.tracer import Lifted, Tracer, tracer_of
 
 __all__ = ["LIMIT", "TOO_LARGE", "either", "fitted", "is_scalar", "last_before_error", "on_trial",
-           "python_int", "require", "require_divisor", "require_int_of", "require_ours",
-           "rounded", "strong"]
+           "python_int", "require", "require_divisor", "require_int_of", "require_ours", "rounded",
+           "strong"]
 
 LIMIT = 2.0 ** 63
 """What no int64 reaches."""

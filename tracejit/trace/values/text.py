@@ -12,7 +12,9 @@ from typing import Any
 from tracejit.ir.core import Site
 from tracejit.trace.ground.context import current, is_tracing
 from tracejit.trace.ground.source import find_site
-from tracejit.trace.values.tracer import SymInt, Tracer, text_number
+from tracejit.trace.values.known_numbers import text_number
+from tracejit.trace.values.symbolic_ints import SymInt
+from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["OpenText", "formatted", "settle", "write", "written"]
 

@@ -1,0 +1,111 @@
+"""What attempts of a capture have found out: each one begins with all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tracejit.errors import Refusal, Restart
+from tracejit.trace.ground.context import Trace
+from tracejit.trace.ground.memory import NeedOneArray
+from tracejit.trace.ground.restarts import (
+    NeedLeast,
+    NeedNames,
+    NeedOneCopy,
+    NeedStack,
+    NeedStatic,
+    NeedSteps,
+    Relist,
+)
+from tracejit.trace.ground.source import describe_line
+
+__all__ = ["Findings", "Pins"]
+
+Pins = dict[tuple[Any, Any], tuple[int, str]]
+"""What had to be fixed: (leaf key, axis or None for an int itself), its number and the reason."""
+
+
+@dataclass(slots=True, eq=False)
+class Findings:
+    """What is known beforehand of a capture, from attempts that ended.
+
+    leasts  -- sizes that are taken as no less than a number
+    united  -- arguments that are one array with an earlier one, which stands for both
+    no_loop -- why a function that calls itself is not captured as a loop
+    refused -- what was refused before containers were filled by data
+
+    The other fields are those of a `Trace`.
+    """
+
+    pins: Pins = field(default_factory=dict)
+    leasts: Pins = field(default_factory=dict)
+    united: dict[int, int] = field(default_factory=dict)
+    decides_layouts: bool = False
+    names: bool = False
+    plain_lists: dict[Any, str] = field(default_factory=dict)
+    list_kinds: dict[Any, frozenset[Any]] = field(default_factory=dict)
+    one_copies: set[Any] = field(default_factory=set)
+    keyed_by_data: set[Hashable] = field(default_factory=set)
+    by_steps: set[Hashable] = field(default_factory=set)
+    functions_as_loops: set[Hashable] = field(default_factory=set)
+    no_loop: Refusal | None = None
+    refused: Refusal | None = None
+
+    def tell(self, trace: Trace) -> None:
+        """Let an attempt know all of it."""
+        trace.restarts = True
+        trace.decides_layouts, trace.names = self.decides_layouts, self.names
+        trace.plain_lists, trace.list_kinds = self.plain_lists, self.list_kinds
+        trace.one_copies, trace.keyed_by_data = self.one_copies, self.keyed_by_data
+        trace.by_steps, trace.functions_as_loops = self.by_steps, self.functions_as_loops
+        trace.is_unrolled = self.no_loop is not None
+
+    def forget_numbers(self) -> None:
+        """Let sizes be symbolic and lists be runs again: the program will be another one."""
+        self.pins, self.leasts, self.plain_lists, self.list_kinds = {}, {}, {}, {}
+
+    def learn(self, need: Restart) -> bool:
+        """Note what an attempt needs that ended by it; False where another one would help nothing.
+
+        Raises the refusal of a loop that is to be made of a function once more.
+        """
+        if isinstance(need, NeedStatic):
+            self._fix(need)
+        elif isinstance(need, NeedNames):
+            self.names = True
+        elif isinstance(need, Relist):
+            return self._make_otherwise(need)
+        elif isinstance(need, NeedStack):
+            if self.no_loop is not None:
+                raise self.no_loop from None
+            self.functions_as_loops.add(need.function)
+            self.forget_numbers()
+        elif isinstance(need, NeedOneCopy):
+            self.one_copies.add(need.pair)
+        elif isinstance(need, NeedSteps):
+            self.by_steps.add(need.where)
+        elif isinstance(need, NeedOneArray):
+            self.united[need.other] = self.united.get(need.first, need.first)
+        else:
+            return False
+        return True
+
+    def _fix(self, need: NeedStatic) -> None:
+        key, number = need.found()
+        why = f"{describe_line(need.site)}: {need.why}"
+        if isinstance(need, NeedLeast):
+            self.leasts[key] = (need.least, why)
+        else:
+            self.pins.update({k: (n, why) for k, n in ((key, number), *need.siblings)})
+
+    def _make_otherwise(self, need: Relist) -> bool:
+        """Make a list with the kinds of its numbers, or else item by item."""
+        before = self.list_kinds.get(need.where, frozenset())
+        if need.kinds is not None and not need.kinds <= before:
+            self.list_kinds[need.where] = before | need.kinds
+        elif need.where in self.plain_lists:
+            return False
+        else:
+            self.plain_lists[need.where] = need.why
+        return True

@@ -1,0 +1,71 @@
+"""Errors of Python's in branches and loops on data: the run raises them, at the user's line."""
+
+from __future__ import annotations
+
+from tracejit.errors import RAISABLE
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.faults import NAMES, is_ours
+from tracejit.trace.ground.source import site_of_error
+from tracejit.trace.values.equations import atom_of, emit
+
+__all__ = ["BranchJumped", "BranchRaised", "end_in_run", "is_pythons", "require_in_run", "text_of"]
+
+
+class BranchRaised(Exception):
+    """Internal: a branch on data ended by raising; its check is in the graph."""
+
+
+class BranchJumped(BranchRaised):
+    """Internal: a branch ended by an error that a `try` catches; what to do is noted there."""
+
+
+def is_pythons(error: Exception) -> bool:
+    """Return whether an error is of the user's program: none that ends a capture, or an attempt.
+
+    Python's stack is full of the capture's frames: the program would have gone on.
+    """
+    return not type(error).__module__.startswith("tracejit.") and type(error) is not RecursionError
+
+
+def end_in_run(error: Exception) -> None:
+    """End a branch, or a loop's body, that raises an error of Python's: the run raises it there.
+
+    What fails on the present guess of a loop's state is skipped: a better guess may set a name, or
+    make an int a float. If none does, the loop is traced once more, settled.
+    """
+    kind = type(error)
+    ours = NAMES.search(str(error)) is not None
+    if not is_pythons(error):
+        raise error
+    if _rests_on_choices() and RAISABLE.get(kind.__name__) is kind and not ours:
+        require_in_run(False, error)
+        return
+    for frame in reversed(current().frames):
+        if frame.kind == "loop" and not frame.settled:
+            frame.swallowed = error
+            return
+    if ours or is_ours(error):
+        raise error
+    if RAISABLE.get(kind.__name__) is not kind:
+        raise refuse(f"raising {kind.__name__} depends on data, and only built-in exceptions can "
+                     f"be raised by compiled code; it says: {error}",
+                     "Do this before the branch or loop") from error
+    require_in_run(False, error)
+
+
+def require_in_run(holds: object, error: Exception) -> None:
+    """Raise an error in the run where something does not hold."""
+    text = text_of(error).replace("{", "{{").replace("}", "}}")
+    emit("check", [atom_of(holds)], {"error": type(error).__name__, "message": text},
+         site=site_of_error(error))
+
+
+def text_of(error: Exception) -> str:
+    """Return the text of an error; a `KeyError` gives that of its key as `repr` does."""
+    key = error.args[0] if isinstance(error, KeyError) and len(error.args) == 1 else None
+    return key if isinstance(key, str) else str(error)
+
+
+def _rests_on_choices() -> bool:
+    """Return whether a condition around says which of several things something is."""
+    return any(frame.tags for frame in current().frames)

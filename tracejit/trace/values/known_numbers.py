@@ -1,0 +1,81 @@
+"""Numbers that Python has to know: an int of this call becomes known, all others are refused.
+
+Text is where most are asked for: its letters show a number, unless it is shown in the run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracejit.errors import Refusal
+from tracejit.ir.core import Site
+from tracejit.ir.dims import Dim, dim_values
+from tracejit.trace.ground.context import current, is_tracing, refuse_at
+from tracejit.trace.ground.restarts import NeedStatic
+from tracejit.trace.ground.source import find_site
+from tracejit.trace.ground.upward import ABOVE
+
+__all__ = ["FIELD", "need_int", "shown_text", "text_number", "text_or_marker"]
+
+
+def shown_text(x: Any, spec: str) -> str:
+    """Return a number as text: where an error is made on data, a field that its message fills."""
+    shown = current().shown if is_tracing() else None
+    if shown is None or x.ndim or x.dtype.kind not in "iuf":
+        return text_or_marker(x, spec) or x._marker()
+    places = [k for k, y in enumerate(shown) if y is x]
+    if not places and len(shown) == 2:  # a check reports two numbers
+        marker: str = x._marker()
+        return marker
+    if not places:
+        shown.append(x)
+    number = places[0] if places else len(shown) - 1
+    return f"{FIELD[0]}{number}:{spec or ('.0f' if x.dtype.kind in 'iu' else '')}{FIELD[1]}"
+
+
+FIELD = "\ue000\ue001"
+"""What surrounds `NUMBER:FORMAT` in a text that is to be filled in: no text of users has these."""
+
+
+def text_or_marker(x: object, spec: str) -> str | None:
+    """Return the text of a number that is not known yet; None where its marker does.
+
+    Text that captured code writes takes note of its numbers. Other text goes to whoever asked for
+    it, who looks at the letters: an int of the call becomes known, a number of data is refused.
+    """
+    trace = current() if is_tracing() else None
+    if trace is None or trace.shown is not None:
+        return None
+    if trace.unread is not None:
+        trace.unread.append(x)
+        return None
+    return format(text_number(x), spec)
+
+
+def text_number(x: Any, site: Site | None = None) -> int:
+    """Return the int that a text shows, as its letters are looked at, or refuse."""
+    site = site or find_site()
+    try:
+        if hasattr(type(x), "as_result"):  # what a clock said
+            x.as_result()
+        if isinstance(x, ABOVE.SymInt):
+            return need_int(x.dim, "text in which it is written", site)
+        raise refuse_at(site, "text with a number in it that only the run knows is looked at",
+                        "Print it with tracejit.debug_print, or return the number")
+    except Refusal as e:
+        current().refused = e  # reprlib, say, catches every error of a repr
+        raise
+
+
+def need_int(d: Dim, why: str, site: Site | None = None) -> int:
+    """Return a dim as a Python int, restarting the capture with it fixed where that can be done."""
+    d = current().canonical(d)
+    if isinstance(d, int):
+        return d
+    trace = current()
+    site = site or find_site()
+    for v in dim_values(d):
+        if v in trace.actual or v in trace.carried:
+            raise NeedStatic(v, site, why)
+    raise refuse_at(site, f"{why} needs a number that is only known at run time",
+                    "Make it a Python int argument, a size, or write the code with arrays")
