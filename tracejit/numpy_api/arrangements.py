@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim, product
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.ordering import argsort, sort
-from tracejit.numpy_api.shapes import broadcast_to, concatenate, normalize_axis, ravel, transpose
+from tracejit.numpy_api.shapes import broadcast_to, ravel, transpose
 from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import (

@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.creation import arange, eye, iota, linspace
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.linalg import conjugated
+from tracejit.numpy_api.products import conjugated
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import INDEXED, captures
 from tracejit.trace.python.calls import call_function

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import counted
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.masks import nonzero_places, positions
 from tracejit.numpy_api.number_lines import histogram, histogram_bin_edges
 from tracejit.numpy_api.ordering import argsort
-from tracejit.numpy_api.shapes import concatenate, normalize_axis, ravel
+from tracejit.numpy_api.shapes import ravel
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures
 from tracejit.trace.state.known import constant_copy, known_array

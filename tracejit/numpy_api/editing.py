@@ -14,10 +14,12 @@ import numpy as np
 
 from tracejit.ir.core import Span
 from tracejit.ir.dims import Dim
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.data_sizes import BY_DATA, taken
 from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.masks import is_mapping, nonzero_places, positions
-from tracejit.numpy_api.shapes import broadcast_to, concatenate, moveaxis, normalize_axis, ravel
+from tracejit.numpy_api.shapes import broadcast_to, moveaxis, ravel
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import DATA_SIZED, METHODS, captures
 from tracejit.trace.ground.views import whole

@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.linalg import cholesky, cross, norm, of_wide, solve_triangular
+from tracejit.numpy_api.joins import concatenate
+from tracejit.numpy_api.linalg import cholesky, of_wide, solve_triangular
+from tracejit.numpy_api.norms import norm
 from tracejit.numpy_api.plainly import matrix_exponential
-from tracejit.numpy_api.reductions import cumprod, cumsum
-from tracejit.numpy_api.shapes import concatenate, normalize_axis, ravel
+from tracejit.numpy_api.products import cross
+from tracejit.numpy_api.running_folds import cumprod, cumsum
+from tracejit.numpy_api.shapes import ravel
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.python.calls import call_function

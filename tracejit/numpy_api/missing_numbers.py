@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.numpy_api.averages import root_of_squares
+from tracejit.numpy_api.axes import normalize_axes
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.ordering import is_python_float, sort
-from tracejit.numpy_api.reductions import cumprod, cumsum, root_of_squares
-from tracejit.numpy_api.shapes import moveaxis, normalize_axes
+from tracejit.numpy_api.running_folds import cumprod, cumsum
+from tracejit.numpy_api.shapes import moveaxis
 from tracejit.ops.reductions import flatten_axes
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures

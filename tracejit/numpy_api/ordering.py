@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.complex_numbers import order_keys
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
-from tracejit.numpy_api.shapes import moveaxis, normalize_axis
+from tracejit.numpy_api.shapes import moveaxis
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import apply, as_operand, atom_of, cast, emit, is_weak

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from tracejit.numpy_api.arrangements import resized
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.selection import indices_along
-from tracejit.numpy_api.shapes import broadcast_to, normalize_axis, ravel
+from tracejit.numpy_api.shapes import broadcast_to, ravel
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import METHODS, captures
 from tracejit.trace.values.equations import as_operand, broadcast_dims, cast

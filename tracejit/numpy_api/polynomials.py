@@ -9,14 +9,18 @@ import numpy as np
 
 from tracejit.errors import SizeByData
 from tracejit.ir.dims import maximum
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_array, as_tracer
+from tracejit.numpy_api.joins import concatenate
 from tracejit.numpy_api.plainly import along_axis, over_axes, polynomial_of_roots, vectorized
-from tracejit.numpy_api.shapes import broadcast_to, concatenate, normalize_axis, ravel
+from tracejit.numpy_api.shapes import broadcast_to, ravel
+from tracejit.trace.containers.places import HiddenPlace
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, captures
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.kinds_of_values import type_of
+from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, as_operand, broadcast_dims, cast, dims_of, lift
 from tracejit.trace.values.mixed import Mixed
 from tracejit.trace.values.python_numbers import require
@@ -42,6 +46,20 @@ def _aligned(a: object, b: object) -> tuple[Any, Any]:
         return concatenate([zeros, p])
 
     return padded(a), padded(b)
+
+
+@captures(np.polyval)
+def polyval(p: object, x: object) -> Any:
+    """Return a polynomial's values by Horner's rule, the highest coefficient first."""
+    p, x = as_tracer(p), as_tracer(x)
+    total = HiddenPlace()
+    total.set(np.zeros_like(x))
+
+    def body(k: object) -> None:
+        total.set(total.get() * x + p[k])
+
+    trace_loop([total], [total.name], [], body, None, 0, p.dims[0])
+    return total.get()
 
 
 @captures(np.polyadd)

@@ -9,10 +9,10 @@ import numpy as np
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim, is_nonneg
 from tracejit.ir.lowering import Alias, Index, View
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.creation import iota
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.masks import nonzero_places, require_mask_fits, select, write_selected
-from tracejit.numpy_api.shapes import normalize_axis
 from tracejit.ops.gather import gathered_shape
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures

@@ -11,7 +11,8 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.linalg import SPECTRAL_NORMS, floating, inv, norm, require_square
+from tracejit.numpy_api.linalg import floating, inv, require_square
+from tracejit.numpy_api.norms import SPECTRAL_NORMS, norm
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.eigen import decomposed
 from tracejit.trace.ground.context import current, refuse

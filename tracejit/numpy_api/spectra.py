@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from tracejit.ir.dims import Dim
+from tracejit.numpy_api.axes import normalize_axis
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.shapes import concatenate, moveaxis, normalize_axis
+from tracejit.numpy_api.joins import concatenate
+from tracejit.numpy_api.shapes import moveaxis
 from tracejit.ops.fourier import transformed
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import captures

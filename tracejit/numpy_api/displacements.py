@@ -1,0 +1,143 @@
+"""Elements in other places: flipped, rolled, padded and repeated as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.ir.core import Span
+from tracejit.ir.dims import Dim, maximum, mod
+from tracejit.numpy_api.conditions import wrapped
+from tracejit.numpy_api.creation import counted_dims, filled
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.layouts import lay_out
+from tracejit.trace.ground.views import whole
+from tracejit.trace.values.equations import apply, as_operand, cast, lift, to_dim
+from tracejit.trace.values.symbolic_ints import python_dims
+from tracejit.trace.values.tracer import Tracer
+
+if TYPE_CHECKING:
+    pass
+from tracejit.numpy_api.axes import normalize_axes, normalize_axis
+from tracejit.numpy_api.shapes import as_tuple, ravel, reshape
+
+
+@captures(np.flip)
+def flip(m: object, axis: object = None) -> Tracer:
+    """Return a view with axes reversed."""
+    m = as_tracer(m)
+    axes = normalize_axes(axis, len(m.dims))
+    return m[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(len(m.dims)))]
+
+
+captures(np.fliplr)(lambda m: flip(m, 1))
+captures(np.flipud)(lambda m: flip(m, 0))
+
+
+@captures(np.roll)
+def roll(a: object, shift: object, axis: object = None) -> Tracer:
+    """Return elements shifted around the end."""
+    a = as_tracer(a)
+    if axis is None:
+        return reshape(roll(ravel(a), shift, 0), python_dims(a.dims))
+    axes, shifts = [normalize_axis(k, len(a.dims)) for k in as_tuple(axis)], _shifts(shift)
+    if 1 not in (len(axes), len(shifts)) and len(axes) != len(shifts):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    count = max(len(axes), len(shifts)) if axes and shifts else 0
+    for j in range(count):
+        k, s = axes[j % len(axes)], shifts[j % len(shifts)]
+        n = a.dims[k]
+        start = mod(-s, maximum(n, 1, current().builder.known))
+        if start == 0:
+            continue
+        before, after = whole(a.dims[:k]), whole(a.dims[k + 1:])
+        parts = [apply("index", a, at=(*before, Span(first, count), *after))
+                 for first, count in ((start, n - start), (0, start))]
+        a = apply("concatenate", *parts, axis=k)
+    return a
+
+
+def _shifts(shift: object) -> list[Dim]:
+    """Return how far to go along axes: NumPy makes ints of floats here."""
+    if isinstance(shift, Tracer) and shift.dims:
+        if len(shift.dims) > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        shift = [shift[k] for k in range(len(shift))]
+    elif isinstance(shift, np.ndarray):
+        shift = shift.tolist()
+    return [to_dim(_as_int(s)) for s in as_tuple(shift)]
+
+
+def _as_int(x: object) -> Any:
+    """Return a number as an int, cut off."""
+    if isinstance(x, Tracer) and x.dtype.kind == "f":
+        return cast(x, np.int64)
+    return int(x) if isinstance(x, (float, np.floating)) else x
+
+
+@captures(np.pad)
+def pad(array: Any, pad_width: object, mode: str = "constant", *, constant_values: Any = 0,
+        reflect_type: str = "even") -> Tracer:
+    """Return an array with more at its edges."""
+    array = as_tracer(array)
+    ndim = len(array.dims)
+    widths = _pad_widths(pad_width, ndim)
+    if mode == "constant":
+        if np.ndim(constant_values):
+            raise refuse("np.pad with several constants cannot be captured", "Use one number")
+        target = tuple(as_operand(d + a + b) for d, (a, b) in zip(array.dims, widths, strict=True))
+        result = filled(target, wrapped(lift(constant_values), array.dtype), array.dtype)
+        result[tuple(slice(as_operand(a), as_operand(a + d))
+                     for d, (a, _) in zip(array.dims, widths, strict=True))] = array
+        return lay_out(result, "A", array)
+    if mode not in _PAD_INDICES or reflect_type != "even":
+        raise refuse(f"np.pad with mode={mode!r} cannot be captured",
+                     "Use 'constant', 'edge', 'wrap', or 'reflect' or 'symmetric' of type 'even'")
+    for axis, (a, b) in enumerate(widths):
+        n = array.dims[axis]
+        place = apply("iota", size=n + a + b) - as_operand(a)
+        array = np.take(array, _PAD_INDICES[mode](place, as_operand(n)), axis=axis)
+    return array
+
+
+_PAD_INDICES: dict[str, Any] = {
+    "edge": lambda i, n: np.clip(i, 0, n - 1),
+    "wrap": lambda i, n: i % n,
+    "reflect": lambda i, n: (n - 1) - np.absolute((n - 1) - np.absolute(i) % (2 * n - 2)),
+    "symmetric": lambda i, n: np.where(i % (2 * n) < n, i % (2 * n), 2 * n - 1 - i % (2 * n)),
+}
+
+
+def _pad_widths(pad_width: object, ndim: int) -> list[tuple[Any, Any]]:
+    def pair(x: object) -> tuple[Any, Any]:
+        x = tuple(x) if isinstance(x, (list, tuple, np.ndarray)) else (x,)
+        if any(isinstance(n, int) and n < 0 for n in x):
+            raise ValueError("index can't contain negative values")
+        return (to_dim(x[0]), to_dim(x[-1]))
+
+    if isinstance(pad_width, (list, tuple, np.ndarray)) and isinstance(
+            pad_width[0], (list, tuple, np.ndarray)):
+        pairs = [pair(p) for p in pad_width]
+        return pairs * ndim if len(pairs) == 1 else pairs
+    return [pair(pad_width)] * ndim
+
+
+@captures(np.tile)
+def tile(A: object, reps: object) -> Tracer:
+    """Return an array repeated as a whole."""
+    a = as_tracer(A)
+    counts = counted_dims(reps)
+    more = max(len(counts) - len(a.dims), 0)
+    if more:
+        a = apply("reshape", a, shape=(1,) * more + a.dims)
+    counts = (1,) * (len(a.dims) - len(counts)) + counts
+    spread: list[Dim] = []
+    kept: list[Dim] = []
+    for c, d in zip(counts, a.dims, strict=True):
+        spread += [c, d]
+        kept += [1, d]
+    result = apply("broadcast_to", apply("reshape", a, shape=tuple(kept)), shape=tuple(spread))
+    return apply("reshape", result, shape=tuple(c * d for c, d in zip(counts, a.dims, strict=True)))

@@ -1,0 +1,137 @@
+"""Arrays joined along an axis, and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.python.ufunc_calls import write_reduced
+from tracejit.trace.values.equations import apply, as_operand, cast, dtype_of, same_dim
+from tracejit.trace.values.tracer import Tracer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+from tracejit.numpy_api.axes import normalize_axis
+from tracejit.numpy_api.shapes import (
+    atleast_1d,
+    atleast_2d,
+    exact_quotient,
+    expand_dims,
+    ravel,
+    transpose,
+)
+
+__all__ = ["concatenate"]
+
+
+def _promoted(arrays: Sequence[object]) -> list[Tracer]:
+    parts = [as_tracer(a) for a in arrays]
+    dtype = np.result_type(*(p.dtype for p in parts))
+    return [p if p.dtype == dtype else cast(p, dtype) for p in parts]
+
+
+@captures(np.concatenate)
+def concatenate(arrays: Any, axis: object = 0, out: object = None, *,
+                dtype: npt.DTypeLike | None = None, casting: Any = "same_kind") -> Tracer:
+    """Join arrays along an axis that they have."""
+    given = [as_tracer(a) for a in arrays]
+    parts = _promoted(given)
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were "
+                        "provided.")
+    to = dtype if dtype is not None else dtype_of(out) if out is not None else None
+    if to is not None or casting != "same_kind":
+        to = np.dtype(to) if to is not None else parts[0].dtype
+        for x in given:
+            if not np.can_cast(x.dtype, to, casting):
+                raise TypeError(f"Cannot cast array data from {x.dtype!r} to {to!r} according to "
+                                f"the rule {casting!r}")
+        parts = [cast(p, to) for p in given]
+    if axis is None:
+        parts, axis = [ravel(p) for p in parts], 0
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    ndim = len(parts[0].dims)
+    axis = normalize_axis(axis, ndim)
+    first = parts[0].dims
+    fitted = []
+    for p in parts:
+        if len(p.dims) != ndim or not all(
+                k == axis or same_dim(d, e)
+                for k, (d, e) in enumerate(zip(p.dims, first, strict=True))):
+            raise ValueError("all the input array dimensions except for the concatenation axis "
+                             "must match exactly")
+        shape = tuple(d if k == axis else first[k] for k, d in enumerate(p.dims))
+        fitted.append(p if shape == p.aval.shape else apply("reshape", p, shape=shape))
+    result = apply("concatenate", *fitted, axis=axis)
+    return write_reduced(np.concatenate, result, out)
+
+
+@captures(np.stack)
+def stack(arrays: Any, axis: int = 0, out: object = None, *,
+          dtype: npt.DTypeLike | None = None) -> Tracer:
+    """Join arrays along a new axis."""
+    parts = [as_tracer(a) for a in arrays]
+    axis = normalize_axis(axis, len(parts[0].dims) + 1)
+    return concatenate([expand_dims(p, axis) for p in parts], axis, out, dtype=dtype)
+
+
+@captures(np.vstack)
+def vstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
+    """Join arrays along the first axis."""
+    return concatenate([atleast_2d(a) for a in tup], 0, dtype=dtype)
+
+
+@captures(np.hstack)
+def hstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
+    """Join arrays along the second axis, or the only one."""
+    parts = [atleast_1d(a) for a in tup]
+    return concatenate(parts, 0 if len(parts[0].dims) == 1 else 1, dtype=dtype)
+
+
+@captures(np.column_stack)
+def column_stack(tup: Any) -> Tracer:
+    """Join vectors as columns."""
+    parts = [as_tracer(a) for a in tup]
+    return concatenate([transpose(atleast_2d(p)) if len(p.dims) < 2 else p for p in parts], 1)
+
+
+@captures(np.append)
+def append(arr: object, values: object, axis: object = None) -> Tracer:
+    """Return an array with more at its end."""
+    return concatenate([arr, values], axis)
+
+
+@captures(np.split)
+def split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
+    """Return views of consecutive parts."""
+    ary = as_tracer(ary)
+    axis = normalize_axis(axis, len(ary.dims))
+    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        ends = [0, *indices_or_sections, None]
+    else:
+        sections = int(indices_or_sections)
+        if sections < 1:
+            raise ValueError("number sections must be larger than 0.")
+        part = exact_quotient(ary.dims[axis], sections)
+        uneven = "array split does not result in an equal division"
+        if not same_dim(part * sections, ary.dims[axis], uneven):
+            raise ValueError(uneven)
+        ends = [as_operand(part * k) for k in range(sections + 1)]
+    before = (slice(None),) * axis
+    return [ary[(*before, slice(a, b))] for a, b in pairwise(ends)]
+
+
+@captures(np.array_split)
+def array_split(ary: object, indices_or_sections: Any, axis: int = 0) -> list[Tracer]:
+    """Return views of consecutive parts, the first ones longer where they cannot be equal."""
+    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        return split(ary, indices_or_sections, axis)
+    ary, sections = as_tracer(ary), int(indices_or_sections)
+    n = as_operand(ary.dims[normalize_axis(axis, len(ary.dims))])
+    return split(ary, [(n * k + sections - 1) // sections for k in range(1, sections)], axis)

@@ -1,0 +1,55 @@
+"""Sums of exponentials without overflow: `logsumexp` and `softmax`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.numpy_api.axes import normalize_axes
+from tracejit.numpy_api.elementwise import as_tracer, scipy_special
+from tracejit.ops.calls import stop_gradient
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import REDUCTIONS, cast
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
+
+def logsumexp(a: object, axis: Any = None, b: object = None, keepdims: bool = False) -> Any:
+    """Return log(sum(exp(a))) without overflow, as `scipy.special.logsumexp`."""
+    a = as_tracer(a)
+    top = stop_gradient(np.max(a, axis=axis, keepdims=True))
+    top = np.where(np.isfinite(top), top, 0.0)
+    terms = np.exp(a - top)
+    total = np.log(np.sum(terms if b is None else b * terms, axis=axis, keepdims=True)) + top
+    return total if keepdims else np.squeeze(total, tuple(normalize_axes(axis, len(a.dims))))
+
+
+def _log_add_reduce(a: object, axis: object = 0, keepdims: bool = False,
+                    dtype: npt.DTypeLike | None = None) -> Any:
+    a = as_tracer(a) if dtype is None else cast(a, dtype)
+    if a.ndim == 0:
+        return a
+    return logsumexp(a, axis, keepdims=keepdims)
+
+
+REDUCTIONS[np.logaddexp] = _log_add_reduce
+
+
+def softmax(x: object, axis: Any = None) -> Any:
+    """Return exponentials that sum to 1, as `scipy.special.softmax`."""
+    x = as_tracer(x)
+    e = np.exp(x - stop_gradient(np.max(x, axis=axis, keepdims=True)))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+def log_softmax(x: object, axis: object = None) -> Any:
+    """Return the logarithm of `softmax`, as `scipy.special.log_softmax`."""
+    return x - logsumexp(x, axis, keepdims=True)
+
+
+scipy_captures("scipy.special", {
+    "logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax, **scipy_special()})

@@ -1,0 +1,88 @@
+"""Norms of vectors and of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.numpy_api.averages import root_of_squares
+from tracejit.numpy_api.axes import normalize_axes, normalize_axis
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import captures, scipy_captures
+from tracejit.trace.state.known import known_array
+from tracejit.trace.values.equations import cast
+from tracejit.trace.values.operands import TracedOperand
+from tracejit.trace.values.tracer import Tracer
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["SPECTRAL_NORMS", "norm", "norm_of"]
+
+
+@captures(np.linalg.norm)
+def norm(x: object, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return a vector norm, or the norm of matrices that takes no singular values."""
+    x = as_tracer(x)
+    if isinstance(ord, TracedOperand):
+        known = known_array(ord, "np.linalg.norm is computed by this order")
+        if known is None:
+            raise refuse("np.linalg.norm with an order that is traced", "Use a constant order")
+        ord = known.item()
+    if x.dtype.kind not in "fc":
+        x = cast(x, np.float64)
+    axes = normalize_axes(axis, len(x.dims))
+    if len(axes) == 1 or ord is None:
+        if ord in (None, 2):
+            squares = np.real(x * np.conj(x)) if x.dtype.kind == "c" else x * x
+            return root_of_squares(np.sum(squares, axis=axes, keepdims=keepdims))
+        if isinstance(ord, str):
+            raise ValueError(f"Invalid norm order {ord!r} for vectors")
+        sizes = np.absolute(x)
+        if ord == 0:
+            return np.sum((x != 0).astype(sizes.dtype), axis=axes, keepdims=keepdims)
+        if ord == 1:
+            return np.sum(sizes, axis=axes, keepdims=keepdims)
+        if ord in (np.inf, -np.inf):
+            return (np.max if ord > 0 else np.min)(sizes, axis=axes, keepdims=keepdims)
+        return np.sum(sizes ** ord, axis=axes, keepdims=keepdims) ** (1.0 / ord)
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    return _matrix_norm(x, ord, axes if axis is None else tuple(
+        normalize_axis(k, len(x.dims)) for k in axis), keepdims)
+
+
+SPECTRAL_NORMS: list[Callable[..., Any]] = []
+"""The norms that are made of singular values: `singular.py` enters them."""
+
+
+def _matrix_norm(x: Tracer, ord: object, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """Return a norm of matrices, whose rows and columns are along two different axes."""
+    if len(set(axes)) < 2:
+        raise ValueError("Duplicate axes given.")
+    if isinstance(ord, str) and ord in ("fro", "f"):
+        return np.sqrt(np.sum(np.absolute(x) ** 2, axis=axes, keepdims=keepdims))
+    summed = {1: axes[0], -1: axes[0], np.inf: axes[1], -np.inf: axes[1]}
+    if ord in summed:
+        fold, (other,) = np.max if ord > 0 else np.min, set(axes) - {summed[ord]}
+        result = fold(np.sum(np.absolute(x), axis=summed[ord], keepdims=True), axis=other,
+                      keepdims=True)
+        return result if keepdims else np.squeeze(result, axes)
+    if ord in (2, -2, "nuc"):
+        return SPECTRAL_NORMS[0](x, ord, axes, keepdims)
+    raise ValueError("Invalid norm order for matrices.")
+
+
+def norm_of(a: object, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:
+    """Return a norm, as `scipy.linalg.norm`."""
+    a = as_tracer(a)
+    if a.dtype in (np.float32, np.complex64) and ord in (1, -1, np.inf, -np.inf) and (
+            axis is None and len(a.dims) == 2):
+        a = cast(a, np.float64 if a.dtype.kind == "f" else np.complex128)  # as LAPACK's `lange`
+    return norm(a, ord, axis, keepdims)
+
+
+scipy_captures("scipy.linalg", {"norm": norm_of})

@@ -1,0 +1,115 @@
+"""Running sums and products, differences of neighbours, and integrals of samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracejit.numpy_api.axes import normalize_axes, normalize_axis
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.shapes import broadcast_to
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.python.ufunc_calls import write_reduced
+from tracejit.trace.regions.loops import trace_loop
+from tracejit.trace.values.equations import ACCUMULATIONS, apply, as_operand, cast
+from tracejit.trace.values.python_numbers import require
+from tracejit.trace.values.tracer import Tracer
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+from tracejit.numpy_api.reductions import c_axis, in_folded_dtype, sum_
+
+__all__ = ["cumprod", "cumsum"]
+
+
+@captures(np.cumsum, method="cumsum")
+def cumsum(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
+           out: object = None) -> Any:
+    """Return running sums."""
+    a, axis = in_folded_dtype(np.add, as_tracer(a), dtype, out), c_axis(axis)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    if a.dtype == np.bool_:
+        raise refuse("np.cumsum in the dtype bool cannot be captured", "Leave dtype out")
+    return write_reduced(np.add, apply("cumsum", a, axis=axis, reverse=False), out)
+
+
+@captures(np.cumprod, method="cumprod")
+def cumprod(a: Any, axis: object = None, dtype: npt.DTypeLike | None = None,
+            out: object = None) -> Any:
+    """Return running products, computed by a loop, whose derivative is right at zeros too."""
+    a, axis = in_folded_dtype(np.multiply, as_tracer(a), dtype, out), c_axis(axis)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = normalize_axis(axis, len(a.dims))
+    moved = np.moveaxis(a, axis, 0)
+    n, *rest = moved.dims
+    result = apply("full", a.dtype.type(1), shape=(n + 1, *rest))
+
+    def body(i: Any) -> None:
+        result[i + 1] = result[i] * moved[i]
+
+    trace_loop([], [], [result], body, None, 0, n)
+    return write_reduced(np.multiply, np.moveaxis(result[1:], 0, axis), out)
+
+
+@captures(np.diff)
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: object = None, append: object = None) -> Any:
+    """Return differences of neighbours."""
+    a = as_tracer(a)
+    axis = normalize_axis(axis, len(a.dims))
+    edge = tuple(1 if k == axis else as_operand(d) for k, d in enumerate(a.dims))
+    parts = [p if p is a or p.dims else broadcast_to(p, edge)
+             for p in (as_tracer(x) for x in (prepend, a, append) if x is not None)]
+    a = np.concatenate(parts, axis) if len(parts) > 1 else a
+    before = (slice(None),) * axis
+    for _ in range(n):
+        later, earlier = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
+        a = later != earlier if a.dtype.kind == "b" else later - earlier
+    return a
+
+
+@captures(np.trapezoid)
+def trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1) -> Any:
+    """Integrate by the trapezoidal rule."""
+    y = as_tracer(y)
+    axis = normalize_axis(axis, len(y.dims))
+    before = (slice(None),) * axis
+    widths = dx
+    if x is not None:
+        x = as_tracer(x)
+        widths = diff(x, axis=axis if len(x.dims) > 1 else 0)
+        if len(x.dims) == 1:
+            widths = widths.reshape((-1,) + (1,) * (len(y.dims) - axis - 1))
+    pairs = y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]
+    return sum_(widths * pairs, axis) / 2.0
+
+
+@captures(np.gradient)
+def gradient(f: object, *varargs: Any, axis: object = None, edge_order: int = 1) -> Any:
+    """Return central differences, one-sided at the ends, with a uniform spacing."""
+    f = as_tracer(f)
+    f = cast(f, np.float64) if f.dtype.kind in "iu" else f
+    if edge_order != 1 or any(isinstance(v, Tracer) and v.dims for v in varargs):
+        raise refuse("np.gradient with coordinates or edge_order=2 cannot be captured",
+                     "Write the differences with slices")
+    f = cast(f, np.float64) if f.dtype.kind in "iu" else f
+    axes = normalize_axes(axis, len(f.dims))
+    spacing = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
+    results = []
+    for k, h in zip(axes, spacing, strict=True):
+        require(as_operand(f.dims[k]) >= 2, ValueError,
+                "Shape of array too small to calculate a numerical gradient, at least "
+                "(edge_order + 1) elements are required.")
+        b = (slice(None),) * k
+        inner = (f[(*b, slice(2, None))] - f[(*b, slice(None, -2))]) / (2.0 * h)
+        first = (f[(*b, slice(1, 2))] - f[(*b, slice(0, 1))]) / h
+        last = (f[(*b, slice(-1, None))] - f[(*b, slice(-2, -1))]) / h
+        results.append(cast(np.concatenate([first, inner, last], k), f.dtype))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+ACCUMULATIONS.update({np.add: cumsum, np.multiply: cumprod})
