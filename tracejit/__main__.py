@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,29 +53,33 @@ def _parser() -> argparse.ArgumentParser:
     for name, text, run in (("compile", "fill the store ahead of time", _compile),
                             ("inspect", "print a program", _inspect),
                             ("report", "write all about a program into a folder", _report)):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("function", metavar="MODULE:FUNCTION")
-        command.add_argument("--spec", nargs="*", default=[], metavar="SPEC",
-                             help="one per argument: 'f64[n, 3]', 'float', 'int'")
-        kind = command.add_mutually_exclusive_group()
-        for transform in ("grad", "value_and_grad", "jit", "jacobian", "hessian"):
-            kind.add_argument(f"--{transform.replace('_', '-')}", dest="transform",
-                              action="store_const", const=transform)
-        command.add_argument("--argnums", default="0",
-                             help="what to differentiate by: 0, or 0,1 (default 0)")
-        command.add_argument("--target", choices=["cpu", "cuda"], default="cpu",
-                             help="what it is compiled for (default: cpu)")
-        command.set_defaults(run=run)
-        if name == "inspect":
-            command.add_argument("--what", default="ir", choices=["ir", "why", "source", "llvm",
-                                                                  "asm", "ptx", "resources"])
-        if name != "compile":
-            command.add_argument("--capability", metavar="X.Y",
-                                 help="the compute capability that kernels are compiled for")
-        if name == "report":
-            command.add_argument("-o", "--output", default="report", metavar="FOLDER",
-                                 help="the folder, made if need be (default: report)")
+        _describe(commands.add_parser(name, help=text), name, run)
     return parser
+
+
+def _describe(command: argparse.ArgumentParser, name: str, run: Callable[..., int]) -> None:
+    """Add the arguments of a command about a function."""
+    command.add_argument("function", metavar="MODULE:FUNCTION")
+    command.add_argument("--spec", nargs="*", default=[], metavar="SPEC",
+                         help="one per argument: 'f64[n, 3]', 'float', 'int'")
+    kind = command.add_mutually_exclusive_group()
+    for transform in ("grad", "value_and_grad", "jit", "jacobian", "hessian"):
+        kind.add_argument(f"--{transform.replace('_', '-')}", dest="transform",
+                          action="store_const", const=transform)
+    command.add_argument("--argnums", default="0",
+                         help="what to differentiate by: 0, or 0,1 (default 0)")
+    command.add_argument("--target", choices=["cpu", "cuda"], default="cpu",
+                         help="what it is compiled for (default: cpu)")
+    command.set_defaults(run=run)
+    if name == "inspect":
+        command.add_argument("--what", default="ir", choices=["ir", "why", "source", "llvm",
+                                                              "asm", "ptx", "resources"])
+    if name != "compile":
+        command.add_argument("--capability", metavar="X.Y",
+                             help="the compute capability that kernels are compiled for")
+    if name == "report":
+        command.add_argument("-o", "--output", default="report", metavar="FOLDER",
+                             help="the folder, made if need be (default: report)")
 
 
 def _function(args: Any) -> Any:

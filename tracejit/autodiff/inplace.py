@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from tracejit.autodiff.activity import find_active
 from tracejit.autodiff.residuals import resolve_block
@@ -11,7 +12,7 @@ from tracejit.ir.builder import BlockScope
 from tracejit.ir.core import Atom, Block, Eqn, Value
 from tracejit.ir.types import is_differentiable
 from tracejit.ops.cotangents import Cotangent
-from tracejit.trace.ground.context import current, refuse
+from tracejit.trace.ground.context import Trace, current, refuse
 from tracejit.trace.values.equations import apply
 
 __all__ = ["append_gradients"]
@@ -41,23 +42,31 @@ def append_gradients(ys: Sequence[Value], cts: Sequence[Cotangent], xs: Sequence
     find_active([*around, *forward], active, stopped)
     sweep = ReverseSweep(trace, active, {}, {})
     sweep.kept, sweep.stopped, sweep.sum_terms = frozenset(xs), stopped, sum_terms
-    before, builder.group = builder.group, group
-    restarts, trace.restarts, trace.names = trace.restarts, False, False  # rules are no users
-    try:
-        with builder.differentiating(None, None):
-            _start(sweep, ys, cts)
-            sweep.run(forward)
-            if any(sweep.cts.get(v) is not None or v in sweep.terms for v in carried):
-                raise refuse("a gradient inside of a loop, by something from outside that reaches "
-                             "it also through what the loop carries on", _REMEDY)
-            _go_further_back(sweep, around)
-            found = _settled(sweep, xs)
-    finally:
-        builder.group, trace.restarts, trace.names = before, restarts, True
+    with _under_rules(trace, group):
+        _start(sweep, ys, cts)
+        sweep.run(forward)
+        if any(sweep.cts.get(v) is not None or v in sweep.terms for v in carried):
+            raise refuse("a gradient inside of a loop, by something from outside that reaches "
+                         "it also through what the loop carries on", _REMEDY)
+        _go_further_back(sweep, around)
+        found = _settled(sweep, xs)
     results = [a for a in found if a is not None]
     _resolve(top, len(forward), results, sweep)
     rest = iter(results)
     return [None if a is None else next(rest) for a in found]
+
+
+@contextmanager
+def _under_rules(trace: Trace, group: str) -> Iterator[None]:
+    """Let rules of ops write equations: nothing that they do has a name, or begins again."""
+    builder = trace.builder
+    before, builder.group = builder.group, group
+    restarts, trace.restarts, trace.names = trace.restarts, False, False
+    try:
+        with builder.differentiating(None, None):
+            yield
+    finally:
+        builder.group, trace.restarts, trace.names = before, restarts, True
 
 
 def _start(sweep: ReverseSweep, ys: Sequence[Value], cts: Sequence[Cotangent]) -> None:

@@ -185,10 +185,9 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
     results = sweep.emit_linked("if_", [condition], {}, regions, eqn)
     values, masks = iter(results[:sum(touched)]), iter(results[sum(touched):])
     for v, ct, t, m, a, b in zip(free, before, touched, asked, then, other, strict=True):
-        if t and m:
-            ct = Masked(((next(masks), True),), next(values), is_zero=True)
-        elif t:
-            ct = next(values) if a is b else Masked(((condition, a),), next(values), is_zero=True)
+        mask = (next(masks), True) if m else (condition, a)
+        if t:
+            ct = next(values) if a is b and not m else Masked((mask,), next(values), is_zero=True)
         if _is_number(v):
             sweep.add(v, ct)
         else:

@@ -215,13 +215,7 @@ class Turns:
         for _ in self.names:  # what other names began with lasts through as many iterations
             lasting = [found.union(*(lasting[p] | begins[p] & alive for p in kept[k]))
                        for k, found in enumerate(lasting)]
-        pairs = {(k, j) for k in range(len(ends)) for j in range(len(ends)) if k != j and (
-            ends[k] & ends[j] or kept[k] & kept[j] or lasting[k] & lasting[j])}
-        while more := {(k, j) for k in range(len(ends)) for j in range(len(ends))
-                       if k != j and (k, j) not in pairs and any(
-                           p != q and ((p, q) in pairs or begins[p] & begins[q])
-                           for p in kept[k] for q in kept[j])}:
-            pairs |= more
+        pairs = _pairs_with_one(begins, ends, kept, lasting)
         for k, name in enumerate(self.names):
             shared = lasting[k] | begins[k] & alive
             twice = any(len(set(map(id, x))) < len(x) for x in (self.starts[k], self.ended[k]))
@@ -244,3 +238,20 @@ class Turns:
             if twice:
                 others += new[k]
             _note_joined(name, new[k], others)
+
+
+def _pairs_with_one(begins: list[set[int]], ends: list[set[int]], kept: list[set[int]],
+                    lasting: list[set[int]]) -> set[tuple[int, int]]:
+    """Return the pairs of names that may end an iteration with one list or dict.
+
+    They do where both end with one, or with what two names of a pair began the iteration with.
+    """
+    count = range(len(ends))
+    pairs = {(k, j) for k in count for j in count if k != j and (
+        ends[k] & ends[j] or kept[k] & kept[j] or lasting[k] & lasting[j])}
+    while more := {(k, j) for k in count for j in count
+                   if k != j and (k, j) not in pairs and any(
+                       p != q and ((p, q) in pairs or begins[p] & begins[q])
+                       for p in kept[k] for q in kept[j])}:
+        pairs |= more
+    return pairs

@@ -68,6 +68,11 @@ def get_item(container: Any, key: Any) -> Any:
         return container[key]
     if isinstance(container, SymInt):
         raise TypeError("'int' object is not subscriptable")
+    return _item_of_pythons(container, key)
+
+
+def _item_of_pythons(container: Any, key: Any) -> Any:
+    """Return an item of a container in Python, where keys may be unset and reading may run code."""
     current().captured.freeze(container)
     note_lookup(container, key)
     makes = container.default_factory if isinstance(container, defaultdict) else None

@@ -130,15 +130,13 @@ class LoopTracer:
                     hand_over(x.data if isinstance(x, Stored) else x)
             self.lists.begin()
             regions = []
-            if self.condition is not None:
-                block = self._trace(self._run_condition)
+            for run in ([self._run_body] if self.condition is None else
+                        [self._run_condition, self._run_body]):
+                block = self._trace(run)
                 if block is None:
                     return None
                 regions.append(block)
-            block = self._trace(self._run_body)
-            if block is None:
-                return None
-            return Done([*regions, block], [] if self._has_lists() else self.starts())
+            return Done(regions, [] if self._has_lists() else self.starts())
         except NeedStatic as e:
             if e.value in self.inputs:
                 raise Unroll(e.why) from None
@@ -146,13 +144,7 @@ class LoopTracer:
         except Grows as e:
             if e.frame is not self.frame:
                 raise
-            if self._gets_other_items(e):
-                return None
-            if self.lists.takes(e):
-                self.growing = [g for g in self.growing if g.container is not e.container]
-                self._forget(self.lists.outdated)
-                return None
-            self.growing.append(growing_of(e.container, self.where))
+            self._take_list(e)
             return None
         finally:
             for container, items in lists:
@@ -160,6 +152,16 @@ class LoopTracer:
             self.lists.put_back()
             for place, content in before:
                 place.set(content)
+
+    def _take_list(self, e: Grows) -> None:
+        """Guess how a list is kept that gets longer or other items in an iteration."""
+        if self._gets_other_items(e):
+            return
+        if self.lists.takes(e):
+            self.growing = [g for g in self.growing if g.container is not e.container]
+            self._forget(self.lists.outdated)
+        else:
+            self.growing.append(growing_of(e.container, self.where))
 
     def _has_lists(self) -> bool:
         return any(isinstance(c.guess, (ListGuess, ResizedGuess)) for c in self.carried)
@@ -250,22 +252,8 @@ class LoopTracer:
         for c in self.carried:
             if isinstance(c.place, NamePlace) and c.place.name in self.flags:
                 c.place.set(False)
-        try:
-            self.body(SymInt(self.inputs[0].dim))
-        except BranchRaised:
-            pass
-        except Exception as e:
-            with suppress(Exception):  # of a body that has not come to its end
-                if self._improve():  # what failed rested on a guess that does not hold
-                    return None
-            if not isinstance(e, Unroll):
-                self._refuse_indexed()
-            if self.growing or not is_pythons(e):
-                raise
-            if not frame.settled:
-                self.settled = True
-                return None
-            end_in_run(e)
+        if not self._came_to_its_end(frame):
+            return None
         self._refuse_indexed()
         inside = {*self.inputs, *(v for e in current().builder.scope.eqns for v in e.outputs)}
         self.growing = [as_rows(g) for g in self.growing]
@@ -286,10 +274,34 @@ class LoopTracer:
                 raise frame.swallowed
             self.settled = True
             return None
-        outputs: list[Any] = []
         self.ended = [c.place.get() for c in self.carried]
         self.held = [with_joined(containers(x)) for x in self.ended]
         self.outdated = frame.outdated
+        return self._yielded(ended_lists)
+
+    def _came_to_its_end(self, frame: Frame) -> bool:
+        """Run the body; return whether it ended, by an error of the run if need be."""
+        try:
+            self.body(SymInt(self.inputs[0].dim))
+        except BranchRaised:
+            pass
+        except Exception as e:
+            with suppress(Exception):  # of a body that has not come to its end
+                if self._improve():  # what failed rested on a guess that does not hold
+                    return False
+            if not isinstance(e, Unroll):
+                self._refuse_indexed()
+            if self.growing or not is_pythons(e):
+                raise
+            if not frame.settled:
+                self.settled = True
+                return False
+            end_in_run(e)
+        return True
+
+    def _yielded(self, ended_lists: dict[Carried, list[Value]]) -> list[Any]:
+        """Return what an iteration hands on to the next one."""
+        outputs: list[Any] = []
         for c, end in zip(self.carried, self.ended, strict=True):
             if isinstance(c.guess, CellGuess):
                 outputs.append(end)
