@@ -97,7 +97,7 @@ def _rename_blas(module: Any) -> None:
     """Call BLAS by the names that a library has, in place of our own."""
     for function in module.functions:
         routine = function.name.removeprefix("tracejit_")
-        if function.is_declaration and routine[1:] in libraries.ROUTINES:
+        if function.is_declaration and routine in libraries.ROUTINES:
             function.name = libraries.linkable_name(routine)
 
 

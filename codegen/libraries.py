@@ -49,8 +49,15 @@ def load_libmvec() -> ctypes.CDLL | None:
     return library
 
 
-ROUTINES = ("gemm", "trsm", "potrf", "getrf")
-_LAPACK = {"potrf", "getrf"}
+_BLAS = ("gemm", "trsm")
+_FOR_ALL = (*_BLAS, "potrf", "getrf", "gesdd", "geqrf", "geev", "gees", "trsyl")
+_FOR_REAL = ("syevd", "orgqr")
+_FOR_COMPLEX = ("heevd", "ungqr")
+
+ROUTINES = tuple(letter + name for letters, names in (
+    ("sdcz", _FOR_ALL), ("sd", _FOR_REAL), ("cz", _FOR_COMPLEX)) for letter in letters
+    for name in names)
+"""Routines of BLAS and LAPACK that programs call, by their names."""
 
 
 @functools.cache
@@ -82,14 +89,13 @@ def _from_numpy() -> tuple[str, int, dict[str, int]] | None:
         except OSError:
             continue
         found = {}
-        for letter in "sd":
-            for routine in ROUTINES:
-                function = getattr(library, linkable_name(letter + routine), None)
-                if function is None:
-                    return None
-                address = ctypes.cast(function, ctypes.c_void_p).value
-                assert address is not None
-                found[letter + routine] = address
+        for routine in ROUTINES:
+            function = getattr(library, linkable_name(routine), None)
+            if function is None:
+                return None
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            assert address is not None
+            found[routine] = address
         return f"NumPy ({os.path.basename(path)})", 64, found
     return None
 
@@ -101,7 +107,7 @@ def linkable_name(routine: str) -> str:
 
 def linkable_names() -> set[str]:
     """Return the symbols of all routines."""
-    return {linkable_name(letter + routine) for letter in "sd" for routine in ROUTINES}
+    return set(map(linkable_name, ROUTINES))
 
 
 def link_words() -> tuple[str, ...]:
@@ -124,9 +130,8 @@ def _from_scipy() -> tuple[str, int, dict[str, int]] | None:
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     found = {}
-    for letter in "sd":
-        for routine in ROUTINES:
-            module: Any = cython_lapack if routine in _LAPACK else cython_blas
-            capsule = module.__pyx_capi__[letter + routine]
-            found[letter + routine] = get(capsule, name(capsule))
+    for routine in ROUTINES:
+        module: Any = cython_blas if routine[1:] in _BLAS else cython_lapack
+        capsule = module.__pyx_capi__[routine]
+        found[routine] = get(capsule, name(capsule))
     return "SciPy", 32, found

@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 
 from tracejit.codegen.blas import call_fortran
 from tracejit.codegen.libraries import find_blas
+from tracejit.codegen.native import pointer_or_word
 from tracejit.errors import Refusal
 
 if TYPE_CHECKING:
@@ -28,8 +29,17 @@ i64 = types.int64
 WORD = ir.IntType(64)
 
 
+_LETTERS = {types.float32: "s", types.float64: "d", types.complex64: "c", types.complex128: "z"}
+
+
 def _letter(pointer: types.Type) -> str:
-    return "s" if pointer.dtype is types.float32 else "d"
+    return _LETTERS[pointer.dtype]
+
+
+def _number(context: TargetContext, pointer: types.Type, value: float) -> ir.Constant:
+    """Return a constant of the type of an array's elements."""
+    kind = context.get_value_type(pointer.dtype)
+    return ir.Constant(kind, [value, 0.0] if isinstance(pointer.dtype, types.Complex) else value)
 
 
 def _char(c: str) -> Any:
@@ -45,8 +55,7 @@ def gemm(typingctx: TypingContext, left: types.Type, right: types.Type, m: types
     def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                  args: Sequence[ir.Value]) -> Any:
         _, _, rows, columns, inner, a_, lda_, b_, ldb_, c_ = args
-        kind = context.get_value_type(a.dtype)
-        one, zero = kind(1.0), kind(0.0)
+        one, zero = _number(context, a, 1.0), _number(context, a, 0.0)
         call_fortran(builder, _letter(a) + "gemm", "cciiisplplspl",
                      [_char(right.literal_value), _char(left.literal_value), columns, rows, inner,
                       one, b_, ldb_, a_, lda_, zero, c_, columns])
@@ -102,16 +111,46 @@ def trsm(typingctx: TypingContext, triangle: types.Type, transposed: types.Type,
                  args: Sequence[ir.Value]) -> Any:
         _, _, _, rows, columns, a_, b_ = args
         stored = "U" if triangle.literal_value == "L" else "L"
-        kind = context.get_value_type(a.dtype)
         call_fortran(builder, _letter(a) + "trsm", "cccciisplpl",
                      [_char("R"), _char(stored), _char(transposed.literal_value),
-                      _char(diagonal.literal_value), columns, rows, kind(1.0), a_, rows, b_,
-                      columns])
+                      _char(diagonal.literal_value), columns, rows,
+                      _number(context, a, 1.0), a_, rows, b_, columns])
         return context.get_dummy_value()
 
     return types.none(triangle, transposed, diagonal, i64, i64, a, b), generate
 
 
+@intrinsic(prefer_literal=True)
+def lapack(typingctx: TypingContext, routine: types.Type, kinds: types.Type,
+           *words: types.Type) -> Any:
+    """Call a routine of LAPACK and return its `info`.
+
+    kinds -- of each argument but the last, which is `info`: as `call_fortran` has them, "0" a null
+             pointer, and a capital letter a character
+    words -- the arguments that are neither characters nor null
+    """
+    given = words[0].types if len(words) == 1 and isinstance(words[0], types.BaseTuple) else words
+    own = types.StarArgTuple.from_types(tuple(map(pointer_or_word, given)))
+
+    def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
+                 args: Sequence[ir.Value]) -> Any:
+        if find_blas()[1] != 64:
+            raise Refusal("factors of matrices need NumPy's own OpenBLAS, whose integers have 64 "
+                          "bits. Install NumPy from PyPI")
+        rest = iter([builder.extract_value(args[2], k) for k in range(len(own))])
+        with builder.goto_entry_block():
+            info = builder.alloca(WORD)
+        builder.store(WORD(0), info)
+        values = [_char(c) if c.isupper() else ir.Constant(ir.IntType(8).as_pointer(), None)
+                  if c == "0" else next(rest) for c in kinds.literal_value]
+        plain = "".join("c" if c.isupper() else "p" if c == "0" else c
+                        for c in kinds.literal_value)
+        call_fortran(builder, routine.literal_value, plain + "p", [*values, info])
+        return builder.load(info)
+
+    return types.int64(routine, kinds, own), generate
+
+
 def names() -> dict[str, Any]:
     """Return the intrinsics by name."""
-    return {"gemm": gemm, "potrf": potrf, "getrf": getrf, "trsm": trsm}
+    return {"gemm": gemm, "potrf": potrf, "getrf": getrf, "trsm": trsm, "lapack": lapack}

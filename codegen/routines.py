@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from tracejit.codegen.draw_calls import lower_draw
 from tracejit.codegen.frame import KernelFrame
 from tracejit.codegen.loop_expressions import (
@@ -29,6 +27,7 @@ from tracejit.codegen.nests import Nests
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.ir.core import Atom, Eqn, Literal, Value
 from tracejit.ir.dims import product
+from tracejit.ir.lapack import LAPACK
 from tracejit.ir.lowering import Library
 
 __all__ = ["Routines"]
@@ -58,7 +57,7 @@ class Routines:
                         "Matrix is not positive definite", [], eqn)
         row, column = self.frame.variable("row"), self.frame.variable("column")
         place = Bin("+", times(row, n), column)
-        zero = literal(Literal(0.0, np.float64))
+        zero = self._number(0, factor)
         self.frame.add(Loop(row.name, ZERO, n, [Loop(column.name, Bin("+", row, ONE), n, [
             Store(factor.name, place, zero)])]))
 
@@ -146,19 +145,24 @@ class Routines:
         """The product of the diagonal of U, and a change of sign for every exchange."""
         lu, _ = self.code.array(eqn.inputs[1])
         pivots, (n,) = self.code.array(eqn.inputs[2])
-        dtype = eqn.outputs[0].aval.dtype
-        sign, total = (self.frame.scalar_of(v, dtype) for v in eqn.outputs)
+        sign, total = (self.frame.scalar_of(v, v.aval.dtype) for v in eqn.outputs)
         k, d = self.frame.variable("k"), self.frame.variable("d", lu.dtype)
-        zero, one = (literal(Literal(x, dtype)) for x in (0, 1))
-
-        def negated_where(test: Expression) -> Assign:
-            return Assign(sign.name, Select(test, Unary("-", sign), sign))
-
-        self.frame.add(Assign(sign.name, one), Assign(total.name, zero), Loop(k.name, ZERO, n, [
-            Let(d.name, _element(lu, Bin("+", times(k, n), k))),
-            Assign(total.name, Bin("+", total, call("log", call("fabs", d)))),
-            negated_where(Bin("<", d, zero)),
-            negated_where(Bin("!=", _element(pivots, k), Bin("+", k, ONE)))]))
+        zero, one = (self._number(x, lu) for x in (0, 1))
+        size = call("fabs", d)
+        if lu.dtype.kind == "c":
+            size = call("hypot", call("real", d), call("imag", d))
+            turned: Expression = Bin("*", sign, Bin("/", d, call("complex", size, literal(
+                Literal(0, total.dtype)))))
+        else:
+            turned = Select(Bin("<", d, zero), Unary("-", sign), sign)
+        self.frame.add(
+            Assign(sign.name, one), Assign(total.name, literal(Literal(0, total.dtype))),
+            Loop(k.name, ZERO, n, [
+                Let(d.name, _element(lu, Bin("+", times(k, n), k))),
+                Assign(total.name, Bin("+", total, call("log", size))),
+                Assign(sign.name, turned),
+                Assign(sign.name, Select(Bin("!=", _element(pivots, k), Bin("+", k, ONE)),
+                                         Unary("-", sign), sign))]))
 
     def argsort(self, eqn: Eqn) -> None:
         """Order each row."""
@@ -194,6 +198,33 @@ class Routines:
         found, (count,) = self.code.array(eqn.output)
         self.frame.add(Do(call("positions", mask, found, n, count), self.frame.origin(eqn)))
 
+    def lapack(self, eqn: Eqn) -> None:
+        """Call a routine of LAPACK."""
+        routine, options = LAPACK[eqn.params["routine"]], eqn.params["options"]
+        for k, place in enumerate(routine.overwrites):
+            self._copied(eqn.inputs[place], eqn.outputs[k])
+        dtype = eqn.inputs[0].aval.dtype
+        shapes, made = ([a.aval.shape for a in atoms] for atoms in (eqn.inputs, eqn.outputs))
+        kinds, words = "", list[Expression]()
+        for x in routine.arguments(shapes, made, options, dtype.kind == "c"):
+            if isinstance(x, str):
+                kinds += x
+            elif isinstance(x, int):
+                kinds += "p"
+                words.append(self.code.array(eqn.outputs[x] if x >= 0 else eqn.inputs[~x])[0])
+            else:
+                kinds += x[0]
+                words.append(self.code.dim(x[1]))
+        name = _PRECISIONS[dtype.char] + routine.names[dtype.kind == "c"]
+        info = call("lapack", Word(name), Word(kinds), *words)
+        self.frame.fail(Bin("!=", info, ZERO), "LinAlgError", routine.error, [], eqn)
+
+    def assured(self, eqn: Eqn) -> None:
+        """Leave the kernel where a condition does not hold."""
+        holds = self.code.atom(eqn.inputs[0])
+        self.frame.fail(Unary("not", holds), eqn.params["error"], eqn.params["message"], [], eqn)
+        self.frame.set_scalar(eqn.output, holds)
+
     def draw(self, eqn: Eqn) -> None:
         """Draw random numbers."""
         lower_draw(self.frame, self.code, eqn)
@@ -214,4 +245,8 @@ _ROUTINES: Mapping[str, Callable[[Routines, Eqn], None]] = {
     "lu": Routines.lu, "lu_or_not": Routines.lu_or_not,
     "cholesky_or_not": Routines.cholesky_or_not, "solve": Routines.solve,
     "slogdet": Routines.slogdet, "argsort": Routines.argsort, "positions": Routines.positions,
-    "dft": Routines.dft, "eigh": Routines.eigh, "draw": Routines.draw}
+    "dft": Routines.dft, "eigh": Routines.eigh, "draw": Routines.draw,
+    "lapack": Routines.lapack, "assured": Routines.assured}
+
+_PRECISIONS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+"""The letters with which names of LAPACK begin, by NumPy's for dtypes."""

@@ -95,7 +95,7 @@ _ROWS = (
     Scalar("scalar_loop", "", ""),
     # Routines on buffers.
     Scalar("gemm", "", ""), Scalar("potrf", "i64", ""), Scalar("getrf", "i64", ""),
-    Scalar("trsm", "", ""),
+    Scalar("trsm", "", ""), Scalar("lapack", "i64", ""),
     Scalar("draw_fill", "", "", effect=True), Scalar("draw_bounded", "", "", effect=True),
     Scalar("draw_each", "", "", effect=True), Scalar("draw_below", "", "", effect=True),
     Scalar("argsort", "", ""), Scalar("dft", "", ""), Scalar("eigh", "i64", ""),

@@ -41,6 +41,10 @@ def _refuse_what_only_the_cpu_has(eqn: Eqn) -> None:
     if isinstance(how, Library) and how.routine == "draw":
         raise Refusal(f"random numbers ({eqn.site}) are drawn from a Generator of NumPy's, which "
                       "is on the CPU. Draw them outside and pass them as an argument")
+    if isinstance(how, Library) and how.routine == "lapack":
+        raise Refusal(f"factors and eigenvectors of matrices ({eqn.site}) are found by LAPACK, "
+                      "which is on the CPU. Compute them outside and pass them as arguments, or "
+                      'leave out target="cuda"')
     if isinstance(how, Effect) and how.shows:
         raise Refusal(f"{eqn.op.name} ({eqn.site}) shows values where they are computed, which "
                       "the device cannot. Return them, or leave out target=\"cuda\"")

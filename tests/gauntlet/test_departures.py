@@ -71,6 +71,16 @@ def test_an_array_without_axes_is_returned_as_a_scalar() -> None:
     assert tracejit.jit(lambda x: x)(given) is given
 
 
+def test_eigenvalues_of_real_matrices_are_complex() -> None:
+    a = np.diag([1.0, 2.0])
+    with tracejit.config(disable_jit=True):
+        for f in (np.linalg.eigvals, lambda a: np.linalg.eig(a)[1],
+                  lambda a: np.roots(a[:, 1] + 1)):
+            found = tracejit.jit(f)(a)
+            assert found.dtype == np.complex128
+            np.testing.assert_array_equal(found, f(a))
+
+
 def test_fsum_is_a_sum_in_twice_the_precision() -> None:
     def f(a: float, b: float) -> Any:
         return math.fsum([1e16, a, -1e16, b, 0.1, -b])

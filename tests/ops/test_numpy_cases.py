@@ -192,6 +192,7 @@ DOMAINS = {np.arccosh: (1.1, 3.0), np.arcsin: (-0.9, 0.9), np.arccos: (-0.9, 0.9
            np.divide: (0.6, 2.0)}
 """Where to test ufuncs that are not defined, or not smooth, everywhere on (-2, 2)."""
 
+ROTATION = np.array([[0.3, -1.0, 0.2], [1.5, 0.1, 0.4], [0.0, 0.2, 1.0]])
 OPERANDS = {"f8": float, "f4": np.float32, "i8": np.int64, "c16": complex, "b": bool}
 
 
@@ -567,7 +568,27 @@ FUNCTION_CASES: dict[Any, list[tuple[Any, ...]]] = {
         (np.linalg.eigvalsh, C @ C.transpose(0, 2, 1)),
         (lambda a: np.sum(np.linalg.eigvalsh(a) ** 3), np.eye(3))],
     np.linalg.svdvals: [(np.linalg.svdvals, A), (np.linalg.svdvals, C)],
-    np.linalg.svd: [(lambda a: np.linalg.svd(a, compute_uv=False), B)],
+    np.linalg.svd: [(lambda a: np.linalg.svd(a, compute_uv=False), B), (np.linalg.svd, A),
+                    (lambda a: np.linalg.svd(a, False), A.T), (np.linalg.svd, C),
+                    (lambda a: np.linalg.svd(a, full_matrices=False), Z[:3] * SQUARE + 1j)],
+    np.linalg.eigh: [(np.linalg.eigh, SPD), (lambda a: np.linalg.eigh(a, "U"), SQUARE),
+                     (np.linalg.eigh, C @ C.transpose(0, 2, 1)),
+                     (np.linalg.eigh, SPD + 1j * (SQUARE - SQUARE.T))],
+    np.linalg.qr: [(lambda a, m=m: np.linalg.qr(a, m), x) for m in ("reduced", "r")
+                   for x in (A, A.T, C)] + [(lambda a: np.linalg.qr(a, "complete")[1], A.T),
+                                            (np.linalg.qr, SQUARE + 1j * SPD)],
+    np.linalg.eig: [(lambda a: np.linalg.eig(a)[0], ROTATION), (np.linalg.eig, SQUARE + 1j * SPD)],
+    np.linalg.eigvals: [(np.linalg.eigvals, ROTATION), (np.linalg.eigvals, SQUARE + 1j * SPD)],
+    np.linalg.pinv: [(np.linalg.pinv, A), (np.linalg.pinv, C), (np.linalg.pinv, SQUARE + 1j * SPD),
+                     (lambda a: np.linalg.pinv(a, 0.3), A.T),
+                     (lambda a: np.linalg.pinv(a, rtol=None), A.T)],
+    np.linalg.lstsq: [(lambda a, b: np.linalg.lstsq(a, b)[0], A, V[:3]),
+                      (lambda a, b: np.linalg.lstsq(a, b)[1], A.T, V[:4]),
+                      (lambda a, b: np.linalg.lstsq(a, b, 1e-3)[::3], A.T, A.T)],
+    np.polyfit: [(lambda x, y: np.polyfit(x, y, 2), V, W),
+                 (lambda x, y: np.polyfit(x, y, 1, w=y * y + 1.0, cov=True), V, W),
+                 (lambda x, y: np.polyfit(x, y, 2, full=True)[0], V, W)],
+    np.roots: [(np.roots, np.array([1.0, 2.0, 3.0, 5.0])), (np.roots, np.array([1.0, 2.0, 3.0]))],
     np.linalg.cond: [(lambda a, p=p: np.linalg.cond(a, p), SQUARE) for p in (None, -2, 1, "fro")],
     np.linalg.matrix_rank: [(lambda a: a * np.linalg.matrix_rank(a), SQUARE)],
     np.vecdot: [(np.vecdot, A, V[:4]), (lambda x, y: np.vecdot(x, y, axis=0), A, A)],

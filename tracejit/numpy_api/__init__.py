@@ -16,6 +16,8 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     distributions,
     editing,
     elementwise,
+    factors,
+    fits,
     frequencies,
     generators,
     joins,

@@ -11,7 +11,7 @@ import numpy as np
 from tracejit.numpy_api.creation import eye
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.numpy_api.stacks import over_stacks
-from tracejit.ops.linalg import transpose_last
+from tracejit.ops.linalg import adjoint, conjugate
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import captures, scipy_captures
 from tracejit.trace.ground.upward import ABOVE
@@ -22,14 +22,12 @@ from tracejit.trace.values.tracer import Tracer, tracer_of
 if TYPE_CHECKING:
     pass
 
-__all__ = ["cholesky", "floating", "inv", "of_wide", "require_square", "solve_triangular"]
+__all__ = ["cholesky", "inv", "numeric", "of_wide", "require_square", "solve_triangular"]
 
 
-def floating(x: object) -> Tracer:
+def numeric(x: object) -> Tracer:
+    """Return an array of floats or complex numbers."""
     x = as_tracer(x)
-    if x.dtype.kind == "c":
-        raise refuse("factorizing or solving with complex matrices cannot be captured",
-                     "With A = B + iC, use the real matrix [[B, -C], [C, B]]")
     return x if x.dtype.kind in "fc" else cast(x, np.float64)
 
 
@@ -48,12 +46,12 @@ def require_square(a: Tracer) -> Tracer:
 def cholesky(a: object, /, *, upper: bool = False) -> Any:
     """Return the lower Cholesky factor of a positive definite matrix, from its lower triangle.
 
-    The upper factor is from the upper triangle: U = L', where L is the lower factor of A'.
+    The upper factor is from the upper triangle: U = L^H, where L is the lower factor of A^H.
     """
     def factor(m: Tracer) -> Tracer:
-        return transpose_last(_lower(transpose_last(m))) if upper else _lower(m)
+        return adjoint(_lower(adjoint(m))) if upper else _lower(m)
 
-    return over_stacks(factor, "np.linalg.cholesky", (require_square(floating(a)), 2))
+    return over_stacks(factor, "np.linalg.cholesky", (require_square(numeric(a)), 2))
 
 
 def _lower(m: Tracer) -> Tracer:
@@ -71,13 +69,14 @@ def solve_triangular(a: object, b: object, trans: object = 0, lower: bool = Fals
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
     a, b = _system(a, b)
-    return _on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
-                                       transposed=trans not in (0, "N")), a, b)
+    turns = conjugate if trans in (2, "C") else lambda x: x
+    return turns(_on_columns(lambda m: apply("triangular_solve", a, m, lower=bool(lower),
+                                             transposed=trans not in (0, "N")), a, turns(b)))
 
 
 def _system(a: object, b: object) -> tuple[Tracer, Tracer]:
     """Return matrix and right-hand side of a system in one dtype, of sizes that agree."""
-    a, b = floating(a), floating(b)
+    a, b = numeric(a), numeric(b)
     if a.dims and b.dims and not same_dim(a.dims[0], b.dims[0]):
         raise ValueError(f"shapes of a {a.shape} and b {b.shape} are incompatible")
     dtype = np.result_type(a.dtype, b.dtype)
@@ -99,7 +98,7 @@ def solve(a: object, b: object) -> Any:
     """Solve a linear system, or a stack of systems."""
     a, b = as_tracer(a), as_tracer(b)
     own = 1 if len(b.dims) == 1 else 2
-    return over_stacks(_solve_one, "np.linalg.solve", (require_square(floating(a)), 2), (b, own))
+    return over_stacks(_solve_one, "np.linalg.solve", (require_square(numeric(a)), 2), (b, own))
 
 
 def _solve_one(a: Tracer, b: Tracer) -> Any:
@@ -129,7 +128,7 @@ def inv(a: object) -> Any:
         identity = cast(eye(as_operand(m.dims[0])), m.dtype)
         return apply("solve", m, identity, *_regular(m), transposed=False)
 
-    return over_stacks(invert, "np.linalg.inv", (require_square(floating(a)), 2))
+    return over_stacks(invert, "np.linalg.inv", (require_square(numeric(a)), 2))
 
 
 _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -139,7 +138,7 @@ _SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 def slogdet(a: object) -> Any:
     """Return sign and logarithm of the determinant."""
     return _SlogdetResult(*over_stacks(_slogdet_one, "np.linalg.slogdet",
-                                       (require_square(floating(a)), 2)))
+                                       (require_square(numeric(a)), 2)))
 
 
 def _slogdet_one(a: Tracer) -> tuple[Tracer, Tracer]:

@@ -1,7 +1,4 @@
-"""What is made of the eigenvalues of symmetric matrices: singular values, norms, ranks.
-
-Eigenvectors are not captured: their signs are LAPACK's own choice, and another one here.
-"""
+"""What is made of eigenvalues and singular values alone: norms, ranks, condition numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +8,8 @@ import numpy as np
 
 from tracejit.ir.dims import maximum, minimum
 from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.linalg import floating, inv, require_square
+from tracejit.numpy_api.factors import eigh, svd_with_vectors
+from tracejit.numpy_api.linalg import inv, numeric, require_square
 from tracejit.numpy_api.norms import SPECTRAL_NORMS, norm
 from tracejit.numpy_api.stacks import over_stacks
 from tracejit.ops.eigen import decomposed
@@ -33,9 +31,11 @@ def eigvalsh(a: object, UPLO: str = "L") -> Any:
     """Return the eigenvalues of symmetric matrices in order, from one triangle."""
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
-    m: Any = require_square(floating(a))
+    m: Any = require_square(numeric(a))
     lower = UPLO.upper() == "L"
     half, rest = (np.tril(m), np.tril(m, -1)) if lower else (np.triu(m), np.triu(m, 1))
+    if m.dtype.kind == "c":
+        return eigh(a, UPLO)[0]
     whole = as_tracer(half + np.swapaxes(rest, -1, -2))
     return over_stacks(_values_of_one, "np.linalg.eigvalsh", (whole, 2))
 
@@ -54,10 +54,12 @@ def _singular_of_one(a: Tracer) -> Any:
 
 def singular_values(a: object) -> Any:
     """Return the singular values of matrices, the largest first."""
-    x = floating(a)
+    x = numeric(a)
     if len(x.dims) < 2:
         raise np.linalg.LinAlgError(f"{len(x.dims)}-dimensional array given. Array must be at "
                                     "least two-dimensional")
+    if x.dtype.kind == "c":
+        return svd_with_vectors(a, False, False)[1]
     return over_stacks(_singular_of_one, "np.linalg.svd", (x, 2))
 
 
@@ -70,11 +72,8 @@ def svdvals(x: object, /) -> Any:
 @captures(np.linalg.svd)
 def svd(a: object, full_matrices: bool = True, compute_uv: bool = True,
         hermitian: bool = False) -> Any:
-    """Return the singular values of matrices."""
-    if compute_uv:
-        raise refuse("numpy.linalg.svd cannot be captured: the signs of singular vectors are "
-                     "LAPACK's own choice", "Pass compute_uv=False for the singular values")
-    return singular_values(a)
+    """Return the singular vectors and values of matrices, or the values alone."""
+    return svd_with_vectors(a, full_matrices, hermitian) if compute_uv else singular_values(a)
 
 
 def _spectral(x: np.ndarray, ord: object, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -91,7 +90,7 @@ SPECTRAL_NORMS.append(_spectral)
 @captures(np.linalg.cond)
 def cond(x: object, p: object = None) -> Any:
     """Return the condition number of matrices in a norm."""
-    a: Any = floating(x)
+    a: Any = numeric(x)
     if p in (None, 2, -2):
         values = singular_values(a)
         largest, least = values[..., 0], values[..., -1]
@@ -104,7 +103,7 @@ def cond(x: object, p: object = None) -> Any:
 def matrix_rank(A: object, tol: object = None, hermitian: bool = False, *,
                 rtol: float | None = None) -> Any:
     """Return how many singular values are not negligible."""
-    a: Any = floating(A)
+    a: Any = numeric(A)
     if len(a.dims) < 2:
         return tracer_of(cast(np.logical_not(np.all(a == 0)), np.int64).value, weak=True)
     if hermitian or tol is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from tracejit.errors import IRError
 from tracejit.ir.core import Block, Eqn, Params
 from tracejit.ir.dims import Dim
+from tracejit.ir.lapack import real_of
 from tracejit.ir.lowering import Contract, Library
 from tracejit.ir.types import Aval
 from tracejit.ops.cotangents import Cotangent, Tangent, dense
@@ -18,7 +19,7 @@ from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.values.equations import apply, emit
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["split_spec", "transpose_last"]
+__all__ = ["adjoint", "conjugate", "split_spec", "transpose_last"]
 
 
 def split_spec(spec: str) -> tuple[str, str, str]:
@@ -91,6 +92,17 @@ def transpose_last(x: object) -> Any:
     return apply("transpose", x, axes=(1, 0))
 
 
+def adjoint(x: np.ndarray | Tracer) -> Any:
+    """Return a matrix transposed, of complex numbers their conjugates."""
+    turned = transpose_last(x)
+    return np.conj(turned) if x.dtype.kind == "c" else turned
+
+
+def conjugate(x: np.ndarray | Tracer) -> Any:
+    """Return the conjugates of complex numbers, and real ones as they are."""
+    return np.conj(x) if x.dtype.kind == "c" else x
+
+
 def _identity(x: Tracer) -> Any:
     """Return the identity of a square matrix's size and dtype."""
     i = apply("iota", size=x.dims[0])
@@ -107,36 +119,44 @@ def _half_lower(x: Tracer) -> Any:
     """Return the lower triangle with the diagonal halved."""
     i = apply("iota", size=x.dims[0])
     row, column = i[:, None], i[None, :]
+    found: Any = x
+    if x.dtype.kind == "c":  # the diagonal of a Hermitian matrix is real
+        found = np.where(row == column, np.real(x).astype(x.dtype), x)
     weight = np.where(row > column, 1.0, np.where(row == column, 0.5, 0.0)).astype(x.dtype)
-    return np.where(row >= column, x * weight, x.dtype.type(0))
+    return np.where(row >= column, found * weight, x.dtype.type(0))
 
 
 def _cholesky_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     lower = sweep.operand(eqn.outputs[0])
-    inner = _half_lower(transpose_last(lower) @ dense(cts[0]))
-    inner = inner + transpose_last(inner)
-    left = apply("triangular_solve", lower, inner, lower=True, transposed=True)
-    both = apply("triangular_solve", lower, transpose_last(left), lower=True, transposed=True)
-    return [_half_lower(both)]
+    inner = _half_lower(adjoint(lower) @ dense(cts[0]))
+    inner = inner + adjoint(inner)
+    return [_half_lower(_by_adjoint(lower, adjoint(_by_adjoint(lower, inner))))]
+
+
+def _by_adjoint(lower: np.ndarray, b: np.ndarray) -> Any:
+    """Solve with the adjoint of a lower triangle."""
+    return conjugate(apply("triangular_solve", lower, conjugate(b), lower=True, transposed=True))
 
 
 def _cholesky_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[Any]:
     lower = sweep.operand(eqn.outputs[0])
     below = _half_lower(tangents[0])
-    symmetric = below + transpose_last(below)
+    symmetric = below + adjoint(below)
     left = apply("triangular_solve", lower, symmetric, lower=True, transposed=False)
-    both = apply("triangular_solve", lower, transpose_last(left), lower=True, transposed=False)
+    both = apply("triangular_solve", lower, adjoint(left), lower=True, transposed=False)
     return [lower @ _half_lower(both)]
 
 
-def _cholesky(x: np.ndarray | np.generic) -> Any:
+def _cholesky(x: np.ndarray) -> Any:
     """Read the lower triangle only, as LAPACK does."""
-    return np.linalg.cholesky(np.tril(x) + np.tril(x, -1).T)
+    if x.dtype.kind == "c":
+        x = x - 1j * np.diag(np.imag(np.diag(x)))
+    return np.linalg.cholesky(np.tril(x) + np.conj(np.tril(x, -1).T)).astype(x.dtype)
 
 
 structural("cholesky", _cholesky, _square, Library("cholesky"), _cholesky_vjp, _cholesky_jvp,
-           cost=100.0, writes=0,
-           samples=lambda n: [((n, n), lambda a: apply("cholesky", a @ a.T + _identity(a)))])
+           cost=100.0, writes=0, kinds="fc",
+           samples=lambda n: [((n, n), lambda a: apply("cholesky", a @ adjoint(a) + _identity(a)))])
 
 
 def _cholesky_or_not(x: np.ndarray) -> Any:
@@ -161,9 +181,9 @@ def _factor_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Any]) -> list[A
 
 
 structural("cholesky_or_not", _cholesky_or_not, _and_whether(_square), Library("cholesky_or_not"),
-           _factor_vjp, _factor_jvp, cost=100.0, writes=0,
+           _factor_vjp, _factor_jvp, cost=100.0, writes=0, kinds="fc",
            samples=lambda n: [((n, n), lambda a: _first("cholesky_or_not",
-                                                        a @ a.T + _identity(a)))])
+                                                        a @ adjoint(a) + _identity(a)))])
 
 
 def _first(op: str, a: Tracer) -> Tracer:
@@ -190,14 +210,19 @@ def _triangle(x: Any, lower: bool) -> Any:
 
 
 def _solve_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T within the triangle."""
+    """For a x = b: b_bar solves with the adjoint, a_bar = -b_bar x^H within the triangle."""
     a, x = sweep.operand(eqn.inputs[0]), sweep.operand(eqn.output)
     lower, transposed = eqn.params["lower"], eqn.params["transposed"]
-    b_bar = apply("triangular_solve", a, dense(cts[0]), lower=lower, transposed=not transposed)
+    b_bar = conjugate(apply("triangular_solve", a, conjugate(dense(cts[0])), lower=lower,
+                            transposed=not transposed))
     if not sweep.wants(eqn.inputs[0]):
         return [None, b_bar]
-    outer = x @ transpose_last(b_bar) if transposed else b_bar @ transpose_last(x)
-    return [_triangle(-outer, lower), b_bar]
+    return [_triangle(-_outer(x, b_bar, transposed), lower), b_bar]
+
+
+def _outer(x: np.ndarray, b_bar: np.ndarray, transposed: bool) -> Any:
+    """Return the products of a solution and the cotangent of the right-hand side, as the matrix."""
+    return conjugate(x) @ transpose_last(b_bar) if transposed else b_bar @ adjoint(x)
 
 
 def _solve_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
@@ -212,7 +237,7 @@ def _solve_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> lis
 
 
 structural("triangular_solve", _triangular_solve, _solve_infer, Library("triangular_solve"),
-           _solve_vjp, _solve_jvp, cost=100.0, writes=1, samples=lambda n: [
+           _solve_vjp, _solve_jvp, cost=100.0, writes=1, kinds="fc", samples=lambda n: [
                ((n, n), (n, 2), lambda a, b: apply("triangular_solve", a + 4.0 * _identity(a), b,
                                                    lower=n % 2 == 0, transposed=n % 4 < 2))])
 
@@ -248,8 +273,8 @@ def _lu_or_not(a: np.ndarray) -> Any:
 
 
 structural("lu_or_not", _lu_or_not, _and_whether(_lu_infer), Library("lu_or_not"), marked=True,
-           cost=200.0, writes=0, samples=lambda n: [((n, n), {})])
-structural("lu", _lu, _lu_infer, Library("lu"), marked=True, cost=200.0, writes=0,
+           cost=200.0, writes=0, kinds="fc", samples=lambda n: [((n, n), {})])
+structural("lu", _lu, _lu_infer, Library("lu"), marked=True, cost=200.0, writes=0, kinds="fc",
            samples=lambda n: [((n, n), {})])
 
 
@@ -263,13 +288,14 @@ def _general_solve(a: np.ndarray, b: np.ndarray, lu: object, pivots: object,
 
 
 def _general_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    """For a x = b: b_bar solves with the transpose, a_bar = -b_bar x^T."""
+    """For a x = b: b_bar solves with the adjoint, a_bar = -b_bar x^H."""
     a, _, lu, pivots = map(sweep.operand, eqn.inputs)
     x = sweep.operand(eqn.output)
     transposed = eqn.params["transposed"]
-    b_bar = apply("solve", a, dense(cts[0]), lu, pivots, transposed=not transposed)
-    outer = x @ transpose_last(b_bar) if transposed else b_bar @ transpose_last(x)
-    return [-outer if sweep.wants(eqn.inputs[0]) else None, b_bar, None, None]
+    b_bar = conjugate(apply("solve", a, conjugate(dense(cts[0])), lu, pivots,
+                            transposed=not transposed))
+    wanted = sweep.wants(eqn.inputs[0])
+    return [-_outer(x, b_bar, transposed) if wanted else None, b_bar, None, None]
 
 
 def _general_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
@@ -284,7 +310,7 @@ def _general_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> l
 
 
 structural("solve", _general_solve, _general_infer, Library("solve"), _general_vjp, _general_jvp,
-           cost=100.0, writes=1, samples=lambda n: [
+           cost=100.0, writes=1, kinds="fc", samples=lambda n: [
                ((n, n), (n, 2), lambda a, b: _factorized("solve", a, b, transposed=n % 2 == 0)[0])])
 
 
@@ -297,7 +323,7 @@ def _factorized(op: str, a: Tracer, *operands: Any, **params: object) -> Any:
 
 def _slogdet_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
     (a,) = _square(avals[:1], params, regions)
-    return only(a.with_shape(()), a.with_shape(()))
+    return only(a.with_shape(()), Aval(real_of(a.dtype), ()))
 
 
 def _inverse_transposed(a: Tracer, lu: object, pivots: object) -> Any:
@@ -305,17 +331,27 @@ def _inverse_transposed(a: Tracer, lu: object, pivots: object) -> Any:
 
 
 def _slogdet_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
-    """d log|det a| / da is the inverse, transposed; the sign is piecewise constant."""
-    if cts[1] is None:
+    """d log det a = tr(a^-1 da): its real part moves the logarithm, its imaginary part the sign."""
+    sign_ct, log_ct = cts
+    weight: Any = None if log_ct is None else dense(log_ct)
+    if sign_ct is not None and eqn.inputs[0].aval.dtype.kind == "c":
+        turn = 1j * np.imag(conjugate(sweep.operand(eqn.outputs[0])) * dense(sign_ct))
+        weight = turn if weight is None else weight + turn
+    if weight is None:
         return [None, None, None]
-    return [dense(cts[1]) * _inverse_transposed(*map(sweep.operand, eqn.inputs)), None, None]
+    inverse = conjugate(_inverse_transposed(*map(sweep.operand, eqn.inputs)))
+    return [(weight * inverse).astype(inverse.dtype), None, None]
 
 
 def _slogdet_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     inverse = _inverse_transposed(*map(sweep.operand, eqn.inputs))
-    return [None, apply("reduce_sum", inverse * tangents[0], axes=(0, 1))]
+    moved = apply("reduce_sum", inverse * tangents[0], axes=(0, 1))
+    if inverse.dtype.kind != "c":
+        return [None, moved]
+    turn = sweep.operand(eqn.outputs[0]) * (1j * np.imag(moved))
+    return [turn.astype(inverse.dtype), np.real(moved)]
 
 
 structural("slogdet", lambda a, lu, pivots: tuple(np.linalg.slogdet(a)), _slogdet_infer,
-           Library("slogdet"), _slogdet_vjp, _slogdet_jvp, cost=10.0,
+           Library("slogdet"), _slogdet_vjp, _slogdet_jvp, cost=10.0, kinds="fc",
            samples=lambda n: [((n, n), lambda a: _factorized("slogdet", a)[1])])

@@ -1,0 +1,258 @@
+"""Factors and eigenvectors: where they are NumPy's, and their derivatives where two values meet."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from c_programs import call_from_c, undefined_symbols
+from oracles import assert_close, assert_same, directional, numeric_gradient
+
+import tracejit
+
+RNG = np.random.default_rng(11)
+G = RNG.normal(size=(3, 3))
+A = RNG.normal(size=(4, 4))
+LOW = RNG.normal(size=(4, 1)) @ RNG.normal(size=(1, 4))
+LOW_SYMMETRIC = LOW @ LOW.T
+
+
+def weighed(*results: Any) -> Any:
+    """Return a sum over results, each element with a weight of its own."""
+    total: Any = 0.0
+    for k, x in enumerate(results):
+        weights = np.cos(np.arange(float(np.prod(x.shape))).reshape(x.shape) + k)
+        total = total + np.sum(weights * np.real(x)) + np.sum(np.sin(3.0 * weights) * np.imag(x))
+    return total
+
+
+FACTORS: dict[str, tuple[Callable[[Any], Any], tuple[int, int]]] = {
+    "eigh": (lambda a: weighed(*np.linalg.eigh(a)), (4, 4)),
+    "eigh U": (lambda a: weighed(*np.linalg.eigh(a, "U")), (4, 4)),
+    "svd": (lambda a: weighed(*np.linalg.svd(a, full_matrices=False)), (4, 3)),
+    "svd wide": (lambda a: weighed(*np.linalg.svd(a, full_matrices=False)), (3, 4)),
+    "svd complement": (lambda a: weighed((lambda u: u[:, 2:] @ np.conj(u[:, 2:].T))(
+        np.linalg.svd(a)[0])), (5, 2)),
+    "svd null space": (lambda a: weighed((lambda v: np.conj(v[2:].T) @ v[2:])(
+        np.linalg.svd(a)[2])), (2, 5)),
+    "qr": (lambda a: weighed(*np.linalg.qr(a)), (4, 3)),
+    "qr wide": (lambda a: weighed(*np.linalg.qr(a)), (3, 5)),
+    "qr complement": (lambda a: weighed((lambda q: q[:, 2:] @ np.conj(q[:, 2:].T))(
+        np.linalg.qr(a, "complete")[0])), (5, 2)),
+    "pinv": (lambda a: weighed(np.linalg.pinv(a)), (4, 3)),
+    "lstsq": (lambda a: weighed(np.linalg.lstsq(a, a[:, 0] * a[:, 1])[0]), (3, 5)),
+    "inv": (lambda a: weighed(np.linalg.inv(a)), (4, 4)),
+    "slogdet": (lambda a: weighed(*np.linalg.slogdet(a)), (4, 4)),
+    "cholesky": (lambda a: weighed(np.linalg.cholesky(a @ np.conj(a.T))), (3, 3)),
+    "solve": (lambda a: weighed(np.linalg.solve(a, a[0] * a[1])), (4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_derivatives_by_complex_matrices_are_differences(name: str) -> None:
+    loss, shape = FACTORS[name]
+    x = RNG.normal(size=shape) + 1j * RNG.normal(size=shape)
+    v = RNG.normal(size=shape) + 1j * RNG.normal(size=shape)
+    with tracejit.config(disable_jit=True):
+        (expected,) = directional(loss, [x], [v])
+        assert_close(tracejit.jvp(loss, (x,), (v,))[1], expected, 1e-6)
+        gradient = tracejit.grad(loss)
+        assert_close(np.real(np.vdot(gradient(x), v)), expected, 1e-6)
+        (moved,) = directional(gradient, [x], [v])
+        assert_close(tracejit.jvp(gradient, (x,), (v,))[1], moved, 1e-5)
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_derivatives_by_stacks_are_those_of_their_matrices(name: str) -> None:
+    loss, shape = FACTORS[name]
+    x = RNG.normal(size=(2, 2, *shape))
+    with tracejit.config(disable_jit=True):
+        def each(x: Any) -> Any:
+            return loss(x[0, 0]) + loss(x[1, 1])
+
+        np.testing.assert_allclose(tracejit.grad(each)(x)[1, 1], tracejit.grad(loss)(x[1, 1]))
+
+
+STACKED: list[Callable[[Any], Any]] = [
+    np.linalg.eigh, np.linalg.svd, lambda a: np.linalg.svd(a, False), np.linalg.qr,
+    np.linalg.eigvals, np.linalg.pinv, lambda a: np.linalg.qr(a, "complete")[1]]
+
+
+@pytest.mark.parametrize("f", STACKED)
+@pytest.mark.parametrize("shape", [(2, 3, 3), (2, 1, 3, 3), (0, 3, 3), (1, 1), (3, 3)])
+def test_stacks_are_numpys(f: Any, shape: tuple[int, ...]) -> None:
+    x = np.exp(1j * np.arange(np.prod(shape, dtype=int) * 1.0).reshape(shape) ** 2)
+    with tracejit.config(disable_jit=True):
+        found, expected = tracejit.jit(f)(x), f(x)
+    many = isinstance(expected, tuple)
+    for a, b in zip(found if many else [found], expected if many else [expected], strict=True):
+        assert_same(a, b, factor=100.0)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1), (1, 3), (3, 1)])
+@pytest.mark.parametrize("f", [np.linalg.svd, lambda a: np.linalg.svd(a, False), np.linalg.qr,
+                               lambda a: (np.linalg.pinv(a),)])
+def test_empty_and_small_matrices_are_numpys(f: Any, shape: tuple[int, int]) -> None:
+    x = np.full(shape, -2.0)
+    with tracejit.config(disable_jit=True):
+        for a, b in zip(tracejit.jit(f)(x), f(x), strict=True):
+            assert_same(a, b)
+
+
+def test_single_precision_is_rounded_from_double_as_numpy_does() -> None:
+    a = A.astype(np.float32)
+    with tracejit.config(disable_jit=True):
+        for f in (np.linalg.eigh, np.linalg.svd, np.linalg.qr):
+            for x, y in zip(tracejit.jit(f)(a), f(a), strict=True):
+                np.testing.assert_array_equal(x, y)
+                assert x.dtype == y.dtype
+
+
+# --- equal values ---------------------------------------------------------------------------------
+
+
+def of_vectors(f: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """Return a function of a symmetric matrix by its eigenvalues and eigenvectors."""
+    return lambda a: f(*np.linalg.eigh((a + a.T) / 2.0))
+
+
+SMOOTH: dict[str, tuple[Callable[[Any], Any], np.ndarray, Callable[[Any], Any]]] = {
+    "a sum over equal values": (of_vectors(lambda w, v: np.sum(np.exp(w))), 2.0 * np.eye(3),
+                                lambda x: np.exp(2.0) * np.eye(3)),
+    "a space of equal values": (of_vectors(lambda w, v: np.sum(G * (v[:, :2] @ v[:, :2].T))),
+                                np.diag([1.0, 1.0, 3.0]),
+                                lambda x: numeric_gradient(of_vectors(
+                                    lambda w, v: np.sum(G * (v[:, :2] @ v[:, :2].T))), [x], 0)),
+    "a vector beside equal values": (
+        of_vectors(lambda w, v: np.sqrt(w[-1]) * np.abs(v[0, -1])), LOW_SYMMETRIC,
+        lambda x: numeric_gradient(of_vectors(lambda w, v: np.sqrt(w[-1]) * np.abs(v[0, -1])),
+                                   [x], 0)),
+    "singular values": (lambda a: np.sum(np.linalg.svd(a)[1] ** 2), 2.0 * np.eye(3),
+                        lambda x: 2.0 * x),
+    "the nearest rotation": (
+        lambda a: (lambda u, s, vt: np.sum(G * (u @ vt)))(*np.linalg.svd(a)), 2.0 * np.eye(3),
+        lambda x: (G - G.T) / 4.0),
+    "a low rank": (lambda a: np.sum(np.linalg.svd(a)[0][:, 0] * np.linalg.svd(a)[2][0]), LOW,
+                   lambda x: numeric_gradient(lambda a: np.sum(
+                       np.linalg.svd(a)[0][:, 0] * np.linalg.svd(a)[2][0]), [x], 0)),
+    "a pseudoinverse": (lambda a: np.sum(G * np.linalg.pinv(a)), 2.0 * np.eye(3),
+                        lambda x: -G / 4.0),
+    "least squares": (lambda a: np.sum(np.linalg.lstsq(a, a[:, 0] ** 2)[0]), np.eye(3),
+                      lambda x: numeric_gradient(
+                          lambda a: np.sum(np.linalg.lstsq(a, a[:, 0] ** 2)[0]), [x], 0)),
+    "eigenvalues": (lambda a: np.real(np.sum(np.linalg.eigvals(a) ** 2)), 2.0 * np.eye(3),
+                    lambda x: 2.0 * x),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_a_loss_that_no_turn_of_vectors_changes_has_its_gradient(name: str) -> None:
+    loss, x, expected = SMOOTH[name]
+    with tracejit.config(disable_jit=True):
+        assert_close(tracejit.grad(loss)(x), expected(x), 1e-6)
+
+
+UNSETTLED: dict[str, tuple[Callable[[Any], Any], np.ndarray, str]] = {
+    "f(A)": (of_vectors(lambda w, v: np.sum(G * ((v * np.exp(w)) @ v.T))), np.eye(3), "eigenv"),
+    "f(A) that is 0": (of_vectors(lambda w, v: ((v * np.log(w)) @ v.T)[0, 1]), np.eye(3), "eigenv"),
+    "A of low rank": (of_vectors(lambda w, v: ((v * w) @ v.T)[0, 1]), LOW_SYMMETRIC, "eigenv"),
+    "one of two vectors": (of_vectors(lambda w, v: v[0, 0] ** 2), np.diag([1.0, 1.0, 3.0]),
+                           "eigenv"),
+    "equal but for rounding": (of_vectors(lambda w, v: ((v * np.exp(w)) @ v.T)[0, 1]),
+                               np.diag([1.0, 1.0 + 2e-16, 3.0]), "eigenv"),
+    "U S V'": (lambda a: (lambda u, s, vt: np.sum(G * ((u * s) @ vt)))(*np.linalg.svd(a)),
+               np.eye(3), "singular vectors"),
+    "a Jordan block": (lambda a: np.real(np.sum(np.linalg.eigvals(a))),
+                       np.array([[1.0, 1.0], [0.0, 1.0]]), "less eigenvectors"),
+    "columns that depend on one another": (lambda a: np.sum(np.linalg.qr(a)[0]), np.ones((3, 2)),
+                                           "depend"),
+}
+
+
+@pytest.mark.parametrize("name", UNSETTLED)
+def test_a_loss_that_has_no_gradient_there_is_an_error_of_the_run(name: str) -> None:
+    loss, x, words = UNSETTLED[name]
+    with tracejit.config(disable_jit=True):
+        gradient = tracejit.grad(loss)
+        with pytest.raises(np.linalg.LinAlgError, match=words):
+            gradient(x)
+        assert np.all(np.isfinite(gradient(x + 0.1 * RNG.normal(size=x.shape))))  # elsewhere it has
+
+
+def test_a_loss_that_tells_vectors_of_a_complement_apart_is_an_error_of_the_run() -> None:
+    gradient = tracejit.grad(lambda a: np.linalg.qr(a, "complete")[0][0, 3])
+    with tracejit.config(disable_jit=True):
+        with pytest.raises(np.linalg.LinAlgError, match="complement"):
+            gradient(A[:, :2])
+        assert_close(gradient(A[:, :3]), numeric_gradient(
+            lambda a: np.linalg.qr(a, "complete")[0][0, 3], [A[:, :3]], 0), 1e-6)  # one alone
+
+
+def test_residuals_of_a_matrix_that_has_not_full_rank_are_an_error_if_they_are_read() -> None:
+    a, b = np.ones((4, 2)), np.arange(4.0)
+    with tracejit.config(disable_jit=True):
+        np.testing.assert_allclose(tracejit.jit(lambda a, b: np.linalg.lstsq(a, b)[0])(a, b),
+                                   np.linalg.lstsq(a, b)[0])
+        with pytest.raises(np.linalg.LinAlgError, match="full rank"):
+            tracejit.jit(lambda a, b: np.linalg.lstsq(a, b)[1])(a, b)
+
+
+def test_roots_beside_zeros_are_refused_by_the_run() -> None:
+    with tracejit.config(disable_jit=True):
+        for p in ([0.0, 1.0, 2.0], [1.0, 2.0, 0.0]):
+            with pytest.raises(tracejit.Refusal, match=r"np\.roots"):
+                tracejit.jit(np.roots)(np.array(p))
+
+
+# --- machine code and C -------------------------------------------------------------------------
+
+
+def every_factor(a: Any) -> Any:
+    w, v = np.linalg.eigh(a @ a.T)
+    u, s, vt = np.linalg.svd(a)
+    q, r = np.linalg.qr(a)
+    return weighed(w, v[:2], u[1:], s, vt, q, r) + np.sum(np.abs(np.linalg.eigvals(a)))
+
+
+def test_kernels_compute_it_too() -> None:
+    gradient = tracejit.grad(every_factor)
+    for n in (4, 7):
+        x = RNG.normal(size=(n, n))
+        with tracejit.config(disable_jit=True):
+            expected = gradient(x)
+        assert_same(gradient(x), expected, factor=1e4)
+
+
+def test_kernels_end_with_the_error_at_the_users_line() -> None:
+    def loss(a):
+        w, v = np.linalg.eigh(a)
+        return np.sum((v * w) @ v.T)
+
+    with pytest.raises(np.linalg.LinAlgError, match="eigenvectors does not exist") as caught:
+        tracejit.grad(loss)(np.eye(3))
+    assert any("test_factors.py" in str(note) for note in caught.value.__notes__) or any(
+        "test_factors.py" in str(entry.path) for entry in caught.traceback)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_c_programs_call_numpys_lapack(tmp_path: Path) -> None:
+    def f(a):
+        w, v = np.linalg.eigh(a)
+        return v * w
+
+    g = tracejit.jit(f)
+    a = A + A.T
+    made = g.trace(a).lower().compile()
+    found = call_from_c(tmp_path, made, "x0, 4, r0, workspace", "4", [a], [(float, (4, 4))])
+    assert (found.status, found.message) == (0, "success")
+    np.testing.assert_array_equal(found.results[0], g(a))
+    assert "scipy_dsyevd_64_" in undefined_symbols(tmp_path / "lib.o")
+
+
+def test_devices_refuse_it() -> None:
+    with pytest.raises(tracejit.Refusal, match="LAPACK"):
+        tracejit.jit(lambda a: np.linalg.eigh(a)[1], target="cuda").trace(A).lower()
