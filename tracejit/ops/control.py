@@ -185,9 +185,13 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
     results = sweep.emit_linked("if_", [condition], {}, regions, eqn)
     values, masks = iter(results[:sum(touched)]), iter(results[sum(touched):])
     for v, ct, t, m, a, b in zip(free, before, touched, asked, then, other, strict=True):
-        mask = (next(masks), True) if m else (condition, a)
+        is_all = ct is None and isinstance(v.aval, Aval)  # the branches give the whole cotangent
         if t:
-            ct = next(values) if a is b and not m else Masked((mask,), next(values), is_zero=True)
+            ct = next(values)
+        if m:
+            ct = Masked(((next(masks), True),), ct, is_zero=True)
+        elif t and is_all and a is not b:
+            ct = Masked(((condition, a),), ct, is_zero=True)
         if _is_number(v):
             sweep.add(v, ct)
         else:
