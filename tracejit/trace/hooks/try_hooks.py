@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
@@ -155,6 +156,13 @@ class TryHooks(LoopHooks):
             test = np.logical_or(test, code == n)
         trace_if(test, [run, lambda: self._handle_one_of(attempt, code, others, after)], after,
                  also=[g[0][1] for g in groups])
+
+    def suppressed(self, manager: object) -> tuple[type[BaseException], ...]:
+        """Return what a `with suppress(...)` catches."""
+        if type(manager) is not contextlib.suppress:
+            raise refuse(f"a manager of {type(manager).__name__} that a call of `suppress` gives",
+                         "Give the function another name, if it is not contextlib's")
+        return tuple(classes(manager._exceptions))  # type: ignore[attr-defined]
 
     def reraise(self) -> None:
         """Raise the error that is being handled."""

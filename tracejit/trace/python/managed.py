@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import dis
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from tracejit.errors import Restart, TracejitError
-from tracejit.trace.ground.context import current
+from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
-from tracejit.trace.python.caught import require_silence
+from tracejit.trace.ground.trees import find_tree
+from tracejit.trace.python.caught import may_raise, require_silence
 from tracejit.trace.python.special_methods import special_method
 from tracejit.trace.regions.raising import BranchRaised
 from tracejit.trace.state.changes import call_watched
@@ -31,18 +36,45 @@ class Managed:
             require_silence("np.errstate", [getattr(manager, name, None) for name in
                                             getattr(type(manager), "__slots__", ())])
         self.manager = manager
+        self.generator = getattr(manager, "func", None)  # which `@contextmanager` forgets
+        self.begun = 0
+        """How many equations there were before the body."""
 
     def __enter__(self) -> Any:
         entered = self._method("__enter__")()
         if not isinstance(self.manager, np.errstate):  # it may do something where an error leaves
             current().attempts.append(None)
+        self.begun = len(current().builder.scope.eqns)
         return entered
 
     def __exit__(self, kind: object, error: object, traceback: object) -> Any:
         if not isinstance(self.manager, np.errstate):
             current().attempts.pop()
+            self._refuse_swallowing()
         swallowed = self._method("__exit__")(kind, error, traceback)
         return swallowed and not isinstance(error, ENDS_CAPTURES)
+
+    def _refuse_swallowing(self) -> None:
+        """Refuse a body whose run may raise what the manager keeps from the caller."""
+        made = current().builder.scope.eqns[self.begun:]
+        if may_raise(made, lambda: BaseException) and (caught := self._swallowed()) and (
+                may_raise(made, lambda: caught)):
+            raise refuse(f"a `with` whose manager, a {type(self.manager).__name__}, may suppress "
+                         "an error that only the run raises",
+                         "Write `with contextlib.suppress(...)` itself, or try and except")
+
+    def _swallowed(self) -> tuple[type[BaseException], ...]:
+        """Return which errors the manager may keep from the caller."""
+        if type(self.manager) is contextlib.suppress:
+            found: Any = self.manager
+            return tuple(found._exceptions)
+        if isinstance(self.manager, contextlib._GeneratorContextManager):
+            tree = isinstance(self.generator, FunctionType) and find_tree(self.generator)
+            ends = not tree or any(_suppresses(n) for n in ast.walk(tree))
+            return (BaseException,) if ends else ()
+        leave = getattr(type(self.manager), "__exit__", None)
+        gives_true = isinstance(leave, FunctionType) and _may_give_true(leave)
+        return (BaseException,) if gives_true else ()
 
     def _method(self, name: str) -> Callable[..., Any]:
         method = special_method(self.manager, name)
@@ -50,3 +82,28 @@ class Managed:
             plain = getattr(type(self.manager), name)
             return lambda *args: call_watched(plain, (self.manager, *args), {}, "a `with`")
         return functools.partial(method, self.manager)
+
+
+def _suppresses(n: ast.AST) -> bool:
+    """Whether an error at a `yield` in a statement may end there."""
+    body: Sequence[ast.AST] = ()
+    if isinstance(n, ast.Try):
+        leaves = any(isinstance(m, (ast.Return, ast.Break, ast.Continue))
+                     for f in n.finalbody for m in ast.walk(f))
+        body = n.body if n.handlers or leaves else ()
+    elif isinstance(n, ast.With):
+        body = n.body
+    return any(isinstance(m, (ast.Yield, ast.YieldFrom)) for b in body for m in ast.walk(b))
+
+
+def _may_give_true(leave: FunctionType) -> bool:
+    """Whether an `__exit__` returns anything but None and False."""
+    before: Any = None
+    for i in dis.get_instructions(leave):
+        if i.opname == "RETURN_CONST" and i.argval:
+            return True
+        if i.opname == "RETURN_VALUE" and not (
+                before.opname == "LOAD_CONST" and not before.argval):
+            return True
+        before = i
+    return False

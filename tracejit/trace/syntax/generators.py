@@ -22,8 +22,7 @@ from typing import Literal
 from tracejit.errors import Refusal
 from tracejit.ir.cells import line_name
 from tracejit.trace.syntax.jumps import always_jumps
-from tracejit.trace.syntax.liveness import own_nodes
-from tracejit.trace.syntax.syntax import assign, constant, hook, load, place
+from tracejit.trace.syntax.syntax import assign, constant, hook, load, own_nodes, place
 
 __all__ = ["EACH", "Form", "NotInForm", "in_form", "is_generator", "yields"]
 

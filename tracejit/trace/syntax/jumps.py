@@ -11,6 +11,7 @@ import ast
 from collections.abc import Sequence
 
 from tracejit.trace.syntax.matching import without_matches
+from tracejit.trace.syntax.suppressing import without_suppressing
 from tracejit.trace.syntax.syntax import (
     assign,
     constant,
@@ -33,7 +34,7 @@ Stmts = list[ast.stmt]
 
 def lower_jumps(body: Stmts) -> Stmts:
     """Return a function's body without jumps; it ends by returning the value that was set."""
-    body = _with_plain_tests(without_matches(body))
+    body = _with_plain_tests(without_suppressing(without_matches(body)))
     inner = body[:-1] if body and isinstance(body[-1], ast.Return) else body
     if not any(map(_is_lowered, inner)):
         return body  # at most a return at the very end

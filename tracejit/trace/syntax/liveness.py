@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tracejit.trace.syntax.jumps import stop_flags
+from tracejit.trace.syntax.syntax import SCOPES, own_nodes
 
-__all__ = ["Changes", "analyse", "local_names", "own_nodes", "read_names", "stored_names"]
+__all__ = ["SCOPES", "Changes", "analyse", "local_names", "own_nodes", "read_names", "stored_names"]
 
 
 @dataclass(slots=True)
@@ -37,7 +38,6 @@ class Changes:
     """Of a `try`: the names that its handlers bind, or `else`, and that matter after it."""
 
 
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 EAGER = ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
 """What reads a generator expression to its end at once."""
@@ -116,16 +116,6 @@ def read_names(node: ast.AST, bound: frozenset[str] = frozenset()) -> set[str]:
         found = found.union(*(read_names(n, bound) for n in outer))
         inner = bound | local_names(node)
     return found.union(*(read_names(n, inner) for n in ast.iter_child_nodes(node)))
-
-
-def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
-    """Yield the nodes of a scope, not those of scopes nested in it."""
-    pending = list(body)
-    while pending:
-        n = pending.pop()
-        yield n
-        if not isinstance(n, SCOPES):
-            pending += ast.iter_child_nodes(n)
 
 
 def analyse(body: Sequence[ast.stmt], local: set[str],

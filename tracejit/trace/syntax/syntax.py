@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["HOOKS", "assign", "constant", "hook", "load", "negation", "place", "statement_lists",
-           "thunk"]
+__all__ = ["HOOKS", "SCOPES", "assign", "constant", "hook", "load", "negation", "own_nodes",
+           "place", "statement_lists", "thunk"]
 
 HOOKS = "_tj"
 """The name under which rewritten code finds its hooks."""
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -66,3 +68,13 @@ def statement_lists(s: ast.stmt) -> list[list[ast.stmt]]:
     parts += [h.body for h in getattr(s, "handlers", ())]
     parts += [c.body for c in getattr(s, "cases", ())]
     return parts
+
+
+def own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
+    """Yield the nodes of a scope, not those of scopes nested in it."""
+    pending = list(body)
+    while pending:
+        n = pending.pop()
+        yield n
+        if not isinstance(n, SCOPES):
+            pending += ast.iter_child_nodes(n)
