@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import os
 import sys
 from collections.abc import Callable
@@ -104,7 +105,7 @@ def find_site() -> Site | None:
         source = rewritten_source(code)
         if source is not None and code.co_filename not in LIKE_USERS:
             return source.site(frame.f_lineno)
-        if not _is_internal(code.co_filename):
+        if not _is_internal(code.co_filename) and not _has_no_text(code.co_filename):
             return plain_source(code).site(frame.f_lineno)
         frame = frame.f_back
     return None
@@ -125,6 +126,11 @@ def _is_internal(file: str) -> bool:
             or file.startswith("<frozen")
             or (path.startswith(standard) and "site-packages" not in path))
     return known
+
+
+def _has_no_text(file: str) -> bool:
+    """Whether code was made by `exec` of a text that nobody has, as methods of dataclasses are."""
+    return file == "<string>" and not linecache.getline(file, 1)
 
 
 def is_of_library(fn: Callable[..., object]) -> bool:
