@@ -13,10 +13,17 @@ from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.source import rewritten_source
 from tracejit.trace.ground.upward import above
 
-__all__ = ["count_names", "held_by_program", "reached_from"]
+__all__ = ["count_names", "has_iterators", "held_by_program", "reached_from"]
+
+_ITERATORS: tuple[type, ...] = (type(iter([])), type(reversed([])))
 
 _OPAQUE = (FrameType, ModuleType, type)
 """What is not looked into."""
+
+
+def has_iterators(xs: list[object]) -> bool:
+    """Return whether an iterator of Python's is in the midst of a list: it counts places."""
+    return any(type(x) in _ITERATORS for x in gc.get_referrers(xs))
 
 
 def held_by_program() -> Iterator[Any]:

@@ -296,6 +296,8 @@ class Trace:
     """How many axes arrays with names have that are in lists whose length data decides."""
     walked: list[Any] = field(default_factory=list)
     """The lists over which loops are running."""
+    iterators: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    """Iterators over traced items."""
     unfinished: list[Any] = field(default_factory=list)
     """The lists of comprehensions that are being made: no iterator can be of these."""
     keyed: dict[int, tuple[Any, Any]] = field(default_factory=dict)

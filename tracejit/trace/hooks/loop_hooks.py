@@ -19,12 +19,20 @@ from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import NotRepeatable, Unroll, Widens
 from tracejit.trace.hooks.generator_hooks import GeneratorHooks
 from tracejit.trace.lists.growing import MANY_ITEMS
-from tracejit.trace.lists.iterables import TracedIterable, as_now, constant_range, counted
+from tracejit.trace.lists.iterables import (
+    TracedIterable,
+    as_now,
+    constant_range,
+    counted,
+    require_length,
+)
 from tracejit.trace.python.calls import call_function
 from tracejit.trace.python.calls_with_containers import items_in
+from tracejit.trace.python.caught import may_raise
 from tracejit.trace.python.from_generators import mapped
 from tracejit.trace.python.iterating import begun, iterate
 from tracejit.trace.python.list_making import list_of
+from tracejit.trace.python.managed import ENDS_CAPTURES
 from tracejit.trace.python.truths import truth
 from tracejit.trace.python.users_functions import captured_function
 from tracejit.trace.regions import loops
@@ -57,10 +65,13 @@ def _walking(*lists: object) -> Iterator[None]:
     walked = current().walked
     before = len(walked)
     walked += lists
+    plain = [(xs, len(xs)) for xs in lists if isinstance(xs, list) and not has_runs(xs)]
     try:
         yield
     finally:
         del walked[before:]
+    for xs, length in plain:
+        require_length(xs, length)
 
 
 class LoopHooks(GeneratorHooks):
@@ -123,8 +134,13 @@ class LoopHooks(GeneratorHooks):
         before = len(guards)
         try:
             with current().region("probe") as (frame, _):
-                if not isinstance(truth(condition()), bool):
-                    found.add("data")
+                try:
+                    if not isinstance(truth(condition()), bool):
+                        found.add("data")
+                except (NotRepeatable, *ENDS_CAPTURES):
+                    raise
+                except Exception:  # which the loop raises, after all that the condition changes
+                    pass
                 if frame.written or frame.contents:
                     found.add("effects")
         except NotRepeatable:
@@ -189,6 +205,10 @@ class LoopHooks(GeneratorHooks):
                 except BranchRaised:
                     return "data"
                 except NotRepeatable:
+                    return "short"
+                except ENDS_CAPTURES:
+                    raise
+                except Exception:  # which the loop raises when it comes to that
                     return "short"
         finally:
             for p, content in before:
@@ -352,6 +372,11 @@ class LoopHooks(GeneratorHooks):
             parts = [self.list_of([x] if isinstance(x, Run) else (x,), element) for x in iterable]
             return note_made([x for part in parts for x in part])
         items = counted(iterable)
+        with _walking(*(() if items is None else items.walks)):
+            return self._list_of_items(iterable, items, element)
+
+    def _list_of_items(self, iterable: object, items: TracedIterable | None,
+                       element: Callable[[Any], object]) -> Any:
         many = items is not None and items.what == "a list" and items.count
         if items is not None and (not isinstance(items.count, int) or (
                 isinstance(many, int) and many > MANY_ITEMS)):
@@ -408,10 +433,15 @@ _ALL_AT_ONCE: tuple[Any, ...] = (sum, list, tuple, set, frozenset, dict, sorted,
 
 def _takes_all_at_once(fn: Callable[..., object], args: Sequence[object],
                        kwargs: Mapping[str, object]) -> bool:
-    if isinstance(getattr(fn, "__self__", None), (list, dict, set, deque)):
-        return getattr(fn, "__name__", "") in ("extend", "update")
+    if _adds(fn):
+        return True
     return any(fn is f for f in _ALL_AT_ONCE) and not (
         kwargs.keys() & {"key", "count"} or len(args) > 2)
+
+
+def _adds(fn: object) -> bool:
+    return isinstance(getattr(fn, "__self__", None), (list, dict, set, deque)) and (
+        getattr(fn, "__name__", "") in ("extend", "update"))
 
 
 class Generated:
@@ -431,7 +461,8 @@ class Generated:
         iterable = begun(self.iterable)
         if isinstance(iterable, UsersGenerator):
             return call_function(mapped, (iterable, self.element, self.test), {})
-        if any(fn is f for f in _AS_IT_IS) or (
+        keeps_some = current().attempts and _adds(fn)  # of items before one that raises an error
+        if keeps_some or any(fn is f for f in _AS_IT_IS) or (
                 isinstance(fn, (FunctionType, MethodType))
                 and captured_function(getattr(fn, "__func__", fn)) is not None):
             element, test, truth = self.element, self.test, self.hooks.truth
@@ -441,6 +472,22 @@ class Generated:
             return self.hooks.list_of(self.iterable, lambda x: as_now(element(x)), self.test)
         if _takes_all_at_once(fn, args, kwargs):
             return self.hooks.list_of(self.iterable, element, self.test)
+        if self._acts(iterable):
+            return call_function(mapped, (iterable, element, self.test), {})
         with drawing_nothing("a generator expression, of which a function may take one item after "
                              "the other", "Make it a list, or write the loop out"):
             return self.hooks.list_of(self.iterable, element, self.test)
+
+    def _acts(self, iterable: Any) -> bool:
+        """Return whether it matters how many items are made: that changes something, or raises."""
+        if isinstance(iterable, Iterator):
+            return True
+        with current().region("probe") as (frame, scope):
+            try:
+                self.hooks.list_of(iterable, self.element, self.test)
+            except (NotRepeatable, *ENDS_CAPTURES):
+                raise
+            except Exception:
+                return True
+            return bool(frame.written or frame.contents) or may_raise(
+                scope.eqns, lambda: BaseException)

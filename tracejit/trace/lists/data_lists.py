@@ -8,12 +8,11 @@ items are an array, of which that number is the size.
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from tracejit.ir.dims import Dim
 from tracejit.trace.containers.container_aliases import refuse_joined_change
-from tracejit.trace.containers.heap import held_by_program
+from tracejit.trace.containers.heap import has_iterators, held_by_program
 from tracejit.trace.containers.runs import Run, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, current, refuse
 from tracejit.trace.ground.restarts import Grows, PlaceInCode, Unroll
@@ -40,9 +39,6 @@ from tracejit.trace.values.mixed import Kinds, united
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["DataLists"]
-
-_LIST_ITERATOR: type = type(iter([]))
-
 
 @above
 class DataLists:
@@ -136,7 +132,7 @@ class DataLists:
         known_container(container, "a list's growth as data decides", by_data=True)
         if any(x is container for x in trace.walked) or (
                 container and not any(x is container for x in trace.unfinished)
-                and any(type(x) is _LIST_ITERATOR for x in gc.get_referrers(container))):
+                and has_iterators(container)):
             raise refused_walk()
         where = place_in_code()
         if where in trace.plain_lists:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Sequence, ValuesView
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from tracejit.trace.values.tracer import Tracer, tracer_of
 
 __all__ = ["Iterated", "TracedIterable", "as_now", "constant_range", "counted", "is_traced",
            "item_in_turn", "make_enumerate", "make_ndenumerate", "make_ndindex", "make_range",
-           "make_reversed", "make_zip", "read_now"]
+           "make_reversed", "make_zip", "read_now", "require_length"]
 
 
 class TracedIterable:
@@ -140,6 +140,10 @@ class Iterated:
     def __init__(self, items: TracedIterable) -> None:
         self._items: TracedIterable | None = items
         self._rest: Iterator[Any] = iter(())
+        self.walks = items.walks
+        """The lists that it is in the midst of, or at the beginning."""
+        self._lengths = [(xs, len(xs)) for xs in items.walks if not has_runs(xs)]
+        current().iterators.add(self)
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -147,13 +151,28 @@ class Iterated:
     def __next__(self) -> Any:
         items = self.all_at_once()
         if items is not None:
-            self._rest = iter(items)
-        return next(self._rest)
+            self._rest, self.walks = iter(items), items.walks
+        for xs, length in self._lengths:
+            require_length(xs, length)
+        try:
+            return next(self._rest)
+        except StopIteration:
+            self.walks = ()
+            raise
 
     def all_at_once(self) -> TracedIterable | None:
         """Return all items, if none was taken yet; there are none afterwards."""
-        items, self._items = self._items, None
+        items, self._items, self.walks = self._items, None, ()
+        for xs, length in self._lengths if items is not None else ():
+            require_length(xs, length)
         return items
+
+
+def require_length(xs: Sequence[Any], length: int) -> None:
+    """Refuse a list of Python's that zip() runs over beside an array, if its length has changed."""
+    if len(xs) != length:
+        raise refuse("a list that changes its length while zip() runs over it and over an array",
+                     "Run over its indices with `while k < len(items)`, or over a copy")
 
 
 def counted(x: Any) -> TracedIterable | None:
@@ -180,9 +199,12 @@ def counted(x: Any) -> TracedIterable | None:
 
 def _counted(x: Any) -> TracedIterable | None:
     """Return what an iterator over x runs over: the items of a list are alike then."""
-    if has_runs(x) and len(x) > 1:
-        x = [ABOVE.one_run(x)]
-    return counted(x)
+    if not has_runs(x) or len(x) == 1:
+        return counted(x)
+    items = counted([ABOVE.one_run(x)])
+    if items is not None:
+        items.walks = (x,)
+    return items
 
 
 def make_enumerate(iterable: Any, start: Any = 0) -> Any:
@@ -243,7 +265,7 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
                 raise refuse(f"zip() of an array and a {type(x).__name__} cannot be captured",
                              "Use lists or arrays")
             part_count: Dim = len(x)
-            sequences.append(partial(_plain_item, x))
+            sequences.append(partial(_plain_item, x, len(x)))
         else:
             part_count = part.count
             sequences.append(part.in_turn)
@@ -252,7 +274,8 @@ def make_zip(*iterables: object, strict: bool = False) -> Any:
         size = part_count if size is None else _shorter(size, part_count)
     assert size is not None
     zipped = TracedIterable(0, size, lambda k: tuple(item(k) for item in sequences), "zip()")
-    zipped.walks = tuple(x for part in parts if part is not None for x in part.walks)
+    zipped.walks = tuple(w for part, x in zip(parts, iterables, strict=True) for w in (
+        part.walks if part is not None else (x,)))
     return Iterated(zipped)
 
 
@@ -264,7 +287,8 @@ def _iterate(x: object) -> Any:
     return ABOVE.iterate(x)
 
 
-def _plain_item(x: Any, k: Any) -> Any:
+def _plain_item(x: Any, length: int, k: Any) -> Any:
+    require_length(x, length)
     return x[k if isinstance(k, int) else k.__index__()]
 
 

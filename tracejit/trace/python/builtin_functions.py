@@ -505,8 +505,10 @@ def _map(fn: Callable[..., object], *xs: object) -> Any:
     if any(isinstance(x, (Tracer, TracedIterable, Iterated)) or has_runs(x) for x in xs):
         zipped = counted(make_zip(*xs))
         assert zipped is not None
-        return Iterated(TracedIterable(zipped.lo, zipped.hi,
-                                     lambda k: call_function(fn, zipped.item(k), {}), "map()"))
+        mapped = TracedIterable(zipped.lo, zipped.hi,
+                                lambda k: call_function(fn, zipped.item(k), {}), "map()")
+        mapped.walks = zipped.walks
+        return Iterated(mapped)
     return (call_function(fn, items, {}) for items in zip(*xs, strict=False))
 
 

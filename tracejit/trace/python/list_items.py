@@ -6,8 +6,9 @@ express makes the capture begin again with the list made item by item, under a s
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -35,8 +36,8 @@ from tracejit.trace.values.mixed import is_mixed, kinds_of, number_of, storage, 
 from tracejit.trace.values.symbolic_ints import SymInt, of_dim
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "item_of_a_growing_list",
-           "replace_items", "set_item", "sorted_run", "where_equal"]
+__all__ = ["METHODS", "cut", "delete_item", "extend", "get_item", "is_walked",
+           "item_of_a_growing_list", "replace_items", "set_item", "sorted_run", "where_equal"]
 
 
 # --- items and slices ---------------------------------------------------------------------------
@@ -193,6 +194,7 @@ def set_item(xs: list[Any], key: object, content: Any) -> int | None:
     place = _place(xs, key)
     place = _settled_place(xs, place)
     if isinstance(place, int):
+        _leave_to_python(xs)
         return place
     if place is None:
         give_up(xs, "writing to an item of a list of different things")
@@ -234,9 +236,22 @@ def _put_into_item(item: Item, k: SupportsIndex, content: object) -> None:
             column.put(of_dim(item.place), x)
 
 
-def _writing(xs: object) -> None:
+def _leave_to_python(xs: Any) -> None:
+    """Give up a list of several runs that is written to while a loop runs over its joined items."""
+    if has_runs(xs) and len(xs) > 1 and is_walked(xs):
+        give_up(xs, "a write to a list while a loop runs over it")
+
+
+def is_walked(xs: object) -> bool:
+    """Return whether a loop runs over a list, or an iterator is in the midst of it."""
+    trace = current()
+    return any(xs is w for w in itertools.chain(trace.walked, *(i.walks for i in trace.iterators)))
+
+
+def _writing(xs: Any) -> None:
     """Note that items of a list are about to change."""
     trace = current()
+    _leave_to_python(xs)
     trace.changed_lists[id(xs)] = xs
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
@@ -284,7 +299,7 @@ def _assign_slice(xs: list[object], key: slice, content: Any) -> None:
     """Carry out `xs[a:b] = content`."""
     if key.step not in (None, 1):
         give_up(xs, "assigning to a slice with a step")
-    new = _items_to_add(content)
+    new = list(_items_to_add(content))
     start, stop, _ = key.start, key.stop, key.step
     if start is not None and stop is not None and not (
             isinstance(start, int) and isinstance(stop, int) and 0 <= start <= stop):
@@ -314,6 +329,8 @@ def _change(xs: list[object], parts: list[Any], what: str) -> None:
         if isinstance(p, Item) or (isinstance(p, Stored) and p.shared):
             p.give_up(what)
     trace = current()
+    if has_runs(xs) and is_walked(xs):
+        give_up(xs, f"{what} of a list while a loop runs over it")
     trace.changed_lists[id(xs)] = xs
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
@@ -332,15 +349,13 @@ def replace_items(xs: list[object], new: list[object]) -> None:
     _change(xs, new, "a change of a list's length")
 
 
-def _items_to_add(content: object) -> list[Any]:
+def _items_to_add(content: object) -> Iterable[Any]:
     found = list_from(content)
     if found is not None:
         return found
     if isinstance(content, Tracer):
         return list(content)
-    if not isinstance(content, (list, tuple, range)):
-        return list(ABOVE.iterate(content))
-    return list(content)
+    return content if isinstance(content, (list, tuple, range)) else ABOVE.iterate(content)
 
 
 def _append(xs: list[object], x: object) -> None:
@@ -351,8 +366,12 @@ def _append(xs: list[object], x: object) -> None:
 
 
 def extend(xs: list[object], content: object) -> None:
-    """Carry out `xs.extend(content)`."""
-    _change(xs, [*xs, *_items_to_add(content)], "list.extend()")
+    """Carry out `xs.extend(content)`; it has the items before one that raises an error."""
+    items: list[object] = []
+    try:
+        items.extend(_items_to_add(content))
+    finally:
+        _change(xs, [*xs, *items], "list.extend()")
 
 
 def _insert(xs: list[object], k: Any, x: object) -> None:

@@ -21,6 +21,7 @@ from tracejit.ir.dims import Dim
 from tracejit.ir.types import scalar
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.container_aliases import containers, with_joined
+from tracejit.trace.containers.heap import has_iterators
 from tracejit.trace.containers.places import UNSET, ItemPlace, MaybeUnset, NamePlace, map_content
 from tracejit.trace.containers.runs import Stored, Views, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
@@ -161,7 +162,9 @@ class LoopTracer:
             self.growing = [g for g in self.growing if g.container is not e.container]
             self._forget(self.lists.outdated)
         else:
-            self.growing.append(growing_of(e.container, self.where))
+            if has_iterators(e.container):
+            raise Unroll("an iterator is in the midst of a list that gets longer") from None
+        self.growing.append(growing_of(e.container, self.where))
 
     def _has_lists(self) -> bool:
         return any(isinstance(c.guess, (ListGuess, ResizedGuess)) for c in self.carried)
