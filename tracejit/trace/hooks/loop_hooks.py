@@ -478,7 +478,7 @@ class Generated:
                              "the other", "Make it a list, or write the loop out"):
             return self.hooks.list_of(self.iterable, element, self.test)
 
-    def _acts(self, iterable: Any) -> bool:
+    def _acts(self, iterable: object) -> bool:
         """Return whether it matters how many items are made: that changes something, or raises."""
         if isinstance(iterable, Iterator):
             return True

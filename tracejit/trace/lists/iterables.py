@@ -287,7 +287,7 @@ def _iterate(x: object) -> Any:
     return ABOVE.iterate(x)
 
 
-def _plain_item(x: Any, length: int, k: Any) -> Any:
+def _plain_item(x: Sequence[object], length: int, k: Any) -> Any:
     require_length(x, length)
     return x[k if isinstance(k, int) else k.__index__()]
 

@@ -236,7 +236,7 @@ def _put_into_item(item: Item, k: SupportsIndex, content: object) -> None:
             column.put(of_dim(item.place), x)
 
 
-def _leave_to_python(xs: Any) -> None:
+def _leave_to_python(xs: list[Any]) -> None:
     """Give up a list of several runs that is written to while a loop runs over its joined items."""
     if has_runs(xs) and len(xs) > 1 and is_walked(xs):
         give_up(xs, "a write to a list while a loop runs over it")
@@ -248,10 +248,11 @@ def is_walked(xs: object) -> bool:
     return any(xs is w for w in itertools.chain(trace.walked, *(i.walks for i in trace.iterators)))
 
 
-def _writing(xs: Any) -> None:
+def _writing(xs: object) -> None:
     """Note that items of a list are about to change."""
     trace = current()
-    _leave_to_python(xs)
+    if isinstance(xs, list):
+        _leave_to_python(xs)
     trace.changed_lists[id(xs)] = xs
     trace.captured.refuse_change(xs)
     refuse_joined_change(xs)
