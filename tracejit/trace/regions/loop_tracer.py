@@ -161,10 +161,10 @@ class LoopTracer:
         if self.lists.takes(e):
             self.growing = [g for g in self.growing if g.container is not e.container]
             self._forget(self.lists.outdated)
+        elif has_iterators(e.container):
+            raise Unroll("an iterator is in the midst of a list that gets longer")
         else:
-            if has_iterators(e.container):
-            raise Unroll("an iterator is in the midst of a list that gets longer") from None
-        self.growing.append(growing_of(e.container, self.where))
+            self.growing.append(growing_of(e.container, self.where))
 
     def _has_lists(self) -> bool:
         return any(isinstance(c.guess, (ListGuess, ResizedGuess)) for c in self.carried)
