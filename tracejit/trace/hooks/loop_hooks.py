@@ -376,7 +376,7 @@ class LoopHooks(GeneratorHooks):
             return self._list_of_items(iterable, items, element)
 
     def _list_of_items(self, iterable: object, items: TracedIterable | None,
-                       element: Callable[[Any], object]) -> Any:
+                       element: Callable[..., object]) -> Any:
         many = items is not None and items.what == "a list" and items.count
         if items is not None and (not isinstance(items.count, int) or (
                 isinstance(many, int) and many > MANY_ITEMS)):

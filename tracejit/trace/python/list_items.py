@@ -236,7 +236,7 @@ def _put_into_item(item: Item, k: SupportsIndex, content: object) -> None:
             column.put(of_dim(item.place), x)
 
 
-def _leave_to_python(xs: list[Any]) -> None:
+def _leave_to_python(xs: list[object]) -> None:
     """Give up a list of several runs that is written to while a loop runs over its joined items."""
     if has_runs(xs) and len(xs) > 1 and is_walked(xs):
         give_up(xs, "a write to a list while a loop runs over it")
