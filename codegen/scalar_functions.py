@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+from tracejit.ir import bessel_orders, counts, incomplete, integrals
 from tracejit.ir.bessel import i0e, i1e
 from tracejit.ir.fourier import dft
 from tracejit.ir.jacobi import symmetric_eigen
 from tracejit.ir.quantiles import normal_quantile
 
-__all__ = ["definitions", "functions"]
+__all__ = ["definitions", "functions", "linked"]
+
+SPECIAL = (i0e, i1e, normal_quantile, *incomplete.FUNCTIONS, *counts.FUNCTIONS,
+           *bessel_orders.FUNCTIONS, *integrals.FUNCTIONS)
+"""Special functions, each behind those that it calls."""
 
 
 def functions(names: dict[str, object]) -> dict[str, Any]:
     """Return the functions by name, compiled for the CPU, made with the intrinsics in `names`."""
     from numba import njit
 
-    return {name: njit(fn, error_model="numpy") for name, fn in definitions(names).items()}
+    return linked(definitions(names), njit(error_model="numpy"))
+
+
+def linked(plain: dict[str, FunctionType],
+           compiled: Callable[[FunctionType], object]) -> dict[str, Any]:
+    """Return functions compiled, each with the compiled ones in place of those before it."""
+    made: dict[str, Any] = {}
+    for name, fn in plain.items():
+        called = {n: made[n] for n in fn.__code__.co_names if n in made}
+        if called:
+            fn = FunctionType(fn.__code__, {**fn.__globals__, **called}, fn.__name__,
+                              fn.__defaults__, fn.__closure__)
+        made[name] = compiled(fn)
+    return made
 
 
 def definitions(names: dict[str, Any]) -> dict[str, Any]:
@@ -121,5 +141,5 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
             i += 1
 
     return {fn.__name__: fn for fn in (
-        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions, i0e, i1e,
-        normal_quantile, dft)} | {"eigh": symmetric_eigen}
+        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions, dft, *SPECIAL)
+            } | {"eigh": symmetric_eigen}

@@ -60,7 +60,8 @@ _ROWS = (
     _libm("atan", "arctan"), _libm("sinh", "sinh"), _libm("cosh", "cosh"), _libm("tanh", "tanh"),
     _libm("asinh", "arcsinh"), _libm("acosh", "arccosh"), _libm("atanh", "arctanh"),
     _libm("cbrt", device=True), _libm("erf"), _libm("erfc"), _libm("j0", device=True),
-    _libm("j1", device=True), _libm("lgamma", device=True), _libm("tgamma", device=True),
+    _libm("j1", device=True), _libm("y0", device=True),
+    _libm("y1", device=True), _libm("lgamma", device=True), _libm("tgamma", device=True),
     _libm("pow", operands=2), _libm("atan2", "arctan2", operands=2),
     _libm("hypot", "hypot", operands=2),
     # A few instructions each.
@@ -84,7 +85,12 @@ _ROWS = (
     Scalar("ipow"), Scalar("ishl"), Scalar("ishr"), Scalar("irem"),
     # What is defined as Python, in `scalar_functions.py`.
     Scalar("floor_divide"), Scalar("remainder"), Scalar("cdiv"),
-    Scalar("i0e", "f64"), Scalar("i1e", "f64"), Scalar("normal_quantile", "f64"),
+    *(Scalar(name, "f64") for name in (
+        "i0e", "i1e", "normal_quantile", "gamma_density", "gamma_part", "beta_density", "beta_part",
+        "gamma_quantile", "beta_quantile", "student_t", "student_t_quantile", "count_quantile",
+        "bessel_j", "bessel_y", "bessel_ie", "bessel_ke", "exponential_integral", "expi", "dawsn",
+        "erfcx", "erfi", "sine_integral", "cosine_integral", "fresnel_sine", "fresnel_cosine",
+        "spence", "owens_t")),
     # Memory that grows.
     _context("log_base", "", effect=False), _context("log_capacity"), _context("log_grow"),
     Scalar("advance", "array", ""),

@@ -75,7 +75,7 @@ def _operand(rng: np.random.Generator, shape: Any, dtype: Any, low: float,
 def samples_of(op: Op, n: int, dtype: Any) -> Iterator[Sample]:
     """Yield the applications of an op at a size, floating operands being of `dtype`."""
     rng = np.random.default_rng(zlib.crc32(f"{op.name} {n}".encode()))
-    if op.kind == "elementwise":
+    if op.kind == "elementwise" and not op.data.get("samples"):
         low, high = op.data["domain"]
         for shapes in ELEMENTWISE_SHAPES:
             shapes = [tuple(n if d == "n" else d for d in s) for s in shapes]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import tracejit.numpy_api  # noqa: F401  (importing fills the tables)
+import tracejit.numpy_api  # (importing fills the tables)
+import tracejit.scipy_api  # noqa: F401
 from tracejit.ops.calls import (
     NoGradient,
     NotDifferentiable,

@@ -17,7 +17,7 @@ from numba import cuda
 from tracejit.codegen.cuda import block_folds, matrices, positions
 from tracejit.codegen.cuda.positions import IS_SIMULATED, device
 from tracejit.codegen.cuda.program import CONTEXT, THREADS
-from tracejit.codegen.scalar_functions import definitions
+from tracejit.codegen.scalar_functions import definitions, linked
 from tracejit.codegen.scalars import SCALARS, names_where
 from tracejit.ir.dtypes import DTYPES
 
@@ -162,5 +162,5 @@ def namespace() -> dict[str, Any]:
 
         names.update((name, getattr(math, name)) for name in _MATH)
         names.update((name, getattr(libdevice, name)) for name in _LIBDEVICE)
-    names.update((name, device(fn)) for name, fn in definitions(names).items())
+    names.update(linked(definitions(names), device))
     return names

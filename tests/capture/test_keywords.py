@@ -30,6 +30,9 @@ HOLES = np.array([[1.0, np.nan, 3.0], [np.inf, 5.0, -np.inf]])
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "quantile": (M, 0.3), "percentile": (M, 30.0),
+    **dict.fromkeys(("jvp", "yvp", "ivp", "kvp", "spherical_jn", "spherical_yn", "spherical_in",
+                     "spherical_kn"), (1, np.abs(V) + 0.5)),
+    "comb": (V + 5.0, V), "perm": (V + 5.0, V), "factorial": (V,), "zeta": (V + 2.0,),
     "where": (V > 0.0, V, W), "select": ([V > 0.9, V > 0.0], [V, W]), "clip": (V, -1.0, 1.0),
     "nan_to_num": (HOLES,), "array_equal": (V, V), "vander": (V, 2),
     "isclose": (HOLES, HOLES + 1e-9), "allclose": (HOLES, HOLES + 1e-9), "full": (3, V[0]),
@@ -123,6 +126,11 @@ EXTRA: dict[str, dict[str, list[Any]]] = {
     "einsum": {"dtype": [FLOAT32], "order": ["F"], "casting": ["unsafe"]},
     "reshape": {"shape": [(9,), (1, 9)]}, "logsumexp": {"b": [P, 2.0]},
     "select": {"default": [0, 1.5, V[0]]},
+    **{name: {"n": [0, 2]} for name in ("jvp", "yvp", "ivp", "kvp")},
+    **{f"spherical_{kind}n": {"derivative": [True, False]} for kind in "jyik"},
+    "zeta": {"q": [np.abs(V) + 0.5]}, "perm": {"exact": [False]},
+    "comb": {"exact": [False], "repetition": [True]},
+    "factorial": {"exact": [False], "extend": ["zero"]},
     "solve": {}, "copyto": {"where": [V > 0.6]}, "fill_diagonal": {"wrap": [True]},
     "average": {"weights": [M]},
 }

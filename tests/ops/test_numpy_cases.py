@@ -21,6 +21,7 @@ import pytest
 import scipy.linalg
 from oracles import TOLERANCES, random_like
 from scipy import special
+from scipy_cases import EDGES, SPECIAL_CASES
 
 import tracejit
 import tracejit.api
@@ -788,6 +789,7 @@ FOREIGN_CASES.update({f.__name__: [(lambda x, f=f, n=n: f(n, x), V) for n in (0,
 FOREIGN_CASES["polygamma"] = [(lambda x, n=n: special.polygamma(n, x), V) for n in (0, 1, 2, 5)]
 FOREIGN_CASES["polygamma"] += [(lambda x: special.polygamma(1, x), W)]
 FOREIGN_CASES["multigammaln"] = [(lambda x: special.multigammaln(x + 1.0, 3), V)]
+FOREIGN_CASES.update(SPECIAL_CASES)
 
 
 def _plus(x: Any, y: Any) -> Any:
@@ -926,6 +928,27 @@ def table_cases() -> list[Any]:
 def test_functions_are_numpys(fn: Callable[..., Any], args: list[Any]) -> None:
     with tracejit.config(disable_jit=True):
         check_case(fn, tuple(args))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_at_ends_special_functions_are_scipys() -> None:
+    wrong = []
+    with tracejit.config(disable_jit=True):
+        for function, args in EDGES:
+            found = tracejit.jit(lambda *xs, f=function: f(*xs))(*args)
+            expected = function(*args)
+            if not np.allclose(found, expected, rtol=4e-12, atol=0.0, equal_nan=True):
+                wrong.append((function.__name__, args, found, expected))
+    assert wrong == []
+
+
+def test_the_order_of_a_bessel_function_has_no_derivative() -> None:
+    assert tracejit.grad(lambda v, x: special.jv(v, x), argnums=1)(0.5, 2.0) == pytest.approx(
+        special.jvp(0.5, 2.0))
+    with pytest.raises(tracejit.Refusal, match=r"the order of a Bessel function is not known"):
+        tracejit.grad(lambda v, x: special.jv(v, x))(0.5, 2.0)
+    with pytest.raises(tracejit.Refusal, match=r"the order of a Bessel function is not known"):
+        tracejit.jvp(lambda v: special.kv(v, 2.0), (0.5,), (1.0,))
 
 
 def test_a_derivative_wrong_by_a_thousandth_is_caught() -> None:

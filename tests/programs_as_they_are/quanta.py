@@ -72,7 +72,6 @@ def oscillator_wave(stretch, x):
     return np.trapezoid(psi ** 2, x)
 
 
-@program(lambda n, rng: (1.3, rng.uniform(0.5, 3, n)), argnums=(0, 1),
-         refused="scipy.special.spherical_jn cannot be captured")
+@program(lambda n, rng: (1.3, rng.uniform(0.5, 3, n)), argnums=(0, 1))
 def partial_wave(k, r):
     return np.sum(spherical_jn(1, k * r) ** 2 * r)

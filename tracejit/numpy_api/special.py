@@ -13,13 +13,14 @@ from tracejit.numpy_api.elementwise import as_tracer, of_floats
 from tracejit.ops.gamma import digamma, hurwitz, trigamma
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import FOREIGN, scipy_captures
-from tracejit.trace.values.equations import apply, cast
+from tracejit.trace.values.equations import apply, broadcast_dims, cast
 from tracejit.trace.values.python_numbers import require
 
-__all__ = ["betaln", "gammaln", "log_ndtr", "ndtri", "xlog1py", "xlogy"]
+__all__ = ["betaln", "gammaln", "in_double", "log_ndtr", "ndtri", "recurrence", "rgamma", "xlog1py",
+           "xlogy"]
 
 
-def _in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]:
+def in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]:
     """Return a function of reals that computes in double precision, and rounds at the end."""
 
     def capture(*operands: object) -> Any:
@@ -27,6 +28,7 @@ def _in_double(name: str, function: Callable[..., object]) -> Callable[..., Any]
         if any(x.dtype.kind == "c" for x in given):
             raise refuse(f"scipy.special.{name} of complex numbers cannot be captured",
                          "Use its real and imaginary parts, or tracejit.register_op")
+        broadcast_dims([x.dims for x in given])  # sizes that have to agree are one from here on
         dtype = np.result_type(*(x.dtype for x in given))
         result: Any = function(*(cast(x, np.float64) for x in given))
         return result if dtype == np.float64 else cast(result, dtype)
@@ -54,9 +56,14 @@ def _loggamma(x: np.ndarray) -> Any:
     return np.where(x < 0.0, np.nan, apply("lgamma", x))
 
 
-def _rgamma(x: np.ndarray) -> Any:
-    poles = (x <= 0.0) & (x == np.floor(x))
-    return np.where(poles, 0.0, 1.0 / apply("tgamma", np.where(poles, 1.0, x)))
+def rgamma(x: np.ndarray) -> Any:
+    poles = (x <= 0.0) & (x == np.floor(x)) & (x > -170.0)
+    turned = np.where(poles, 1.0 - x, 1.0)
+    slope = apply("tgamma", turned) * (1.0 - 2.0 * np.remainder(turned - 1.0, 2.0))
+    at_poles = (x - np.floor(x)) * slope  # floor has no derivative
+    far = (x <= -170.0) & (x == np.floor(x))
+    return np.where(poles, at_poles, np.where(far, 0.0, 1.0 / apply(
+        "tgamma", np.where(poles | far, 1.0, x))))
 
 
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
@@ -253,7 +260,7 @@ def _inv_boxcox1p(x: np.ndarray, power: np.ndarray) -> Any:
 # --- polynomials --------------------------------------------------------------------------------
 
 
-def _recurrence(name: str, first: Callable[..., object], step: Callable[..., object]) -> Any:
+def recurrence(name: str, first: Callable[..., object], step: Callable[..., object]) -> Any:
     """Return the capture of orthogonal polynomials of constant degree, by their recurrence."""
 
     def capture(n: object, x: object) -> Any:
@@ -280,7 +287,7 @@ _POLYNOMIALS: dict[str, Any] = {
 }
 
 _DOUBLE: dict[str, Callable[..., object]] = {
-    "gammaln": gammaln, "gamma": _gamma, "psi": _psi, "loggamma": _loggamma, "rgamma": _rgamma,
+    "gammaln": gammaln, "gamma": _gamma, "psi": _psi, "loggamma": _loggamma, "rgamma": rgamma,
     "betaln": betaln, "beta": _beta, "ndtri": ndtri, "erfinv": _erfinv, "erfcinv": _erfcinv,
     "log_ndtr": log_ndtr, "rel_entr": _rel_entr, "kl_div": _kl_div, "huber": _huber,
     "pseudo_huber": _pseudo_huber, "exprel": _exprel, "boxcox": _boxcox, "boxcox1p": _boxcox1p,
@@ -289,7 +296,7 @@ _DOUBLE: dict[str, Callable[..., object]] = {
 }
 
 scipy_captures("scipy.special", {
-    **{name: _in_double(name, function) for name, function in _DOUBLE.items()},
-    **{name: _recurrence(name, *rules) for name, rules in _POLYNOMIALS.items()},
+    **{name: in_double(name, function) for name, function in _DOUBLE.items()},
+    **{name: recurrence(name, *rules) for name, rules in _POLYNOMIALS.items()},
     "polygamma": polygamma, "multigammaln": multigammaln,
 })

@@ -6,6 +6,7 @@ require_numpy()
 
 from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     arithmetic,
+    bessel,
     calls,
     checkpointing,
     control,
@@ -16,6 +17,8 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     fourier,
     gather,
     implicit,
+    incomplete,
+    integrals,
     linalg,
     list_items,
     logs,

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ from tracejit.ir.optable import add_op
 from tracejit.ir.types import Aval, Type
 from tracejit.ops.cotangents import Cotangent, Masked, Tangent, apply_derivative, scale, unbroadcast
 from tracejit.ops.modes import ForwardMode, ReverseMode
+from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import UFUNCS
 from tracejit.trace.values.equations import apply
 
-__all__ = ["bilinear", "broadcast_shapes", "elementwise", "linear", "only", "same_type",
-           "structural", "yielded_types"]
+__all__ = ["NoFormula", "bilinear", "broadcast_shapes", "elementwise", "linear", "only",
+           "same_type", "structural", "yielded_types"]
 
 Infer = Callable[[Sequence[Any], Params, Sequence[Block]], Any]
 
@@ -78,17 +80,19 @@ def elementwise(name: str, function: Any, expression: str,
                 cost: float = 1.0, exact: bool = False, integer: str | None = None,
                 reference: Callable[..., Any] | None = None,
                 domain: tuple[float, float] = (-2.0, 2.0), kinds: str = "f",
-                scipy: bool = False) -> Op:
+                scipy: bool = False, samples: Samples | None = None) -> Op:
     """Enter an op that acts on each element.
 
     function   -- the NumPy ufunc it is, or None
     expression -- its scalar code, `{0}` and `{1}` the operands; `integer` where that differs
     partials   -- (output, *operands) -> one derivative per operand, None where there is none; no
-                  function at all says that the op is not differentiable
+                  function at all says that the op is not differentiable; `NoFormula` for one that
+                  has no formula
     result     -- the result's dtype: the operands' own, "bool", or "real" of a complex one
     domain     -- the interval that tests sample operands from
     kinds      -- dtype kinds that it is defined for: any of "b", "i", "f", "c"
     scipy      -- whether it is `scipy.special.NAME`
+    samples    -- what tests apply it to, in place of operands from the domain
     """
 
     def infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> tuple[Type, ...]:
@@ -101,14 +105,30 @@ def elementwise(name: str, function: Any, expression: str,
         name=name, kind="elementwise", infer=infer, reference=reference or function,
         lowering=Pointwise(expression, integer), vjp=_elementwise_vjp(partials),
         jvp=_elementwise_jvp(partials), marked=partials is None, cost=cost, exact=exact,
-        data={"domain": domain, "kinds": kinds, "arity": _arity(expression), "scipy": scipy}))
+        data={"domain": domain, "kinds": kinds, "arity": _arity(expression), "scipy": scipy,
+              "samples": samples}))
     if isinstance(function, np.ufunc):
         UFUNCS[function] = op
     return op
 
 
+@dataclass(frozen=True, slots=True)
+class NoFormula:
+    """A partial derivative that has no formula: a program that asks for it is refused."""
+
+    of: str
+    remedy: str
+
+
+def known(partial: object) -> Any:
+    """Return a partial derivative that has a formula, or refuse the program."""
+    if isinstance(partial, NoFormula):
+        raise refuse(f"the derivative by {partial.of} is not known", partial.remedy)
+    return partial
+
+
 def _arity(expression: str) -> int:
-    return 1 + max(k for k in range(3) if f"{{{k}}}" in expression)
+    return 1 + max(k for k in range(6) if f"{{{k}}}" in expression)
 
 
 def _elementwise_vjp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
@@ -118,8 +138,8 @@ def _elementwise_vjp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
     def vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
         (ct,) = cts
         derivatives = partials(sweep.operand(eqn.output), *map(sweep.operand, eqn.inputs))
-        return [unbroadcast(scale(ct, d), a.aval) if d is not None and sweep.wants(a) else None
-                for a, d in zip(eqn.inputs, derivatives, strict=True)]
+        return [unbroadcast(scale(ct, known(d)), a.aval) if d is not None and sweep.wants(a)
+                else None for a, d in zip(eqn.inputs, derivatives, strict=True)]
 
     return vjp
 
@@ -133,7 +153,7 @@ def _elementwise_jvp(partials: Callable[..., tuple[Any, ...]] | None) -> Any:
         total: Any = None
         for d, tangent in zip(derivatives, tangents, strict=True):
             if tangent is not None and d is not None:
-                term = apply_derivative(d, tangent)
+                term = apply_derivative(known(d), tangent)
                 total = term if total is None else total + term
         shape = eqn.output.aval.shape
         if total is not None and total.aval.shape != shape:  # those with tangents all repeat

@@ -64,6 +64,10 @@ elementwise("j0", None, "j0({0})", lambda z, x: (-apply("j1", x),), cost=20.0,
             reference=_reference(_of_libm("j0")), scipy=True)
 elementwise("j1", None, "j1({0})", lambda z, x: (_j1_partial(z, x),), cost=20.0,
             reference=_reference(_of_libm("j1")), scipy=True)
+elementwise("y0", None, "y0({0})", lambda z, x: (-apply("y1", x),), cost=20.0,
+            reference=_reference(_of_libm("y0")), scipy=True, domain=(0.2, 4.0))
+elementwise("y1", None, "y1({0})", lambda z, x: (apply("y0", x) - z / x,), cost=20.0,
+            reference=_reference(_of_libm("y1")), scipy=True, domain=(0.2, 4.0))
 
 
 # --- modified Bessel functions ------------------------------------------------------------------

@@ -1,0 +1,128 @@
+"""Cases for functions of `scipy.special`: a function and arguments, where it is smooth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+__all__ = ["SPECIAL_CASES"]
+
+RNG = np.random.default_rng(8)
+SHAPES = RNG.uniform(0.4, 6.0, 4)
+OTHERS = RNG.uniform(0.4, 6.0, 4)
+SHARES = np.array([0.07, 0.35, 0.62, 0.93])
+POSITIVE = np.array([0.3, 1.1, 2.6, 7.5])
+SIGNED = np.array([-2.3, -0.4, 0.7, 3.1])
+SINGLE = POSITIVE.astype(np.float32)
+
+SPECIAL_CASES: dict[str, list[tuple[Any, ...]]] = {}
+
+
+def _enter(cases: dict[str, Any]) -> None:
+    for name, given in cases.items():
+        function = getattr(special, name)
+        SPECIAL_CASES.setdefault(name, []).extend(
+            (lambda *xs, f=function: f(*xs), *args) for args in given)
+
+
+def _of_orders(name: str, orders: tuple[Any, ...], *args: Any) -> None:
+    function = getattr(special, name)
+    SPECIAL_CASES.setdefault(name, []).extend(
+        (lambda *xs, f=function, v=v: f(v, *xs), *args) for v in orders)
+
+
+_enter({
+    **{name: [(SHAPES, POSITIVE), (SHAPES, SINGLE)] for name in ("gammainc", "gammaincc")},
+    **{name: [(SHAPES, SHARES)] for name in ("gammaincinv", "gammainccinv", "chdtri")},
+    **{name: [(SHAPES, OTHERS, SHARES)] for name in (
+        "betainc", "betaincc", "betaincinv", "betainccinv", "fdtri", "gdtrix")},
+    **{name: [(SHAPES, POSITIVE)] for name in ("chdtr", "chdtrc")},
+    **{name: [(SHAPES, OTHERS, POSITIVE)] for name in ("fdtr", "fdtrc", "gdtr", "gdtrc")},
+    "stdtr": [(SHAPES, SIGNED)], "stdtrit": [(SHAPES, SHARES)],
+    **{name: [(POSITIVE,), (SINGLE,)] for name in (
+        "k0", "k1", "k0e", "k1e", "y0", "y1", "exp1", "expi", "zetac")},
+    "zeta": [(POSITIVE + 1.0,), (SIGNED,), (SHAPES + 1.0, OTHERS)],
+    **{name: [(SIGNED,)] for name in (
+        "dawsn", "erfcx", "erfi", "sindg", "cosdg", "tandg", "cotdg", "cosm1", "softplus",
+        "fresnel", "gammasgn")},
+    **{name: [(SIGNED,)] for name in ("sici", "shichi")}, "spence": [(POSITIVE,)],
+    "owens_t": [(0.5 * SIGNED, 0.2 * OTHERS)], "powm1": [(POSITIVE, SIGNED)],
+    "radian": [(SIGNED, POSITIVE, POSITIVE)],
+    **{name: [(SIGNED / 4.0,)] for name in ("ellipk", "ellipe")}, "ellipkm1": [(SHARES,)],
+    **{name: [(SIGNED, SHARES)] for name in ("ellipkinc", "ellipeinc")},
+    **{name: [(SHAPES, OTHERS, POSITIVE)] for name in ("elliprf", "elliprd")},
+    "agm": [(SHAPES, OTHERS)], "binom": [(SHAPES + 3.0, OTHERS / 3.0)],
+    "poch": [(SHAPES, OTHERS), (SIGNED, OTHERS)], "factorial": [(POSITIVE,)],
+    "comb": [(SHAPES + 6.0, OTHERS)], "perm": [(SHAPES + 6.0, OTHERS)],
+})
+COUNTS = np.array([0.0, 1.0, 3.0, 4.0])
+for _name in ("pdtr", "pdtrc"):
+    _of_orders(_name, (COUNTS,), SHAPES)
+for _name in ("bdtr", "bdtrc", "nbdtr", "nbdtrc"):
+    SPECIAL_CASES[_name] = [(lambda p, name=_name: getattr(special, name)(COUNTS, 6, p), SHARES)]
+for _name in ("jv", "yv", "iv", "ive", "kv", "kve"):
+    _of_orders(_name, (0, 1, 2.5, -1, -0.5), POSITIVE)
+for _name in ("yn", "kn"):
+    _of_orders(_name, (0, 3), POSITIVE)
+_of_orders("jv", (0, 1, -2), SIGNED)
+_of_orders("expn", (0, 1, 4), POSITIVE)
+for _name in ("jvp", "yvp", "ivp", "kvp"):
+    _of_orders(_name, (0, 1.5), POSITIVE)
+    SPECIAL_CASES[_name].append((lambda x, name=_name: getattr(special, name)(1, x, 2), POSITIVE))
+for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+    _of_orders(_name, (0, 2), POSITIVE)
+    SPECIAL_CASES[_name].append(
+        (lambda x, name=_name: getattr(special, name)(1, x, True), POSITIVE))
+SPECIAL_CASES["spherical_jn"] += [
+    (lambda x: special.spherical_jn(1, x), SIGNED), (lambda x: special.spherical_jn(2, x), 0.0)]
+SPECIAL_CASES["diric"] = [(lambda x, n=n: special.diric(x, n), SIGNED)
+                          for n in (3, 4)]
+for _name in ("eval_chebyc", "eval_chebys", "eval_sh_chebyt", "eval_sh_chebyu", "eval_sh_legendre"):
+    _of_orders(_name, (0, 1, 4), SHARES)
+for _name in ("eval_gegenbauer", "eval_genlaguerre"):
+    _of_orders(_name, (0, 1, 3), SHAPES, SHARES)
+_of_orders("eval_jacobi", (0, 1, 3), SHAPES, OTHERS, SHARES)
+_of_orders("eval_sh_jacobi", (0, 1, 3), SHAPES + 6.0, OTHERS, SHARES)
+
+
+EDGES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (f, args) for name, *points in (
+        ("gammainc", (0.0, 1.0), (0.0, 0.0), (np.inf, 1.0), (1.0, np.inf), (2.0, 0.0), (-1.0, 1.0),
+         (1.0, -1.0), (np.nan, 1.0), (1e-3, 1.2), (1e5, 1.001e5), (200.0, 3.0)),
+        ("gammaincc", (0.0, 1.0), (0.0, 0.0), (np.inf, 1.0), (1.0, np.inf), (2.0, 0.0),
+         (1e5, 1.001e5), (3.0, 500.0)),
+        ("betainc", (0.0, 1.0, 0.5), (1.0, 0.0, 0.5), (0.0, 0.0, 0.5), (np.inf, 1.0, 0.5),
+         (1.0, np.inf, 0.5), (1.0, 1.0, 0.0), (1.0, 1.0, 1.0), (1.0, 1.0, -0.1), (1.0, 1.0, 1.1),
+         (-1.0, 1.0, 0.5), (1e4, 2e4, 0.33), (0.01, 0.02, 0.3)),
+        ("gammaincinv", (2.0, 0.0), (2.0, 1.0), (-1.0, 0.5), (0.01, 0.3), (1e4, 1e-5), (3.0, 1.1)),
+        ("betaincinv", (1.0, 2.0, 0.0), (2.0, 1.0, 1.0), (0.1, 0.2, 0.5), (1e3, 2e3, 1e-4)),
+        ("bdtr", (5.0, 5.0, 0.3), (-1.0, 5.0, 0.3), (6.0, 5.0, 0.3), (2.0, 5.0, 0.0),
+         (2.0, 5.0, 1.0)), ("bdtrc", (5.0, 5.0, 0.3), (-1.0, 5.0, 0.3)),
+        ("pdtr", (-1.0, 2.0), (2.5, 2.0), (2.0, 0.0)), ("nbdtr", (-1.0, 5.0, 0.3),),
+        ("stdtr", (0.0, 1.0), (np.inf, 1.0), (3.0, np.inf), (3.0, -np.inf), (1e7, -1.5),
+         (0.1, -1e200), (2.0, 0.0)),
+        ("fdtr", (1.0, 2.0, 0.0), (1.0, 2.0, np.inf), (1.0, 2.0, -1.0)),
+        ("jv", (2.0, -1.0), (3.0, -1.0), (0.5, -1.0), (0.0, 0.0), (2.0, 0.0), (-0.5, 0.0),
+         (1.0, 1e4), (50.0, 1.0), (-3.0, 2.0), (np.nan, 1.0)),
+        ("yv", (0.0, -1.0), (0.0, 0.0), (-1.5, 2.0), (30.0, 2.0)),
+        ("iv", (0.5, -1.0), (3.0, -1.0), (0.0, 0.0), (2.0, 300.0)),
+        ("kv", (0.5, -1.0), (1.0, 0.0), (-2.5, 3.0), (0.0, 800.0)),
+        ("exp1", (0.0,), (1e-10,), (50.0,), (800.0,)), ("expi", (0.0,), (-1.0,), (60.0,), (1e-5,)),
+        ("expn", (2, -1.0), (0, 0.0), (1, 0.0), (3, 0.0)), ("spence", (0.0,), (1.0,), (-1.0,)),
+        ("ellipk", (1.0,), (2.0,), (-1e5,), (0.0,)), ("ellipe", (1.0,), (2.0,), (-1e5,), (0.0,)),
+        ("ellipkinc", (9.0, 0.5), (-3.0, 0.5), (0.0, 0.5)), ("agm", (-1.0, 1.0), (-2.0, -3.0)),
+        ("zeta", (0.5,), (1.0,), (0.0,), (-1.0,), (-3.5,), (-20.0,), (2.0, 0.0), (2.0, -0.5),
+         (2.5, -1.5), (0.5, 2.0), (40.0, 0.3)), ("owens_t", (1.0, 30.0), (0.0, 1.0), (5.0, -0.1)),
+        ("binom", (5.0, 2.0), (3.0, 5.0), (-3.0, 2.0), (-2.5, 3.0), (300.0, 4.0)),
+        ("poch", (-2.0, 2.0), (-2.5, 1.5), (200.0, 3.0)), ("rgamma", (-3.0,), (0.0,), (-200.0,)),
+        ("comb", (5.0, 6.0), (-1.0, 2.0)), ("factorial", (-1.0,), (5.0,), (-0.5,)),
+        ("gammasgn", (-0.5,), (-1.5,), (-1.0,), (0.0,), (2.0,)), ("sindg", (180.0,), (-90.0,)),
+        ("cosdg", (90.0,), (270.0,), (60.0,)), ("tandg", (90.0,), (45.0,)),
+        ("dawsn", (0.0,), (40.0,)),
+        ("erfcx", (-30.0,), (1e9,)), ("fresnel", (0.0,), (-2.0,), (100.0,)),
+        ("sici", (-2.0,), (0.0,)),
+    ) for f in (getattr(special, name),) for args in points]
+"""Functions with arguments at the ends of where they are defined, and far out."""

@@ -1,0 +1,12 @@
+"""SciPy's functions and objects on tracers: each in terms of ops, and without importing SciPy."""
+
+from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
+    bessel,
+    combinatorics,
+    elliptic,
+    integrals,
+    probability,
+)
+from tracejit.trace.ground.own_numpy import keep_numpy
+
+keep_numpy()

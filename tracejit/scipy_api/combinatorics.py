@@ -1,0 +1,176 @@
+"""Binomial coefficients, factorials and what is like them, and polynomials with parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.special import betaln, gammaln, in_double, rgamma
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import apply, cast
+from tracejit.trace.values.tracer import TracedOperand
+
+__all__: list[str] = []
+
+
+def _binom(n: np.ndarray, k: np.ndarray) -> Any:
+    near = (np.abs(n) < 100.0) & (np.abs(k) < 100.0)
+    whole = (n < 0.0) & (n == np.floor(n))
+    a, b = np.where(near & np.logical_not(whole), n, 1.0), np.where(near, k, 1.0)
+    product = apply("tgamma", a + 1.0) * rgamma(b + 1.0) * rgamma(a - b + 1.0)
+    inside = np.logical_not(near) & (k > -1.0) & (n - k > -1.0)
+    c, d = np.where(inside, n, 1.0), np.where(inside, k, 1.0)
+    far = np.exp(-betaln(c - d + 1.0, d + 1.0)) / (c + 1.0)
+    value = np.where(near, product, np.where(inside, far, np.nan))
+    return np.where(whole, np.nan, value)
+
+
+def _refuse_exact(name: str, exact: object) -> None:
+    if exact:
+        raise refuse(f"scipy.special.{name} with exact=True of traced numbers cannot be captured",
+                     "Leave it out")
+
+
+def _doubles(*operands: object) -> list[Any]:
+    return [cast(as_tracer(x), np.float64) for x in operands]
+
+
+def comb(N: object, k: object, *, exact: bool = False, repetition: bool = False) -> Any:
+    """Return the number of combinations."""
+    _refuse_exact("comb", exact)
+    n, count = _doubles(N, k)
+    if repetition:
+        none = (count == 0.0) & (n >= 0.0)
+        return np.where(none, 1.0, _binom(np.where(none, 1.0, n + count - 1.0), count))[()]
+    valid = (count <= n) & (n >= 0.0) & (count >= 0.0)
+    return np.where(valid, _binom(np.where(valid, n, 1.0), np.where(valid, count, 0.0)), 0.0)[()]
+
+
+def perm(N: object, k: object, exact: bool = False) -> Any:
+    """Return the number of permutations."""
+    _refuse_exact("perm", exact)
+    n, count = _doubles(N, k)
+    valid = (count <= n) & (n >= 0.0) & (count >= 0.0)
+    total, some = np.where(valid, n, 1.0), np.where(valid, count, 0.0)
+    return np.where(valid, _poch(total - some + 1.0, some), 0.0)[()]
+
+
+def factorial(n: object, exact: bool = False, extend: str = "zero") -> Any:
+    """Return the factorial."""
+    _refuse_exact("factorial", exact)
+    if extend != "zero":
+        raise refuse("scipy.special.factorial with extend= cannot be captured", "Leave it out")
+    (x,) = _doubles(n)
+    dtype = as_tracer(n).dtype
+    inside = x >= 0.0
+    value = apply("tgamma", np.where(inside, x, 0.0) + 1.0)
+    result = np.where(inside, value, np.where(x < 0.0, 0.0, np.nan))[()]
+    return cast(result, dtype) if dtype.kind == "f" else result
+
+
+def _poch(z: np.ndarray, m: np.ndarray) -> Any:
+    near = (np.abs(z) < 100.0) & (np.abs(z + m) < 100.0)
+    a, b = np.where(near, z, 1.0), np.where(near, m, 0.0)
+    above = a + b
+    pole = (above <= 0.0) & (above == np.floor(above))
+    both = pole & (a == np.floor(a))
+    product = apply("tgamma", np.where(pole, 1.0, above)) * rgamma(a)
+    turned = np.where(both, 1.0 - a, 1.0)
+    ratio = apply("tgamma", turned) * rgamma(np.where(both, 1.0 - above, 1.0))
+    sign = np.where(np.remainder(b, 2.0) == 0.0, 1.0, -1.0)
+    product = np.where(both, sign * ratio, np.where(pole, np.inf, product))
+    c, d = np.where(near, 1.0, z), np.where(near, 0.0, m)
+    far = np.exp(gammaln(c + d) - gammaln(c))
+    inside = (c > 0.0) & (c + d > 0.0)
+    return np.where(near, product, np.where(inside, far, np.nan))
+
+
+def _gammasgn(x: np.ndarray) -> Any:
+    odd = np.remainder(np.floor(x), 2.0) != 0.0
+    sign = np.where((x < 0.0) & odd, -1.0, 1.0)
+    return np.where((x < 0.0) & (x == np.floor(x)), np.nan, np.where(x == x, sign, np.nan))
+
+
+# --- polynomials --------------------------------------------------------------------------------
+
+
+def _jacobi(n: int, a: np.ndarray, b: np.ndarray, x: np.ndarray) -> Any:
+    """Return Jacobi's polynomial: Abramowitz and Stegun, 22.7.1."""
+    before: Any = 1.0 + 0.0 * x
+    last = 0.5 * (a - b + (a + b + 2.0) * x)
+    for k in range(1, n):
+        s = 2.0 * k + a + b
+        first = 2.0 * (k + 1) * (k + a + b + 1.0) * s
+        second = (s + 1.0) * (a * a - b * b) + s * (s + 1.0) * (s + 2.0) * x
+        before, last = last, (second * last - 2.0 * (k + a) * (k + b) * (s + 2.0) * before) / first
+    return before if n == 0 else last
+
+
+def _gegenbauer(n: int, a: np.ndarray, x: np.ndarray) -> Any:
+    before, last = 1.0 + 0.0 * x, 2.0 * a * x
+    for k in range(1, n):
+        before, last = last, (2.0 * (k + a) * x * last - (k + 2.0 * a - 1.0) * before) / (k + 1)
+    return before if n == 0 else last
+
+
+def _laguerre(n: int, a: np.ndarray, x: np.ndarray) -> Any:
+    before, last = 1.0 + 0.0 * x, 1.0 + a - x
+    for k in range(1, n):
+        before, last = last, ((2 * k + 1 + a - x) * last - (k + a) * before) / (k + 1)
+    return before if n == 0 else last
+
+
+def _chebyshev(first: float) -> Callable[..., Any]:
+    def polynomial(n: int, x: np.ndarray) -> Any:
+        before, last = 1.0 + 0.0 * x, first * x
+        for _ in range(1, n):
+            before, last = last, 2.0 * x * last - before
+        return before if n == 0 else last
+
+    return polynomial
+
+
+def _legendre(n: int, x: np.ndarray) -> Any:
+    before, last = 1.0 + 0.0 * x, x
+    for k in range(1, n):
+        before, last = last, ((2 * k + 1) * x * last - k * before) / (k + 1)
+    return before if n == 0 else last
+
+
+def _shifted_jacobi(n: int, p: np.ndarray, q: np.ndarray, x: np.ndarray) -> Any:
+    return _jacobi(n, p - q, q - 1.0, 2.0 * x - 1.0) * rgamma(2.0 * n + p) * apply(
+        "tgamma", n + p) * math.factorial(n)
+
+
+_POLYNOMIALS: dict[str, Callable[..., Any]] = {
+    "eval_jacobi": _jacobi, "eval_gegenbauer": _gegenbauer, "eval_genlaguerre": _laguerre,
+    "eval_chebyc": lambda n, x: 2.0 * _chebyshev(1.0)(n, 0.5 * x),
+    "eval_chebys": lambda n, x: _chebyshev(2.0)(n, 0.5 * x),
+    "eval_sh_chebyt": lambda n, x: _chebyshev(1.0)(n, 2.0 * x - 1.0),
+    "eval_sh_chebyu": lambda n, x: _chebyshev(2.0)(n, 2.0 * x - 1.0),
+    "eval_sh_legendre": lambda n, x: _legendre(n, 2.0 * x - 1.0),
+    "eval_sh_jacobi": _shifted_jacobi,
+}
+
+
+def _of_degree(name: str) -> Callable[..., Any]:
+    def capture(n: object, *operands: object) -> Any:
+        if isinstance(n, TracedOperand) or not isinstance(n, (int, np.integer)) or not (
+                0 <= n <= 200):
+            raise refuse(f"scipy.special.{name} of a degree that is no constant int of 0 to 200 "
+                         "cannot be captured", "Pass a Python int")
+        return _POLYNOMIALS[name](int(n), *_doubles(*operands))
+
+    return capture
+
+
+scipy_captures("scipy.special", {
+    "binom": in_double("binom", _binom), "poch": in_double("poch", _poch),
+    "gammasgn": in_double("gammasgn", _gammasgn), "comb": comb, "perm": perm,
+    "factorial": factorial, **{name: _of_degree(name) for name in _POLYNOMIALS},
+})

@@ -1,0 +1,125 @@
+"""Elliptic integrals: by means, and by the duplication of B. C. Carlson, Numer. Math. 33, 1979."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.special import in_double
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import cast
+
+__all__: list[str] = []
+
+_STEPS = 9
+
+
+def _means(g: np.ndarray, c: np.ndarray | float) -> tuple[Any, Any]:
+    """Return the arithmetic-geometric mean of 1 and g, and the sum of 2**(n - 1) c_n squared."""
+    a: Any = 1.0
+    total, weight = 0.5 * c, 1.0
+    for _ in range(_STEPS):
+        half = 0.5 * (a - g)
+        a, g = 0.5 * (a + g), np.sqrt(a * g)
+        total = total + weight * half * half
+        weight *= 2.0
+    return a, total
+
+
+def _ellipkm1(p: np.ndarray) -> Any:
+    inside = (p > 0.0) & (p < np.inf)
+    mean, _ = _means(np.sqrt(np.where(inside, p, 1.0)), 0.0)
+    return np.where(inside, 0.5 * math.pi / mean, np.where(
+        p == 0.0, np.inf, np.where(p == np.inf, 0.0, np.nan)))
+
+
+def _ellipe(m: np.ndarray) -> Any:
+    inside = m < 1.0
+    safe = np.where(inside, m, 0.0)
+    mean, total = _means(np.sqrt(1.0 - safe), safe)
+    return np.where(inside, 0.5 * math.pi / mean * (1.0 - total), np.where(m == 1.0, 1.0, np.nan))
+
+
+def _agm(a: np.ndarray, b: np.ndarray) -> Any:
+    valid = (a > 0.0) & (b > 0.0) | (a < 0.0) & (b < 0.0)
+    x, y = np.where(valid, np.abs(a), 1.0), np.where(valid, np.abs(b), 1.0)
+    for _ in range(_STEPS + 3):
+        x, y = 0.5 * (x + y), np.sqrt(x * y)
+    edge = np.where((a == 0.0) | (b == 0.0), 0.0, np.nan)
+    return np.where(valid, np.where(a < 0.0, -x, x), edge)
+
+
+def _rf(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+    """Return Carlson's R_F."""
+    for _ in range(7):
+        s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
+        shift = s * t + t * u + u * s
+        x, y, z = 0.25 * (x + shift), 0.25 * (y + shift), 0.25 * (z + shift)
+    mean = (x + y + z) / 3.0
+    p, q = 1.0 - x / mean, 1.0 - y / mean
+    r = -p - q
+    e2, e3 = p * q - r * r, p * q * r
+    return (1.0 - e2 / 10.0 + e3 / 14.0 + e2 * e2 / 24.0 - 3.0 * e2 * e3 / 44.0
+            - 5.0 * e2 ** 3 / 208.0 + 3.0 * e3 * e3 / 104.0 + e2 * e2 * e3 / 16.0) / np.sqrt(mean)
+
+
+def _rd(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+    """Return Carlson's R_D."""
+    total, factor = 0.0 * x, 1.0
+    for _ in range(8):
+        s, t, u = np.sqrt(x), np.sqrt(y), np.sqrt(z)
+        shift = s * t + t * u + u * s
+        total = total + factor / (u * (z + shift))
+        factor *= 0.25
+        x, y, z = 0.25 * (x + shift), 0.25 * (y + shift), 0.25 * (z + shift)
+    mean = (x + y + 3.0 * z) / 5.0
+    p, q = 1.0 - x / mean, 1.0 - y / mean
+    r = -(p + q) / 3.0
+    e2, e3 = p * q - 6.0 * r * r, (3.0 * p * q - 8.0 * r * r) * r
+    e4, e5 = 3.0 * (p * q - r * r) * r * r, p * q * r ** 3
+    series = (1.0 - 3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e2 * e2 / 88.0 - 3.0 * e4 / 22.0
+              - 9.0 * e2 * e3 / 52.0 + 3.0 * e5 / 26.0 - e2 ** 3 / 16.0 + 3.0 * e3 * e3 / 40.0
+              + 3.0 * e2 * e4 / 20.0)
+    return 3.0 * total + factor * series / (mean * np.sqrt(mean))
+
+
+def _incomplete(first: bool) -> Callable[..., Any]:
+    """Return the incomplete integral of the first or second kind, of any angle."""
+
+    def capture(angle: np.ndarray, m: np.ndarray) -> Any:
+        turns = np.rint(angle / math.pi)
+        rest = angle - turns * math.pi
+        s = np.sin(rest)
+        c = np.cos(rest)
+        below = 1.0 - m * s * s
+        one: Any = cast(1.0, np.float64)
+        valid = below >= 0.0
+        root = np.where(valid, below, 1.0)
+        value = s * _rf(c * c, root, one)
+        whole: Any = _ellipkm1(1.0 - m) if first else _ellipe(m)
+        if not first:
+            value = value - m * s * s * s / 3.0 * _rd(c * c, root, one)
+        many = turns != 0.0
+        full = np.where(many, 2.0 * turns * np.where(many, whole, 0.0), 0.0)
+        return np.where(valid, value + full, np.nan)
+
+    return capture
+
+
+def _carlson(function: Callable[..., Any]) -> Callable[..., Any]:
+    def capture(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+        valid = (x >= 0.0) & (y >= 0.0) & (z > 0.0)
+        return np.where(valid, function(*(np.where(valid, v, 1.0) for v in (x, y, z))), np.nan)
+
+    return capture
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "ellipk": lambda m: _ellipkm1(1.0 - m), "ellipkm1": _ellipkm1, "ellipe": _ellipe, "agm": _agm,
+    "ellipkinc": _incomplete(True), "ellipeinc": _incomplete(False), "elliprf": _carlson(_rf),
+    "elliprd": _carlson(_rd)}
+scipy_captures("scipy.special",
+               {name: in_double(name, function) for name, function in _FUNCTIONS.items()})

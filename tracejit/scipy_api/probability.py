@@ -1,0 +1,172 @@
+"""Incomplete gamma and beta functions, the distribution functions made of them, and inverses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.ir.incomplete import SMALL_X
+from tracejit.numpy_api.special import in_double
+from tracejit.trace.ground.dispatch import scipy_captures
+from tracejit.trace.values.equations import apply
+
+__all__ = ["beta_tails", "betaincinv", "gamma_tails", "gammaincinv", "student_cdf", "student_ppf"]
+
+
+def _safe(valid: np.ndarray, *operands: np.ndarray) -> list[Any]:
+    return [np.where(valid, x, 1.0) for x in operands]
+
+
+def gamma_tails(a: np.ndarray, x: np.ndarray) -> tuple[Any, Any]:
+    """Return the regularised incomplete gamma functions, the lower and the upper one."""
+    inside = (a > 0.0) & (a < np.inf) & (x >= 0.0) & (x < np.inf)
+    shape, place = _safe(inside, a, x)
+    part = apply("gamma_part", shape, place, 0.0)
+    below = place <= np.maximum(shape, SMALL_X)
+    left = ((a == 0.0) & (x > 0.0)) | ((x == np.inf) & (a >= 0.0) & (a < np.inf))
+    right = (a == np.inf) & (x >= 0.0) & (x < np.inf)
+    far = np.where(left, 1.0, np.where(right, 0.0, np.nan))
+    lower, upper = np.where(below, part, 1.0 + part), np.where(below, 1.0 - part, -part)
+    return np.where(inside, lower, far), np.where(inside, upper, 1.0 - far)
+
+
+def beta_tails(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any]:
+    """Return the regularised incomplete beta functions of x, which is 1 - y, and of y."""
+    inside = (a > 0.0) & (a < np.inf) & (b > 0.0) & (b < np.inf) & (x >= 0.0) & (x <= 1.0)
+    p, q, place = _safe(inside, a, b, x)
+    rest = np.where(inside, y, 0.0)
+    part = apply("beta_part", p, q, place, rest, 0.0, 0.0)
+    below = place * q <= rest * p
+    valid = (x >= 0.0) & (x <= 1.0) & (a >= 0.0) & (b >= 0.0)
+    left = valid & (((a == 0.0) & (b > 0.0)) | ((b == np.inf) & (a < np.inf)))
+    right = valid & (((b == 0.0) & (a > 0.0)) | ((a == np.inf) & (b < np.inf)))
+    far = np.where(left, np.where(x == 0.0, 0.0, 1.0),
+                   np.where(right, np.where(x == 1.0, 1.0, 0.0), np.nan))
+    lower, upper = np.where(below, part, 1.0 + part), np.where(below, 1.0 - part, -part)
+    return np.where(inside, lower, far), np.where(inside, upper, 1.0 - far)
+
+
+def gammaincinv(a: np.ndarray, p: np.ndarray, q: np.ndarray) -> Any:
+    """Return where the lower incomplete gamma function is p, which is 1 - q."""
+    inside = (a > 0.0) & (p > 0.0) & (q > 0.0) & (a < np.inf)
+    shape = np.where(inside, a, 1.0)
+    found = apply("gamma_quantile", shape, *(np.where(inside, v, 0.5) for v in (p, q)))
+    edge = np.where(p == 0.0, 0.0, np.where(q == 0.0, np.inf, np.nan))
+    edge = np.where((a == 0.0) & (p >= 0.0) & (q >= 0.0), 0.0, edge)
+    return np.where(inside, found, np.where(a >= 0.0, edge, np.nan))
+
+
+def betaincinv(a: np.ndarray, b: np.ndarray, p: np.ndarray, q: np.ndarray) -> Any:
+    """Return where the incomplete beta function is p, which is 1 - q."""
+    inside = (a > 0.0) & (b > 0.0) & (p > 0.0) & (q > 0.0)
+    shapes = _safe(inside, a, b)
+    found = apply("beta_quantile", *shapes, *(np.where(inside, v, 0.5) for v in (p, q)))
+    edge = np.where(p == 0.0, 0.0, np.where(q == 0.0, 1.0, np.nan))
+    return np.where(inside, found, np.where((a > 0.0) & (b > 0.0), edge, np.nan))
+
+
+def student_cdf(y: np.ndarray, df: np.ndarray) -> Any:
+    """Return Student's distribution function."""
+    inside = (df > 0.0) & (np.abs(y) < np.inf)
+    t, shape = np.where(inside, y, 0.0), np.where(inside, df, 1.0)
+    edge = np.where(y > 0.0, 1.0, np.where(y < 0.0, 0.0, np.nan))
+    return np.where(inside, apply("student_t", t, shape), np.where(df > 0.0, edge, np.nan))
+
+
+def student_ppf(p: np.ndarray, q: np.ndarray, df: np.ndarray) -> Any:
+    """Return where Student's distribution function is p, which is 1 - q."""
+    inside = (df > 0.0) & (p > 0.0) & (q > 0.0)
+    at = [np.where(inside, v, 0.5) for v in (p, q)]
+    edge = np.where(p == 0.0, -np.inf, np.where(q == 0.0, np.inf, np.nan))
+    found = apply("student_t_quantile", *at, np.where(inside, df, 1.0))
+    return np.where(inside, found, np.where(df > 0.0, edge, np.nan))
+
+
+# --- under the names of `scipy.special` ---------------------------------------------------------
+
+
+def _counts(k: np.ndarray, valid: np.ndarray) -> Any:
+    return np.where(valid, np.floor(k), 0.0)
+
+
+def _pdtr(lower: bool) -> Callable[..., Any]:
+    def capture(k: np.ndarray, m: np.ndarray) -> Any:
+        valid = (k >= 0.0) & (m >= 0.0)
+        tails = gamma_tails(_counts(k, valid) + 1.0, np.where(valid, m, 1.0))
+        return np.where(valid, tails[1 if lower else 0], np.nan)
+
+    return capture
+
+
+def _bdtr(lower: bool) -> Callable[..., Any]:
+    def capture(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
+        least = 0.0 if lower else -1.0
+        whole = np.floor(k)
+        valid = (whole >= least) & (whole <= n) & (n >= 0.0) & (p >= 0.0) & (p <= 1.0)
+        inner = valid & (whole < n) & (whole >= 0.0)
+        count, trials, share = (np.where(inner, v, w) for v, w in (
+            (whole, 0.0), (n, 1.0), (p, 0.5)))
+        tails = beta_tails(trials - count, count + 1.0, 1.0 - share, share)
+        edge = np.where(whole < 0.0, 0.0 if lower else 1.0, 1.0 if lower else 0.0)
+        return np.where(inner, tails[0 if lower else 1], np.where(valid, edge, np.nan))
+
+    return capture
+
+
+def _nbdtr(lower: bool) -> Callable[..., Any]:
+    def capture(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
+        valid = (k >= 0.0) & (n > 0.0) & (p >= 0.0) & (p <= 1.0)
+        share = np.where(valid, p, 0.5)
+        tails = beta_tails(np.where(valid, n, 1.0), _counts(k, valid) + 1.0, share, 1.0 - share)
+        return np.where(valid, tails[0 if lower else 1], np.nan)
+
+    return capture
+
+
+def _fdtr(lower: bool) -> Callable[..., Any]:
+    def capture(d1: np.ndarray, d2: np.ndarray, x: np.ndarray) -> Any:
+        valid = (x >= 0.0) & (x < np.inf)
+        y = np.where(valid, x, 1.0)
+        whole = d1 * y + d2
+        tails = beta_tails(0.5 * d1, 0.5 * d2, d1 * y / whole, d2 / whole)
+        edge = np.where(x == np.inf, 1.0 if lower else 0.0, np.nan)
+        return np.where(valid, tails[0 if lower else 1], edge)
+
+    return capture
+
+
+def _fdtri(d1: np.ndarray, d2: np.ndarray, p: np.ndarray) -> Any:
+    valid = (p > 0.0) & (p < 1.0)
+    share = np.where(valid, p, 0.5)
+    x = betaincinv(0.5 * d1, 0.5 * d2, share, 1.0 - share)
+    y = betaincinv(0.5 * d2, 0.5 * d1, 1.0 - share, share)
+    edge = np.where(p == 0.0, 0.0, np.where(p == 1.0, np.inf, np.nan))
+    return np.where(valid, d2 * x / (d1 * y), edge)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "gammainc": lambda a, x: gamma_tails(a, x)[0],
+    "gammaincc": lambda a, x: gamma_tails(a, x)[1],
+    "gammaincinv": lambda a, p: gammaincinv(a, p, 1.0 - p),
+    "gammainccinv": lambda a, q: gammaincinv(a, 1.0 - q, q),
+    "betainc": lambda a, b, x: beta_tails(a, b, x, 1.0 - x)[0],
+    "betaincc": lambda a, b, x: beta_tails(a, b, x, 1.0 - x)[1],
+    "betaincinv": lambda a, b, p: betaincinv(a, b, p, 1.0 - p),
+    "betainccinv": lambda a, b, q: betaincinv(a, b, 1.0 - q, q),
+    "pdtr": _pdtr(True), "pdtrc": _pdtr(False), "bdtr": _bdtr(True), "bdtrc": _bdtr(False),
+    "nbdtr": _nbdtr(True), "nbdtrc": _nbdtr(False), "fdtr": _fdtr(True), "fdtrc": _fdtr(False),
+    "fdtri": _fdtri,
+    "chdtr": lambda v, x: gamma_tails(0.5 * v, 0.5 * x)[0],
+    "chdtrc": lambda v, x: np.where(x < 0.0, 1.0, gamma_tails(0.5 * v, 0.5 * x)[1]),
+    "chdtri": lambda v, q: 2.0 * gammaincinv(0.5 * v, 1.0 - q, q),
+    "gdtr": lambda a, b, x: gamma_tails(b, a * x)[0],
+    "gdtrc": lambda a, b, x: gamma_tails(b, a * x)[1],
+    "gdtrix": lambda a, b, p: gammaincinv(b, p, 1.0 - p) / a,
+    "stdtr": lambda df, t: student_cdf(t, df),
+    "stdtrit": lambda df, p: student_ppf(p, 1.0 - p, df),
+}
+
+scipy_captures("scipy.special",
+               {name: in_double(name, function) for name, function in _FUNCTIONS.items()})
