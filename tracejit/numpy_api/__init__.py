@@ -13,7 +13,6 @@ from tracejit.numpy_api import (  # noqa: F401  (importing fills the dispatch ta
     data_sizes,
     diagonals,
     displacements,
-    distributions,
     editing,
     elementwise,
     factors,
