@@ -5,6 +5,11 @@ And what is no refusal, but an error inside of tracejit, says whose fault it is.
 
 from __future__ import annotations
 
+import calendar
+import dataclasses
+import datetime
+import decimal
+import fractions
 import functools
 import math
 import random
@@ -269,3 +274,25 @@ def test_a_list_of_ints_that_no_capture_settles_on_is_refused_at_its_line() -> N
 
     with pytest.raises(Refusal, match=r"test_refusal_messages\.py:\d+: "):
         tracejit.jit(f)(np.array([-1.0, 2.0, 3.0, 4.0]), 4)
+
+
+@pytest.mark.parametrize("make", [
+    lambda n: float(fractions.Fraction(n, 4)), lambda n: float(decimal.Decimal(n)),
+    lambda n: datetime.timedelta(days=n).days, lambda n: np.sum(np.hanning(n + 0.5)),
+    lambda n: calendar.monthrange(2020, n)[1]])
+def test_what_asks_for_the_type_of_a_traced_number_is_refused_by_name(make: Any) -> None:
+    with pytest.raises(tracejit.Refusal, match=r"test_refusal_messages.py:\d+: "):
+        tracejit.jit(lambda n: make(n))(3)
+
+
+
+@dataclasses.dataclass(order=True)
+class _Price:
+    amount: float
+
+
+def test_methods_of_data_classes_are_refused_at_the_users_line() -> None:
+    for ask in (lambda x: _Price(x) < _Price(2.0), lambda x: _Price(x) == _Price(2.0),
+                lambda x: sorted([_Price(x), _Price(2.0)])[0].amount):
+        with pytest.raises(tracejit.Refusal, match=r"test_refusal_messages.py:\d+: "):
+            tracejit.jit(ask)(1.0)
