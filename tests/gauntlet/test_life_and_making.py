@@ -1,4 +1,4 @@
-"""Objects that Python makes or lets go of by itself: defaults of dicts, weak references, partials."""
+"""What Python makes or lets go of by itself: defaults of dicts, weak references, partials."""
 
 from __future__ import annotations
 
