@@ -26,10 +26,6 @@ from tracejit.trace.state.paths import Holder, Path
 __all__ = ["Missing", "PlaceReader", "PlaceWriter", "find_named", "names_of"]
 
 
-LIBRARY = ("tracejit.trace.python.library", "tracejit.trace.python.keyed")
-"""The modules of functions and classes that are captured in the place of Python's own."""
-
-
 class Missing(Exception):
     """Something that a stored program refers to is not here."""
 
@@ -177,13 +173,13 @@ def _is_named(name: str, main: dict[str, object], x: object) -> bool:
 
 
 def names_of(module: str, main: dict[str, object]) -> dict[str, Any]:
-    """Return what is in a module; `Missing` if it is not imported.
+    """Return what is in a module; `Missing` if it is not imported, and none of ours.
 
     main -- the names of the script that is asked for
     """
     if module == MAIN:
         return main
-    if module in LIBRARY and module not in sys.modules:
+    if module.startswith("tracejit.") and module not in sys.modules:
         import_module("tracejit.trace.capture")  # which imports all of the capture
     if module not in sys.modules:
         raise Missing(f"module {module} is not imported")

@@ -40,6 +40,7 @@ from tracejit.trace.state.guards import (
     Same,
     Shape,
 )
+from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.paths import FunctionRoot, Leaf, is_users_type
 from tracejit.trace.values.specs import spec_of_leaf
 
@@ -176,7 +177,8 @@ class _ManifestWriter:
             raise Unstorable(f"the elements of {guard.path} decided on the program")
         is_object = is_users_type(type(x)) and not isinstance(x, type)  # what is called is captured
         for f in () if is_object else functions_in(x):
-            if is_users(f.__globals__.get("__name__")) and f not in self.captured:
+            if is_users(f.__globals__.get("__name__")) and f not in self.captured and (
+                    not is_generated(f.__code__)):  # that of a data class reads its attributes
                 raise Unstorable(f"it reads the function {f.__qualname__} without going through "
                                  "it, and what that may read no guard sees")
         return ["is", fingerprint(x)]

@@ -7,6 +7,7 @@ they are.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import os
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from tracejit.trace.python.kinds_of_values import holds_traced, type_of
 from tracejit.trace.python.recursions import bounded_recursion
 from tracejit.trace.state.changes import call_watched, note_all_new, note_made, note_new, unseen
 from tracejit.trace.state.clocks import let_out
+from tracejit.trace.state.outer_reads import is_generated
 from tracejit.trace.state.policy import (
     gives_another_value,
     looks_at_frames,
@@ -66,7 +68,7 @@ def call_python(fn: FunctionType, args: tuple[object, ...], kwargs: dict[str, ob
         for name in current().captured.native.called_with(fn, (*args, *kwargs.values())):
             unseen(name)
         result = call_watched(new, args, kwargs, f"{fn.__name__}()")
-    if fn is copy.copy:
+    if fn is copy.copy or fn is dataclasses.replace:
         note_new(result, args)
     elif fn is copy.deepcopy:
         note_all_new(result, args)
@@ -169,7 +171,10 @@ def convert(fn: FunctionType, form: Form = "steps") -> Callable[..., Any]:
                        if path == file and code == fn.__code__])
     rewritten = rewrite_function(fn, ABOVE.Hooks(fn), form, loops)
     if rewritten is None:
-        note_impure(f"{fn.__qualname__}, whose source is not there,")
+        if is_generated(fn.__code__):  # of the fields of a class, as its code tells
+            note_function(fn)
+        else:
+            note_impure(f"{fn.__qualname__}, whose source is not there,")
         current().captured.code(fn)
         current().captured.running.seen.add(id(fn.__code__))
         return with_stand_ins(fn, ABOVE.call_function)
