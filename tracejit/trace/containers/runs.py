@@ -143,6 +143,13 @@ class Stored(Run):
         return self.data.dims[0]
 
     @property
+    def has_length_by_data(self) -> bool:
+        """Return whether data decides how many items there are."""
+        trace = current()
+        return any(not v.is_size and v not in trace.actual
+                   for v in dim_values(trace.canonical(self.count)))
+
+    @property
     def is_numbers(self) -> bool:
         """Return whether the items are numbers."""
         return self.data.ndim == 1

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from tracejit.ir.dims import Dim, dim_values
+from tracejit.ir.dims import Dim
 from tracejit.ir.types import LogType, scalar
 from tracejit.trace.containers.runs import Stored
-from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dispatch import FUNCTIONS
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll
 from tracejit.trace.lists.grown import (
@@ -124,14 +123,11 @@ def holds_logs(xs: list[Any]) -> bool:
 
 def has_length_by_data(xs: list[Any]) -> bool:
     """Return whether data decides how many items a list has."""
-    trace = current()
     for x in xs:
         if isinstance(x, ByData):
             return True
         x = x.columns[0] if isinstance(x, Rows) else x
-        if isinstance(x, Stored) and any(
-                not v.is_size and v not in trace.actual
-                for v in dim_values(trace.canonical(x.count))):
+        if isinstance(x, Stored) and x.has_length_by_data:
             return True
     return False
 

@@ -289,6 +289,8 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
                    for x in operands)
     if of_paths and is_operator and ufunc in _DIVISIONS:
         _require_divisor(operands)
+    if not of_paths and is_operator and ufunc in _DIVISIONS:
+        _require_any_divisor(operands[1], mixed[0], [all_kinds_of(x) for x in operands])
     if of_paths and is_operator and ufunc is np.power and _is_negative(operands[1]):
         _require_divisor((1.0, operands[0]), "0.0 cannot be raised to a negative power")
     table = {}
@@ -303,7 +305,7 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
         mixed[0].tell_apart()
     kinds = united(kind for _, kind in found)
     if len(keys_of(kinds)) > 1 and (has_axes or not (
-            ufunc in _COMPARISONS or of_paths or storage(kinds) is not None)):
+            ufunc in _COMPARISONS or of_paths or storage(kinds, ints=True) is not None)):
         mixed[0].tell_apart()
     weak = is_operator and all(k.weak for k in united(*map(all_kinds_of, operands)))
     result = apply(ufunc, *(_representative(x, weak, t) for x, t in zip(
@@ -365,6 +367,22 @@ def _require_divisor(operands: tuple[Any, ...], message: str = "division by zero
     ABOVE.require(free, ZeroDivisionError, message)
 
 
+def _require_any_divisor(divisor: object, mixed: Mixed, kinds: Sequence[Kinds]) -> None:
+    """Require that a divisor is not zero where the numbers may be Python's, or may be NumPy's.
+
+    The one is an error and the other infinity. A list that can be made item by item is; of one
+    whose length data decides nobody knows which it is, so that it is an error.
+    """
+    if _divides(divisor) or any(all(not k.weak for k in ks) for ks in kinds) or all(
+            k.weak for ks in kinds for k in ks):
+        return
+    number = number_of(divisor)
+    run = getattr(mixed.tell_apart, "__self__", None)
+    if not isinstance(number, (Tracer, SymInt)) or run is None or not run.has_length_by_data:
+        mixed.tell_apart()
+    ABOVE.require(number != 0, ZeroDivisionError, "division by zero")
+
+
 def _representative(x: Any, weak: bool, dtype: np.dtype) -> Any:
     """Return an operand as a number of one kind."""
     if isinstance(x, Merged) and x.dtype != dtype and dtype.kind in "fc":
@@ -378,9 +396,6 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
             is_operator: bool, of_paths: bool) -> tuple[Any, Kind] | None:
     """Return in which dtypes operands of some kinds are computed, and the kind of the result."""
     weak = is_operator and all(k.weak for k in kinds)
-    if not of_paths and weak and ufunc in _DIVISIONS and not _divides(operands[1]) and not all(
-            k.weak for x in operands for k in all_kinds_of(x)):
-        return None  # Python's numbers raise an error where NumPy's do not
     if ufunc is np.power and not _is_safe_power(kinds, operands, of_paths):
         return None
     python = _OF_OPERATORS if is_operator else _OF_FUNCTIONS
@@ -391,10 +406,13 @@ def _result(ufunc: Any, kinds: tuple[Kind, ...], operands: tuple[Any, ...],
         *dtypes, dtype = loop_dtypes(ufunc, keys)
     except TypeError:
         return None
-    if ufunc in _COMPARISONS and are_ints(kinds):
+    only_ints = are_ints(united(*map(all_kinds_of, operands)))
+    if ufunc in _COMPARISONS and only_ints:
         return tuple(dtypes), Kind(dtype, weak, 1)
     if any(t.kind not in "fc" for t in dtypes):
         bound = _bound(ufunc, kinds, operands)
+        if bound is None and not of_paths and ufunc not in _OF_BITS and only_ints:
+            return tuple(dtypes), Kind(dtype, weak, UNBOUNDED)
         if bound is None and not (of_paths and all(t.kind in "bi" for t in dtypes)
                                   and ufunc not in _OF_BITS):
             return None
