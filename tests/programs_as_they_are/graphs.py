@@ -35,8 +35,7 @@ def a_star_over_terrain(cost):
     return best[goal]
 
 
-@program(lambda n, rng: (rng.uniform(0, 1, (n, 2)),), sizes=(5, 8),
-         refused="a Python int needs a number that is only known at run time")
+@program(lambda n, rng: (rng.uniform(0, 1, (n, 2)),), sizes=(5, 8))
 def minimum_spanning_tree(points):
     """Kruskal, with a forest of parents."""
     n = len(points)

@@ -96,8 +96,7 @@ class RunningMoments:
 
 
 @program(lambda n, rng: (np.where(np.arange(4 * n) % 7 == 3, 30.0, 1.0)
-                         * rng.standard_normal(4 * n), 2.5),
-         refused="a value that was computed inside a loop or branch is used outside")
+                         * rng.standard_normal(4 * n), 2.5))
 def clipped_moments(x, cut):
     """Sigma clipping: moments again and again, of what is within `cut` deviations."""
     keep = x

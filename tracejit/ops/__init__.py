@@ -26,6 +26,5 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     selections,
     shapes,
     special,
-    systems,
     writes,
 )

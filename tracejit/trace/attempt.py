@@ -156,7 +156,8 @@ class CaptureAttempt:
             numbers = self.structure.repeats or range(len(given))
             trace.captured.given = {id(x): (x, k) for x, k in zip(given, numbers, strict=True)}
             if self.writes_back:
-                trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))}
+                trace.captured.passed = {id(x): x for x in containers((args, *kwargs.values()))
+                                        if isinstance(x, (list, dict))}
             leaves, structure = self._results(fn, args, kwargs)
             outputs, constants, weak = self._outputs(leaves)
             self._settle_memory(outputs)

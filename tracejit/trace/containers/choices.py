@@ -24,6 +24,7 @@ from tracejit.trace.containers.places import (
     rebuild,
     same_node,
 )
+from tracejit.trace.containers.records import is_open
 from tracejit.trace.containers.runs import Run, holds_runs
 from tracejit.trace.containers.stand_ins import StandIn
 from tracejit.trace.ground.context import current
@@ -219,7 +220,7 @@ def can_be_chosen(x: object) -> bool:
     if isinstance(x, Choice):
         return all(map(can_be_chosen, x.options))
     if parts is not None:
-        return isinstance(x, (tuple, list, dict)) and all(map(can_be_chosen, parts))
+        return (isinstance(x, (tuple, list, dict)) or is_open(x)) and all(map(can_be_chosen, parts))
     if is_number(x):
         return not (isinstance(x, Tracer) and x.cell.value.is_log)
     return not isinstance(x, (Poison, StandIn, Run))
@@ -234,12 +235,12 @@ def matching(options: Sequence[object], x: object,
 def _are_alike(o: object, x: object, same_leaf: Callable[[object, object], bool]) -> bool:
     if isinstance(o, Choice) or isinstance(x, Choice):
         return False
-    if children(o) is not None and children(x) is None:
+    parts, items = children(o), children(x, o)
+    if parts is not None and items is None:
         return False
-    if children(o) is not None:
+    if parts is not None:
         return same_node(o, x) and (isinstance(o, tuple) or all(
-            _are_alike(p, q, same_leaf) for p, q in zip(children(o) or (), children(x) or (),
-                                                        strict=True)))
+            _are_alike(p, q, same_leaf) for p, q in zip(parts, items or (), strict=True)))
     return same_leaf(o, x)
 
 

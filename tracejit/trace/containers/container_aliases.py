@@ -13,6 +13,7 @@ from typing import Any
 
 from tracejit.trace.containers.heap import held_by_program
 from tracejit.trace.containers.places import children, rebuild
+from tracejit.trace.containers.records import attributes_in, is_record, is_tree, opened
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.source import describe_line, find_site
 
@@ -34,11 +35,18 @@ class _Joined:
     where: str
 
 
-def containers(content: object) -> Held:
-    """Return the lists and dicts of a content, each as often as it is in it."""
-    found: Held = [content] if isinstance(content, (list, dict)) else []
-    for x in children(content) or ():
-        found += containers(x)
+def containers(content: object, around: tuple[int, ...] = ()) -> Held:
+    """Return the lists, dicts and objects of a content, each as often as it is in it.
+
+    around -- the objects that lead to it
+    """
+    record = is_record(content)
+    if record and id(content) in around:
+        return []
+    found: Held = [content] if record or isinstance(content, (list, dict)) else []
+    around = (*around, id(content)) if record else around
+    for x in attributes_in(content).values() if record else children(content) or ():
+        found += containers(x, around)
     return found
 
 
@@ -54,6 +62,10 @@ def with_joined(held: Held) -> Held:
 def snapshot(content: object, originals: dict[int, object]) -> Any:
     """Return a copy of a content at this moment; `originals` says by id what was copied."""
     items = children(content)
+    if items is None and is_record(content) and is_tree(content):
+        copy = opened(content, [snapshot(x, originals) for x in attributes_in(content).values()])
+        originals[id(copy)] = content
+        return copy
     if items is None:
         return content
     copy = rebuild(content, [snapshot(x, originals) for x in items])
@@ -97,7 +109,8 @@ def may_be_another(x: object) -> bool:
 
 def may_be_one(a: object, b: object) -> bool:
     """Return whether data decides if two lists or dicts, of which each is made, are one."""
-    if not (isinstance(a, (list, dict)) and isinstance(b, (list, dict))):
+    if not (isinstance(a, (list, dict)) and isinstance(b, (list, dict))) and not (
+            type(a) is type(b) and is_record(a)):
         return False
     if not {id(a), id(b)}.isdisjoint(current().chosen_lists) and type(a) is type(b):
         return True

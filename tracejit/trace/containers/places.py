@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tracejit.trace.containers.records import is_alike, is_open, items_of_record, opened
 from tracejit.trace.containers.runs import Stored
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.restarts import Unroll
@@ -23,9 +24,9 @@ from tracejit.trace.values.symbolic_ints import SymInt
 from tracejit.trace.values.tracer import Tracer
 
 __all__ = ["ABSENT", "UNSET", "AttributePlace", "Choice", "HiddenPlace", "ItemPlace", "MaybeUnset",
-           "NamePlace", "Poison", "SharedName", "are_equal_constants", "children", "is_number",
-           "map_content", "name_places", "present", "rebuild", "same_node", "same_structure",
-           "shows_of_class"]
+           "NamePlace", "Poison", "SharedName", "are_equal_constants", "children", "holder_of",
+           "is_number", "map_content", "name_places", "present", "rebuild", "same_node",
+           "same_structure", "shows_of_class"]
 
 
 class _Unset:
@@ -266,6 +267,13 @@ class AttributePlace:
             plain.__delattr__(self.owner, self.name)
 
 
+def holder_of(place: object) -> Any:
+    """Return the list, dict or object that an item or attribute is of; None for another place."""
+    if isinstance(place, ItemPlace):
+        return place.container
+    return place.owner if isinstance(place, AttributePlace) else None
+
+
 def shows_of_class(owner: object, name: str) -> bool:
     """Return whether an attribute of an object, or of a class, is what a class of it has."""
     return name not in getattr(owner, "__dict__", ()) and (
@@ -313,8 +321,11 @@ def are_equal_constants(x: object, y: object) -> bool:
         return False
 
 
-def children(x: object) -> Iterator[Any] | None:
-    """Return the items of an inner node; None for a leaf."""
+def children(x: object, like: object = None) -> Iterator[Any] | None:
+    """Return the items of an inner node; None for a leaf.
+
+    like -- the node that it is compared with: an object is a node if that is an open record
+    """
     if isinstance(x, (list, tuple)):
         return iter(x)
     if isinstance(x, dict):
@@ -325,7 +336,7 @@ def children(x: object) -> Iterator[Any] | None:
         return iter((x.tag, *x.options))
     if isinstance(x, Stored):
         return iter((x.data,))
-    return None
+    return items_of_record(x, like)
 
 
 def rebuild(x: Any, items: list[Any]) -> Any:
@@ -341,7 +352,7 @@ def rebuild(x: Any, items: list[Any]) -> Any:
         return x.like(items[0], shared=x.shared)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*items)
-    return type(x)(items)
+    return opened(x, items) if is_open(x) else type(x)(items)
 
 
 def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
@@ -349,7 +360,7 @@ def map_content(fn: Callable[..., object], x: object, *others: object) -> Any:
     items = children(x)
     if items is None:
         return fn(x, *others)
-    columns = [children(o) for o in others]
+    columns = [children(o, x) for o in others]
     if any(c is None for c in columns):
         raise Unroll("a name holds a list in one iteration and another thing in the next")
     return rebuild(x, [map_content(fn, *parts) for parts in zip(items, *columns, strict=True)])
@@ -363,12 +374,14 @@ def same_node(a: Any, b: Any) -> bool:
         return a.is_like(b)
     if isinstance(a, Choice):
         return len(a.options) == len(b.options)
+    if is_open(a) or is_open(b):
+        return is_alike(a, b)
     return isinstance(a, MaybeUnset) or len(a) == len(b)
 
 
 def same_structure(a: object, b: object) -> bool:
     """Return whether two contents have the same inner nodes."""
-    left, right = children(a), children(b)
+    left, right = children(a, b), children(b, a)
     if left is None or right is None:
         return left is None and right is None
     return same_node(a, b) and all(same_structure(p, q)

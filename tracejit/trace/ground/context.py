@@ -274,6 +274,18 @@ class Trace:
     """What is known of the memory of the inputs."""
     joined: list[Any] = field(default_factory=list)
     """The lists and dicts that may be others, depending on data."""
+    opened_records: dict[int, Any] = field(default_factory=dict)
+    """The objects that stand for others, with guesses or merged things for attributes."""
+    tries_logs: bool = False
+    """Whether a counted loop is traced with its lists in Logs, in place of being unrolled."""
+    frozen: list[Cell] = field(default_factory=list)
+    """The arrays that nobody may write to from then on, as they are in lists."""
+    objects_in_lists: dict[int, Any] = field(default_factory=dict)
+    """Objects that are items of lists whose length data decides, or were read from one."""
+    classes_in_lists: dict[type, Any] = field(default_factory=dict)
+    """Their classes, with where such a list gets longer."""
+    instances: dict[int, Any] = field(default_factory=dict)
+    """The objects of users' classes that were made where no loop was open."""
     own_names: dict[int, Any] = field(default_factory=dict)
     """The objects of which captured code has the `__dict__`, by its id."""
     shown_of_class: list[tuple[Any, str]] = field(default_factory=list)

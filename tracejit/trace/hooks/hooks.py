@@ -331,7 +331,7 @@ class Hooks(RecursionHooks, TryHooks):
             return None
         if isinstance(content, MaybeUnset):
             if always or content.content is None:  # without a return, None is returned
-                return narrowed(content.content)
+                return narrowed(present(content.content))
             return self.choose(content.is_set, lambda: content.content, lambda: None)
         return narrowed(present(content))
 

@@ -279,8 +279,34 @@ class LoopHooks(GeneratorHooks):
         except Unroll as e:
             if loops.is_of_open_loop(e):
                 raise
+            if self._is_traced_by_data(items, body, changes, stop):
+                return True
             current().note(f"this loop is unrolled: {e.why}", current().builder.find_site())
             return False
+        return True
+
+    def _is_traced_by_data(self, items: TracedIterable, body: FunctionType, changes: object,
+                           stop: FunctionType | None) -> bool:
+        """Trace a `for` as if data decided how often it runs: its lists are in Logs then."""
+        if isinstance(items.count, int) and items.count <= MANY_ITEMS:
+            return False
+        trace = current()
+        guards, frozen = len(trace.guards), len(trace.frozen)
+        lists = set(trace.in_lists), dict(trace.objects_in_lists), dict(trace.classes_in_lists)
+        before, trace.tries_logs = trace.tries_logs, True
+        try:
+            self._trace_for(items, body, changes, stop, by_data=True)
+        except (Unroll, Refusal) as e:
+            if isinstance(e, Unroll) and loops.is_of_open_loop(e):
+                raise
+            del trace.guards[guards:]
+            for cell in trace.frozen[frozen:]:
+                cell.constant = None
+            del trace.frozen[frozen:]
+            trace.in_lists, trace.objects_in_lists, trace.classes_in_lists = lists
+            return False
+        finally:
+            trace.tries_logs = before
         return True
 
     def _begin_before(self, items: TracedIterable, body: FunctionType, changes: Any,
@@ -326,13 +352,13 @@ class LoopHooks(GeneratorHooks):
                  name_places(names, body))
 
     def _trace_for(self, items: TracedIterable, body: FunctionType, changes: Any,
-                   stop: FunctionType | None) -> None:
+                   stop: FunctionType | None, by_data: bool = False) -> None:
         carried, rebound, written, flags = changes
         contents = self._contents(written, rebound, body)
         if stop is None:
             loops.trace_loop(name_places(carried, body), rebound, contents,
                              lambda i: body(items.item(i)), None, items.lo, items.hi, items.reverse,
-                             snapshots=items.snapshots)
+                             snapshots=items.snapshots, by_data=by_data)
             return
         count, first, last = items.count, of_dim(items.lo), of_dim(items.hi - 1)
 

@@ -23,6 +23,7 @@ from tracejit.trace.lists.grown import (
     GrownRows,
     freeze,
     kinds_of_item,
+    one_shape,
     refused_walk,
     shape_of_item,
 )
@@ -30,7 +31,10 @@ from tracejit.trace.lists.rows import (
     Item,
     Rows,
     Whereabouts,
+    as_node,
     is_row_of_any_kind,
+    is_wide_row,
+    note_items,
     places_of,
     same_rows,
 )
@@ -48,7 +52,8 @@ class DataLists:
         self.kinds: dict[int, dict[int, Kinds]] = {}
         """By list and place in tuples, the kinds of numbers that it gets."""
         self.templates: dict[int, Any] = {}
-        self.shapes: dict[int, tuple[Dim, ...]] = {}
+        self.shapes: dict[int, dict[int, tuple[Dim, ...]]] = {}
+        """By list and place in tuples, the shapes of the arrays that it gets."""
         self.containers: dict[int, list[Any]] = {}
         self.before: dict[int, list[Any]] = {}
         """What the lists had, by their ids."""
@@ -70,8 +75,10 @@ class DataLists:
         if e.template is not None:
             self.templates[key] = e.template
             kinds.update(enumerate(map(kinds_of_item, places_of(e.template))))
+            self.shapes[key] = dict(enumerate(map(shape_of_item, places_of(e.template))))
         if e.shape is not None:
-            self.shapes[key] = e.shape
+            for column in e.kinds:
+                self.shapes.setdefault(key, {})[column] = e.shape
         for column, more in e.kinds.items():
             kinds[column] = united(kinds.get(column, ()), more)
         self._let_go(e.container)
@@ -94,8 +101,9 @@ class DataLists:
         """Return what is at each place of the items of a list; `Unroll` where they are unlike."""
         template = self.templates.get(id(container))
         if template is None:
-            template = next((x.template if isinstance(x, Rows) else x for x in items
-                             if isinstance(x, Rows) or is_row_of_any_kind(x)), None)
+            template = next((x.template if isinstance(x, Rows) else as_node(x) for x in items
+                             if isinstance(x, Rows) or is_row_of_any_kind(x) or is_wide_row(x)),
+                            None)
             template = [*template] if type(template) is list else template
         if template is None:
             for x in items:
@@ -105,7 +113,8 @@ class DataLists:
         columns: list[list[Any]] = [[] for _ in places_of(template)]
         for x in items:
             like = x.template if isinstance(x, Rows) else x
-            if not (isinstance(x, Rows) or is_row_of_any_kind(x)) or not same_rows(like, template):
+            if not (isinstance(x, Rows) or is_row_of_any_kind(x) or is_wide_row(x)) or (
+                    not same_rows(like, template)):
                 raise Unroll("a list that gets longer as data decides holds different things")
             places = x.columns if isinstance(x, Rows) else places_of(x)
             for column, y in zip(columns, places, strict=True):
@@ -122,6 +131,8 @@ class DataLists:
             if key not in self.runs:
                 self.before[key] = list(container)
                 self.runs[key] = self._begin(container, self.kinds[key])
+                for x in container:
+                    note_items(x)
             container[:] = [self.runs[key]]
         self._take_in()
 
@@ -140,20 +151,22 @@ class DataLists:
                          "Make an array of it first, after the loop or branch: np.array(items)")
         asked = trace.list_kinds.get(where, ())
         found = self._items(container, list(container))
-        shapes = {shape_of_item(x) for x in (found[0] if len(found) == 1 else ())}
-        if id(container) in self.shapes:
-            shapes.add(self.shapes[id(container)])
-        if len(shapes) > 1:
-            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
-        shape = next(iter(shapes), ())
         columns = [Grown(self, container, items, united(
             asked if items or j in kinds else (), kinds.get(j, ()), *map(kinds_of_item, items)),
-            where, j, shape)
+            where, j, self._shape(container, j, items))
             for j, items in enumerate(found)]
         template = self.templates.get(id(container))
+        if template is None and columns[0].shape and trace.tries_logs:
+            raise Unroll("arrays go to a list, which may be written to")
         if template is None:
             return columns[0]
         return GrownRows(columns, template, where, self._home(container, template, where))
+
+    def _shape(self, container: list[object], column: int, items: list[Any]) -> tuple[Dim, ...]:
+        """Return the shape of what is at one place of the items."""
+        known = self.shapes.get(id(container), {})
+        return one_shape([*([known[column]] if column in known else []),
+                          *map(shape_of_item, items)])
 
     def _home(self, container: list[object], template: object,
               where: PlaceInCode) -> Whereabouts | None:
@@ -223,7 +236,11 @@ class DataLists:
 
     def _freeze_named(self, run: ByData) -> None:
         """Refuse writes to arrays that have names and may be items of a list."""
-        if not isinstance(run, Grown) or not run.shape:
+        if isinstance(run, GrownRows):
+            for column in run.columns:
+                self._freeze_named(column)
+            return
+        if not run.shape:
             return
         kind = len(run.shape), run.dtype
         if kind in current().in_lists:

@@ -46,10 +46,10 @@ def _kind_of(x: object) -> Kind:
 
 def _joined(kinds: Sequence[Kind]) -> Kind:
     shape, numbers = kinds[0]
-    canonical = current().canonical
+    unify = current().unify
     for other, its in kinds[1:]:
         if len(other) != len(shape) or any(
-                canonical(a) != canonical(b) for a, b in zip(shape, other, strict=True)):
+                not unify(a, b) for a, b in zip(shape, other, strict=True)):
             raise Unroll("a list gets items of different shapes")
         if shape and numbers != its:
             raise Unroll("a list gets arrays of different dtypes")

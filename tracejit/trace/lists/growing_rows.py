@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tracejit.errors import Refusal
 from tracejit.ir.core import Value
 from tracejit.ir.dims import Dim
 from tracejit.trace.containers.places import is_number, map_content
@@ -13,7 +14,15 @@ from tracejit.trace.ground.context import Frame
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll
 from tracejit.trace.lists.growing import Growing
 from tracejit.trace.lists.list_runs import is_plain_number
-from tracejit.trace.lists.rows import Rows, is_changeable_row, places_of, same_rows
+from tracejit.trace.lists.rows import (
+    Rows,
+    as_node,
+    is_changeable_row,
+    is_wide_row,
+    places_of,
+    put_object,
+    same_rows,
+)
 
 __all__ = ["GrowingRows", "as_rows", "holds_tuples", "refuse_shared_items"]
 
@@ -34,7 +43,7 @@ class GrowingRows(Growing):
         has_runs = any(isinstance(x, Run) for x in before)
         items = [] if has_runs else before
         super().__init__(container, where, before if has_runs else [])
-        self.template = map_content(lambda x: 0 if is_plain_number(x) else None, template)
+        self.template = map_content(lambda x: 0 if is_plain_number(x) else None, as_node(template))
         columns = zip(*(self._places(x) for x in items), strict=True) if items else (
             () for _ in places_of(template))
         self.columns = [Growing([], where, list(column)) for column in columns]
@@ -80,6 +89,11 @@ class GrowingRows(Growing):
             raise Unroll("a list gets no items that stay")
         rows = [[self._places(x) for x in items] for items in (front, back)]
         self.made = [x for x in (*front, *back) if type(x) is list]
+        for x in (*front, *back):
+            try:
+                put_object(x, self.where)
+            except Refusal as e:
+                raise Unroll(str(e), e) from None
         if any(id(x) not in frame.created for x in self.made):
             raise Unroll("a list gets one list several times")
         done = []
@@ -116,7 +130,7 @@ def refuse_shared_items(lists: Sequence[Growing], held: Sequence[object]) -> Non
 
 def as_rows(g: Growing) -> Growing:
     """Return what is to be known of a list that turns out to get tuples or lists."""
-    new = [x for x in g.container if isinstance(x, tuple) or is_changeable_row(x)]
+    new = [x for x in g.container if isinstance(x, tuple) or is_changeable_row(x) or is_wide_row(x)]
     if type(g) is not Growing or g.first or g.kind is not None or not new or not new[0]:
         return g
     rows = GrowingRows(g.container, g.where, g.before, new[0])

@@ -21,8 +21,11 @@ from tracejit.trace.lists.rows import (
     Item,
     Rows,
     Whereabouts,
+    as_node,
     is_row_of_any_kind,
+    is_wide_row,
     places_of,
+    put_object,
     same_rows,
     take_in,
 )
@@ -52,7 +55,7 @@ from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import CellPlace, Tracer, scalar_of, tracer_of
 
 __all__ = ["ByData", "Grown", "GrownRows", "as_one_array", "freeze", "hand_over", "kinds_of_item",
-           "plain_items", "refused_walk", "shape_of_item", "size_value"]
+           "one_shape", "plain_items", "refused_walk", "shape_of_item", "size_value"]
 
 
 def kinds_of_item(x: object) -> Kinds:
@@ -68,18 +71,23 @@ def kinds_of_item(x: object) -> Kinds:
     if isinstance(x, Views) and x.shape:
         return of_one_kind(x.handle.dtype, False)
     if not is_number(x) or isinstance(x, Changing):
-        raise Unroll(f"a list that gets longer as data decides holds items of type "
-                     f"{type(x).__name__}")
+        raise _of_other_type(x)
     x = lift(x)
     if isinstance(x, Tracer) and x.is_array and not x.dims:
         raise Unroll("a list that gets longer as data decides holds arrays without axes")
     return of_one_kind(dtype_of(x), False) if dims_of(x) else kinds_of(x)
 
 
+def _of_other_type(x: object) -> Unroll:
+    return Unroll(f"a list that gets longer as data decides holds items of type {type(x).__name__}")
+
+
 def shape_of_item(x: object) -> tuple[Dim, ...]:
     """Return the shape of an item, or of those of a run; data must not decide it."""
     if isinstance(x, (Stored, Grown, Views)):
         shape = x.data.dims[1:] if isinstance(x, Stored) else x.shape
+    elif not is_number(x) and not isinstance(x, Run):
+        raise _of_other_type(x)
     else:
         shape = dims_of(number_of(lift(x)))
     trace = current()
@@ -87,6 +95,16 @@ def shape_of_item(x: object) -> tuple[Dim, ...]:
     if any(not v.is_size and v not in trace.actual for d in shape for v in dim_values(d)):
         raise Unroll("a list that gets longer as data decides holds arrays of sizes that data says")
     return shape
+
+
+def one_shape(shapes: list[tuple[Dim, ...]]) -> tuple[Dim, ...]:
+    """Return the shape that items of a list have, whose sizes turn out to be one."""
+    trace = current()
+    for shape in shapes[1:]:
+        if len(shape) != len(shapes[0]) or not all(
+                map(trace.unify, shapes[0], shape)):
+            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
+    return tuple(map(trace.canonical, shapes[0])) if shapes else ()
 
 
 _READ_ONLY = "writing to an array that is in a list whose length data decides"
@@ -120,6 +138,7 @@ def freeze(cell: Cell) -> None:
     for c in (cell, *(ref() for ref in cell.sources)):
         if c is not None and c.constant is None:
             c.constant = _READ_ONLY
+            current().frozen.append(c)
 
 
 def _plain(kinds: Kinds) -> Kinds:
@@ -149,7 +168,8 @@ class Grown(Run):
     shape     -- of the items, which are arrays where it has axes
     """
 
-    __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "shape", "size")
+    __slots__ = ("changes", "column", "container", "kinds", "lists", "log", "raw", "shape", "size",
+                 "used_up")
 
     def __init__(self, lists: Any, container: list[object], items: list[object], raw: Kinds,
                  where: PlaceInCode, column: int = 0, shape: tuple[Dim, ...] = ()) -> None:
@@ -160,6 +180,8 @@ class Grown(Run):
         self.changes = 0
         """How often its length was changed."""
         depth = current().depth
+        self.used_up: Value | None = None
+        """The Log, once its items are in an array."""
         self.log: Cell | None = None
         self.size: Cell | None = None
         if raw:
@@ -199,6 +221,8 @@ class Grown(Run):
         if value not in trace.builder.ranges:
             trace.builder.assume(value, 0, None)
         return trace.canonical(value.dim)
+
+    has_length_by_data = True
 
     @property
     def is_numbers(self) -> bool:
@@ -271,6 +295,9 @@ class Grown(Run):
 
     def _read(self, begin: Dim, shape: tuple[Dim, ...]) -> Value:
         assert self.log is not None
+        if self.log.value is self.used_up:
+            raise refuse("a list that got longer or shorter as data decided has another name, by "
+                         "which it is read afterwards", "Use the name that it had before")
         at = begin * product(self.shape)
         log, value = emit("log_read", [self.log.value], {"at": (at,), "shape": shape})
         _set(self.log, log)
@@ -285,8 +312,8 @@ class Grown(Run):
 
     def push(self, x: Any) -> None:
         """Append a number, or those of a run."""
-        if (is_row_of_any_kind(x) or isinstance(x, Rows)) and self.log is None:
-            like: Any = x.template if isinstance(x, Rows) else x
+        if (is_row_of_any_kind(x) or is_wide_row(x) or isinstance(x, Rows)) and self.log is None:
+            like: Any = x.template if isinstance(x, Rows) else as_node(x)
             raise Grows(self.lists.frame, self.container, "a list gets tuples", by_data=True,
                         template=[*like] if type(like) is list else like)
         self._accept(x)
@@ -299,9 +326,8 @@ class Grown(Run):
 
     def _accept(self, *items: Any) -> None:
         """Begin again with other storage where items are of kinds that this one is not for."""
-        kinds, shapes = [kinds_of_item(x) for x in items], {shape_of_item(x) for x in items}
-        if len(shapes) > 1 or (shapes and self.log is not None and shapes != {self.shape}):
-            raise Unroll("a list that gets longer as data decides holds arrays of different shapes")
+        kinds, shapes = [kinds_of_item(x) for x in items], [shape_of_item(x) for x in items]
+        one_shape([*([] if self.log is None else [self.shape]), *shapes])
         raw = united(self.raw, *kinds)
         if _plain(raw) != self.kinds:
             if any(shapes) and is_mixed(raw):
@@ -309,7 +335,7 @@ class Grown(Run):
                              "dtypes")
             raise Grows(self.lists.frame, self.container, "a list gets another kind of number",
                         by_data=True, kinds={self.column: raw},
-                        shape=next(iter(shapes), self.shape))
+                        shape=shapes[0] if shapes else self.shape)
 
     def pop(self) -> Any:
         """Remove the last item and return it."""
@@ -383,6 +409,7 @@ class Grown(Run):
         """Return the items as they are in the end; None where there never was one."""
         if self.log is None:
             return None
+        self.used_up = self.log.value
         data = tracer_of(emit_value("log_array", [self.log.value], {
             "shape": (self.count, *self.shape), "last": True}))
         data.cell.is_array = True
@@ -423,8 +450,9 @@ class GrownRows(Rows):
     def _places(self, x: object) -> list[Any]:
         if isinstance(x, Rows) and same_rows(x.template, self.template):
             return x.columns
-        if not is_row_of_any_kind(x) or not same_rows(x, self.template):
+        if not (is_row_of_any_kind(x) or is_wide_row(x)) or not same_rows(x, self.template):
             raise Unroll("a list that gets longer as data decides holds different things")
+        put_object(x, self.where)
         return places_of(x)
 
     def _take_in(self, x: object, place: Dim, before: Whereabouts | None = None) -> None:

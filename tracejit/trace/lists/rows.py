@@ -9,7 +9,23 @@ import numpy as np
 
 from tracejit.ir.dims import Dim
 from tracejit.trace.containers.container_aliases import refuse_joined_change
-from tracejit.trace.containers.places import ItemPlace, is_number, map_content, same_structure
+from tracejit.trace.containers.places import (
+    ItemPlace,
+    holder_of,
+    is_number,
+    map_content,
+    rebuild,
+    same_structure,
+)
+from tracejit.trace.containers.records import (
+    attributes_in,
+    close,
+    is_of_iteration,
+    is_open,
+    is_record,
+    is_tree,
+    opened,
+)
 from tracejit.trace.containers.runs import Run
 from tracejit.trace.ground.context import Frame, current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS
@@ -20,8 +36,9 @@ from tracejit.trace.values.indexing import point_index
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["Item", "Rows", "Whereabouts", "in_list", "is_changeable_row", "is_row",
-           "is_row_of_any_kind", "places_of", "same_rows", "take_in"]
+__all__ = ["Item", "Rows", "Whereabouts", "as_node", "in_list", "is_changeable_row", "is_row",
+           "is_row_of_any_kind", "is_wide_row", "note_items", "places_of", "put_object",
+           "same_rows", "take_in"]
 
 
 def is_row(x: object) -> bool:
@@ -41,10 +58,28 @@ def is_row_of_any_kind(x: object) -> bool:
     return is_row(x) or is_changeable_row(x)
 
 
+def is_wide_row(x: object) -> bool:
+    """Return whether something is a tuple or object of numbers and arrays, or of such ones."""
+    parts = attributes_in(x).values() if is_record(x) else x if isinstance(x, tuple) else ()
+    return len(parts) > 0 and (not is_record(x) or is_tree(x)) and all(
+        is_wide_row(y) or (is_number(y) and not isinstance(y, np.ndarray)
+                           and not (isinstance(y, Tracer) and y.is_array and not y.dims))
+        for y in parts)
+
+
+def as_node(x: Any) -> Any:
+    """Return a tuple or object as a node, so that its places are told."""
+    if is_record(x) and not is_open(x):
+        return opened(x, [as_node(y) for y in attributes_in(x).values()])
+    if isinstance(x, tuple) and any(is_record(y) or isinstance(y, tuple) for y in x):
+        return rebuild(x, [as_node(y) for y in x])
+    return x
+
+
 def places_of(x: object) -> list[Any]:
     """Return what is at the places of a tuple or list, from left to right."""
     found: list[Any] = []
-    map_content(found.append, x)
+    map_content(found.append, as_node(x))
     return found
 
 
@@ -55,6 +90,36 @@ def same_rows(a: object, b: object) -> bool:
 
 def _types(x: object) -> Any:
     return [type(x), *map(_types, x)] if isinstance(x, (tuple, list)) else None
+
+
+def note_items(x: object) -> None:
+    """Note that objects are items of a list whose length data decides: they stay as they are."""
+    for y in (x, *x) if isinstance(x, tuple) else (x,):
+        if is_record(y):
+            current().objects_in_lists[id(y)] = y
+
+
+def put_object(x: object, where: PlaceInCode) -> None:
+    """Let an object go to a list whose length data decides, which has what it holds now.
+
+    An iteration that made it wrote to it before; nobody does afterwards.
+
+    where -- where the list gets longer, to be made item by item else
+    """
+    trace = current()
+    for y in (*x, x) if isinstance(x, tuple) else (x,):
+        if not is_record(y):
+            continue
+        cls = type(y)
+        written = any(type(z := holder_of(p)) is cls and any(z is s for s in f.stand_ins)
+                      for f in trace.frames for p, _ in f.written.values())
+        in_loop = any(f.kind == "loop" for f in trace.frames)
+        if written or (in_loop and not is_of_iteration(y)):
+            raise refuse(f"a {cls.__name__} that goes to a list whose length data decides was not "
+                         "made in this iteration, or such ones are written to in it",
+                         "Append a new one, or a copy: items.append(copy.copy(x))")
+        trace.classes_in_lists.setdefault(cls, where)
+    note_items(x)
 
 
 class Whereabouts:
@@ -204,7 +269,8 @@ class Rows(Run):
     def row(self, places: Sequence[object]) -> Any:
         """Return an item that has these things at its places."""
         rest = iter(places)
-        made = map_content(lambda _: next(rest), self.template)
+        made = close(map_content(lambda _: next(rest), self.template))
+        note_items(made)
         return note_made(made) if type(made) is list else made
 
     def reference(self, k: object) -> list[Any]:
@@ -241,8 +307,9 @@ class Rows(Run):
 
     def array(self) -> Tracer:
         """Return an array of the items, one row each; NumPy's has no columns if there are none."""
-        if any(isinstance(y, tuple) for y in self.template):
-            self.give_up("an array of a list of tuples of tuples")
+        if not is_row_of_any_kind(self.template) or any(
+                isinstance(y, tuple) for y in self.template):
+            self.give_up("an array of a list of objects or tuples that are no rows of numbers")
         some = as_operand(self.count) > 0
         if isinstance(some, Tracer):
             emit("check", [some.value], {"error": "ValueError", "message":

@@ -11,6 +11,7 @@ import numpy as np
 
 from tracejit.errors import MissingAttribute
 from tracejit.trace.containers.places import UNSET, MaybeUnset, present
+from tracejit.trace.ground.attributes import own_names
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import SETTERS
 from tracejit.trace.ground.modules import home_of_class
@@ -25,7 +26,7 @@ from tracejit.trace.state.changes import (
     note_shown_of_class,
     refuse_shown_of_class,
 )
-from tracejit.trace.state.paths import class_entry, own_names
+from tracejit.trace.state.paths import class_entry
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
@@ -41,10 +42,6 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     cls = type(owner)
     if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
         return _set_one(captured.attribute(owner, name), owner, name, default)
-    if type(captured.entry(owner, "__getattribute__")) is FunctionType and not (
-            captured.is_from_outside(owner)):
-        raise refuse(f"an attribute of a {cls.__name__} that captured code made, whose class has "
-                     "a __getattribute__ of its own", "Use properties, or __getattr__")
     if name == "__dict__":
         return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET

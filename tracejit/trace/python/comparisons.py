@@ -26,7 +26,7 @@ from tracejit.trace.python.operations import operate
 from tracejit.trace.python.special_methods import note_lookup, special_method
 from tracejit.trace.python.truths import any_of, negated, truth
 from tracejit.trace.regions.choosing import told_of
-from tracejit.trace.state.changes import read_deeply, read_unseen
+from tracejit.trace.state.changes import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.state.yielding import UsersGenerator
 from tracejit.trace.values.operands import TracedOperand
 from tracejit.trace.values.symbolic_ints import SymInt
@@ -57,6 +57,9 @@ def compare(op: str, a: object, b: Any) -> Any:
     if isinstance(a, tuple) and isinstance(b, tuple) and (_has_traced(a) or _has_traced(b)):
         return _compare_tuples(op, a, b)
     o = COMPARISONS[op]
+    if a is not b:
+        for x in (a, b):
+            refuse_identity(x)
     if op == "NotEq" and special_method(a, "__ne__") is None and special_method(a, "__eq__"):
         return negated(compare("Eq", a, b))
     return operate(a, b, o.method, o.reflected, o.plain)
@@ -116,6 +119,7 @@ def _chosen(test: Any, a: Any, b: Any) -> Any:
 
 def contains(container: Any, item: object) -> Any:
     """Return `item in container`."""
+    refuse_identity(item)
     if has_runs(container):
         return list_functions.contains(container, item)
     note_use(container)

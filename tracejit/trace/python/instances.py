@@ -80,6 +80,8 @@ def make_instance(cls: Any, args: tuple[object, ...], kwargs: dict[str, object])
             return call_natively(cls, args, kwargs)
         instance: Any = cls.__new__(cls)
         note_made(instance)
+        if not any(f.kind == "loop" for f in current().frames):
+            current().instances[id(instance)] = instance
         if rewritten_source(new.__code__) is None:  # it calls `__post_init__`, say, as it is
             with watched():
                 new(instance, *args, **kwargs)

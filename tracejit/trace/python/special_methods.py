@@ -17,7 +17,7 @@ from tracejit.trace.ground.context import current
 from tracejit.trace.ground.dependencies import note_impure
 from tracejit.trace.ground.modules import home_of_class
 from tracejit.trace.python.users_functions import captured_function
-from tracejit.trace.state.changes import read_deeply, read_unseen
+from tracejit.trace.state.changes import read_deeply, read_unseen, refuse_identity
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["is_generator", "is_plain", "note_lookup", "special_method"]
@@ -48,6 +48,7 @@ def note_lookup(container: Any, key: Any) -> None:
     """Note that a key is looked up: where it is an object, methods of it and of keys may run."""
     if not is_plain(key):
         read_unseen(key)
+        refuse_identity(key)
     if isinstance(container, dict) and not is_unchanging(key):  # that takes long for many keys
         read_deeply([*container, key])
 

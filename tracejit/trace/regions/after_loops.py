@@ -11,7 +11,7 @@ from tracejit.ir.core import Params, Value
 from tracejit.ir.dims import maximum
 from tracejit.trace.containers.choices import matching, narrowed, options_of
 from tracejit.trace.containers.container_aliases import Turns, containers, still_held, with_joined
-from tracejit.trace.containers.places import Choice, ItemPlace, MaybeUnset, map_content
+from tracejit.trace.containers.places import Choice, MaybeUnset, holder_of, map_content
 from tracejit.trace.ground.context import current
 from tracejit.trace.lists.forms import begun_list
 from tracejit.trace.lists.grown import freeze
@@ -168,5 +168,5 @@ def _link_containers(tracer: LoopTracer) -> None:
     turns = Turns([getattr(c.place, "name", "this") for c in carried],
                   [with_joined(containers(c.start)) for c in carried],
                   {k: place for k, (place, _) in tracer.stand_ins.items()}, tracer.held)
-    changed = {id(c.place.container) for c in carried if isinstance(c.place, ItemPlace)}
+    changed = {id(holder_of(c.place)) for c in carried} - {id(None)}
     turns.link(new, changed, tracer.changed_turns, lambda: surely_runs(tracer))

@@ -48,10 +48,6 @@ def as_condition(x: Any) -> Any:
     return x if x.dtype == np.bool_ else x != 0
 
 
-MANY_ATTEMPTS = 256
-"""So often a branch is traced until it is known which lists it lengthens, and no more."""
-
-
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
              names: Sequence[Place], also: Sequence[Callable[[], object]] = ()) -> None:
     """Trace both branches of a condition and give names and cells what the taken one leaves.
@@ -64,7 +60,7 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
     begun = [(p, p.get()) for fn in (*branches, *also) if isinstance(fn, FunctionType)
              for p in name_places(fn.__code__.co_freevars, fn)]
     forms: dict[object, Form] = {}
-    for _ in range(MANY_ATTEMPTS):
+    while True:
         try:
             lists.begin()
             _trace_if(condition, branches, names, lists, by_data, forms)
@@ -91,9 +87,6 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
         else:
             lists.finish()
             break
-    else:
-        raise refuse("a branch that lengthens other lists each time that it is traced",
-                     "Make the lists before the branch")
     ABOVE.go_on_without_error()
 
 
@@ -246,7 +239,7 @@ def end_branch(frame: Frame, scope: BlockScope, names: Sequence[Place],
     """
     branch = Branch(scope, {key: p for key, (p, _) in frame.written.items()},
                      ended is BranchRaised, ended is BranchJumped, tags=known_tags(),
-                     taken_in=frame.taken_in)
+                     taken_in=frame.taken_in, created=frame.created)
     for p in {p.key: p for p in (*branch.places.values(), *names)}.values():
         branch.note(p.key, p.get(), items.get(p.key))
     return branch

@@ -41,6 +41,16 @@ from tracejit.trace.containers.places import (
     rebuild,
     same_node,
 )
+from tracejit.trace.containers.records import (
+    attributes_in,
+    close,
+    is_alike,
+    is_of_iteration,
+    is_open,
+    is_record,
+    is_tree,
+    opened,
+)
 from tracejit.trace.containers.runs import place_in_code
 from tracejit.trace.ground.context import Cell, Place, current, refuse
 from tracejit.trace.ground.restarts import PlaceInCode, Unroll, Widens
@@ -133,11 +143,15 @@ def first_guess(content: Any, rebound: bool, whole: bool = True) -> Any:
     """
     if content is UNSET:
         return UNSET
+    if not whole and children(content) is None and is_record(content) and is_of_iteration(
+            content) and is_tree(content):
+        return opened(content, [first_guess(x, rebound, whole)
+                                for x in attributes_in(content).values()])
     items = children(content)
     if items is None:
         stays = isinstance(content, Tracer) and content.is_array and not rebound
         return Fixed(content) if stays or not is_number(content) else _number_guess(content)
-    if whole and isinstance(content, (list, dict)):
+    if isinstance(content, (list, dict)) and (whole or not is_of_iteration(content)):
         return Fixed(content)
     return rebuild(content, [first_guess(x, rebound, whole) for x in items])
 
@@ -185,7 +199,7 @@ def content_of(guess: Any, values: Iterator[Value], is_first: Callable[[], Any])
         flag = Flag(next(iter(begins)), is_first) if len(begins) == len(ends) == 1 else None
         return merged(content, united(g.starts, g.ends), flag)
 
-    return map_content(leaf, guess)
+    return close(map_content(leaf, guess))
 
 
 def is_of_several_kinds(g: object) -> bool:
@@ -227,7 +241,7 @@ def parts_of(guess: object, content: object) -> list[Any]:
     parts = children(guess)
     if parts is None or content is UNSET:
         return [content] * len(leaves_of(guess))
-    wanted, found = list(parts), list(children(content) or ())
+    wanted, found = list(parts), list(children(content, guess) or ())
     if len(found) != len(wanted):
         raise Unroll("a name holds lists of different lengths")
     return [x for g, y in zip(wanted, found, strict=True) for x in parts_of(g, y)]
@@ -253,8 +267,8 @@ def made_for(guess: object, content: object) -> list[Any]:
         return []
     if isinstance(guess, Choice):
         content = as_guessed(guess, content, emits=False)
-    found = [content] if isinstance(content, (list, dict)) else []
-    for g, x in zip(parts, children(content) or (), strict=True):
+    found = [content] if isinstance(content, (list, dict)) or is_open(guess) else []
+    for g, x in zip(parts, children(content, guess) or (), strict=True):
         found += made_for(g, x)
     return found
 
@@ -417,7 +431,7 @@ def _better_tree(guess: Any, end: Any, name: str) -> Any:
         end = MaybeUnset(narrowed(end.content), end.is_set, end.name)
     if isinstance(guess, Choice) or isinstance(end, Choice):
         return _better_choice(guess, end, name)
-    parts, items = children(guess), children(end)
+    parts, items = children(guess), children(end, guess)
     if parts is None:
         return _better_leaf(guess, end, name)
     if items is None or not same_node(guess, end):
@@ -433,7 +447,8 @@ def _better_choice(guess: object, end: object, name: str) -> Any:
     before = list(options)
     for o in options_of(end):
         lengths = {len(g) for g in (*options, o) if isinstance(g, tuple)}
-        if not can_be_chosen(o) or len(lengths) > 2:
+        if not can_be_chosen(o) or len(lengths) > 2 or (
+                is_record(o) and is_of_iteration(o) and not is_tree(o)):
             raise _restructured(name)  # a tuple that gets longer has no end
         k = matching(options, o, is_guessed)
         if k is None:
@@ -466,6 +481,10 @@ def _better_leaf(g: Any, x: Any, name: str) -> Any:
             if not same_node(g.content, x):
                 raise _restructured(name)
             return rebuild(g.content, [first_guess(y, True) for y in children(g.content) or ()])
+        if is_record(x) and is_alike(x, g.content) and is_of_iteration(x) and (
+                is_tree(x) and is_tree(g.content)):
+            before = attributes_in(g.content).values()
+            return _better_tree(opened(g.content, [first_guess(y, True) for y in before]), x, name)
         if isinstance(x, Tracer) and isinstance(g.content, Tracer):
             if x.cell is g.content.cell and x.steps == g.content.steps:
                 return g

@@ -22,7 +22,7 @@ from tracejit.ir.types import scalar
 from tracejit.trace.containers.choices import narrowed
 from tracejit.trace.containers.container_aliases import containers, with_joined
 from tracejit.trace.containers.heap import has_iterators
-from tracejit.trace.containers.places import UNSET, ItemPlace, MaybeUnset, NamePlace, map_content
+from tracejit.trace.containers.places import UNSET, MaybeUnset, NamePlace, holder_of, map_content
 from tracejit.trace.containers.runs import Stored, Views, place_in_code
 from tracejit.trace.ground.context import Cell, Frame, Place, current, refuse
 from tracejit.trace.ground.restarts import Grows, NeedStatic, Unroll, Widens
@@ -348,8 +348,8 @@ class LoopTracer:
         """
         known = {c.place.key for c in self.carried}
         new = [(p, content) for key, (p, content) in frame.written.items() if key not in known]
-        own = [p for p, _ in new if isinstance(p, ItemPlace) and id(p.container) in self.stand_ins]
-        self.changed_turns = {self.stand_ins[id(p.container)][0] for p in own}
+        own = [p for p, _ in new if id(holder_of(p)) in self.stand_ins]
+        self.changed_turns = {self.stand_ins[id(holder_of(p))][0] for p in own}
         new = [(p, content) for p, content in new if p not in own]
         bound = [(p, content) for p, content in new if not isinstance(p, CellPlace)]
         if bound:

@@ -37,6 +37,16 @@ from tracejit.trace.containers.places import (
     same_node,
     same_structure,
 )
+from tracejit.trace.containers.records import (
+    attributes_in,
+    close,
+    is_alike,
+    is_of_iteration,
+    is_open,
+    is_record,
+    is_tree,
+    opened,
+)
 from tracejit.trace.ground.context import Cell, Place, current
 from tracejit.trace.ground.dispatch import loop_dtypes
 from tracejit.trace.ground.source import describe_line, find_site
@@ -82,6 +92,8 @@ class Branch:
     """The contents as they were when the branch ended: what changed in them is put back."""
     originals: dict[int, Any] = field(default_factory=dict)
     """What the lists, tuples and dicts in `copies` are copies of, by their ids."""
+    created: dict[int, Any] = field(default_factory=dict)
+    """The containers and objects that were made in it."""
     held: dict[object, Held] = field(default_factory=dict)
     """The lists and dicts in the contents, with those that they may be."""
     outputs: list[Atom] = field(default_factory=list)
@@ -185,10 +197,12 @@ class Merger:
         """Merge two contents of one structure; what has no merged content is a problem."""
         one_sided = any(branch.raised for branch in self.branches)
         original = self._original(x)
-        if original is not None and original is self._original(y) and not one_sided:
+        if original is not None and original is self._original(y) and not (
+                one_sided and self._is_made_inside(x)):
             return lambda: original
-        if self._differ(x, y):
-            return self._choice(x, y, problems)
+        x, y = self._opened(0, x, y), self._opened(1, y, x)
+        if self._differ(x, y) or (is_open(x) and not (self._is_new(x) or self._is_new(y))):
+            return self._choice(self._as_it_was(x), self._as_it_was(y), problems)
         items = children(x)
         if isinstance(x, Rows) and isinstance(y, Rows) and not x.is_changeable and (
                 same_rows(x.template, y.template)):
@@ -205,6 +219,41 @@ class Merger:
             return self._number(x, y)
         return self._choice(x, y, problems)
 
+    def _is_made_inside(self, x: object) -> bool:
+        """Return whether what a branch leaves is a tuple, or was made in it: values may be its own.
+
+        A list or object from before it is the same one afterwards, with what is merged in it.
+        """
+        return isinstance(x, tuple) or any(id(self._original(x)) in b.created
+                                           for b in self.branches)
+
+    def _is_new(self, x: object) -> bool:
+        """Return whether a node was made here, so that one that is like it can take its place."""
+        return not is_open(x) or is_of_iteration(
+            self._original(x), *(b.created for b in self.branches))
+
+    def _opened(self, k: int, x: object, y: object) -> Any:
+        """Return an object as a node, as a branch leaves it, where the other branch has one."""
+        if not is_open(y) or is_open(x) or not (
+                is_record(x) and is_tree(x) and is_alike(x, y)):
+            return x
+        contents, originals = self.branches[k].contents, self.branches[k].originals
+        found = opened(x, [snapshot(contents.get((id(x), name), item), originals)
+                           for name, item in attributes_in(x).items()])
+        originals[id(found)] = x
+        return found
+
+    def _as_it_was(self, x: object) -> Any:
+        """Return a content with the objects themselves that were not made here."""
+        if is_open(x):
+            return x if self._is_new(x) else self._original(x)
+        if isinstance(x, (tuple, Choice)):
+            before = list(children(x) or ())
+            found = [self._as_it_was(y) for y in before]
+            return x if all(p is q for p, q in zip(before, found, strict=True)) else (
+                rebuild(x, found))
+        return x
+
     @staticmethod
     def _differ(x: object, y: object) -> bool:
         """Return whether two contents are not of one structure at the top."""
@@ -219,7 +268,7 @@ class Merger:
     def _choice(self, x: object, y: object,
                 problems: list[tuple[object, object]]) -> Callable[[], Any]:
         """Merge two contents of different kinds: data decides which of them it is."""
-        if not can_be_chosen(x) or not can_be_chosen(y):
+        if not self._can_be_chosen(x) or not self._can_be_chosen(y):
             problems.append((x, y))
             return lambda: None
         columns: list[list[Any]] = [[o, UNSET] for o in options_of(x)]
@@ -241,7 +290,12 @@ class Merger:
         tag = self._number(*tags)
         name, where = self.name, describe_line(find_site())
         where = next((c.where for c in (x, y) if isinstance(c, Choice)), where)
-        return lambda: Choice(tag(), tuple([make() for make in options]), name, where)
+        return lambda: close(Choice(tag(), tuple([make() for make in options]), name, where))
+
+    def _can_be_chosen(self, x: object) -> bool:
+        """Return whether a content may be one of the things of a choice: any list from before."""
+        return can_be_chosen(x) or (isinstance(x, (list, dict)) and id(x) not in self.chosen
+                                    and not self._is_made_inside(x))
 
     def _one_sided(self, column: list[object],
                    problems: list[tuple[object, object]]) -> Callable[[], Any]:
@@ -257,7 +311,9 @@ class Merger:
         return made
 
     def _rebuilt(self, x: Any, items: list[Any]) -> Any:
-        made = rebuild(x, items)
+        made = close(rebuild(x, items))
+        if type(made) in current().classes_in_lists:  # it may be one that is in a list
+            current().objects_in_lists[id(made)] = made
         if type(made) is list and id(x) in self.chosen:
             current().chosen_lists[id(made)] = made
         return made

@@ -10,24 +10,31 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tracejit.errors import TracejitError
-from tracejit.trace.containers.container_aliases import is_joined, refuse_joined_change
+from tracejit.trace.containers.container_aliases import (
+    is_joined,
+    may_be_another,
+    refuse_joined_change,
+)
 from tracejit.trace.containers.places import AttributePlace, ItemPlace, MaybeUnset, shows_of_class
+from tracejit.trace.containers.records import is_of_iteration, is_record
+from tracejit.trace.ground.attributes import own_names
 from tracejit.trace.ground.context import current, refuse, refuse_outside
 from tracejit.trace.ground.dependencies import note_unseen
-from tracejit.trace.ground.restarts import Grows, NotRepeatable, Unroll
+from tracejit.trace.ground.restarts import Grows, NotRepeatable, Relist, Unroll
 from tracejit.trace.state.methods import items_of, may_be_called
-from tracejit.trace.state.paths import attributes_of, own_names
+from tracejit.trace.state.paths import attributes_of
 from tracejit.trace.state.running import watched
 from tracejit.trace.values.operands import TracedOperand
 
 __all__ = ["CONTAINERS", "advance", "before_change", "call_watched", "is_iterator",
            "known_container", "note_all_new", "note_made", "note_new", "note_own_names",
-           "note_shown_of_class", "read_deeply", "read_unseen", "refuse_shown_of_class", "unseen"]
+           "note_shown_of_class", "read_deeply", "read_unseen", "refuse_identity",
+           "refuse_shown_of_class", "unseen"]
 
 _SEQUENCES = (list, deque, bytearray, array)
 CONTAINERS = (*_SEQUENCES, dict, set)
@@ -44,8 +51,8 @@ def note_made(x: object) -> Any:
 
 
 def note_new(x: object, others: Iterable[object]) -> Any:
-    """Note that Python made a container of others, if it is one and none of them."""
-    if type(x) in CONTAINERS and not any(x is y for y in others):
+    """Note that Python made a container or object of others, if it is one and none of them."""
+    if (type(x) in CONTAINERS or is_record(x)) and not any(x is y for y in others):
         note_made(x)
     return x
 
@@ -167,18 +174,6 @@ def _met_traced(fn: Callable[..., object], made: int) -> bool:
     return top == "scipy" and len(current().builder.scope.eqns) > made
 
 
-def _are_traced(args: Sequence[object]) -> bool:
-    """Return whether something traced is among some arguments, or in lists of them."""
-    return any(isinstance(y, TracedOperand) for x in args
-               for y in (x if isinstance(x, (list, tuple)) else [x]))
-
-
-def _takes_numbers(fn: Callable[..., object], args: Sequence[object]) -> bool:
-    """Return whether a function of a module that knows numbers by their types got traced ones."""
-    home = getattr(fn, "__module__", None)
-    return home not in (None, "builtins", "_operator", "numpy") and _are_traced(args)
-
-
 def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
                   owners: tuple[object, ...]) -> Any:
     """Call what is not captured; refuse it by its name where it does not take traced values."""
@@ -189,13 +184,13 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
         with watched():
             return fn(*args, **kwargs)
     except (TypeError, ValueError, AttributeError) as e:
-        if isinstance(e, TracejitError) or not (
-                _OURS.search(str(e)) or _met_traced(fn, made) or (
-                    isinstance(e, TypeError) and _takes_numbers(fn, [*args, *kwargs.values()]))):
+        if isinstance(e, TracejitError) or not (_OURS.search(str(e)) or _met_traced(fn, made)):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     except Exception as e:  # an error of a module's own, as struct has one
-        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not _are_traced(args):
+        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not any(
+                isinstance(y, TracedOperand) for x in args
+                for y in (x if isinstance(x, (list, tuple)) else [x])):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     finally:
@@ -228,6 +223,15 @@ def read_deeply(x: object) -> None:
     for item in items_of(x):
         if not isinstance(item, _CODE) and may_be_called(item):
             read_unseen(item)
+        refuse_identity(item)
+
+
+def refuse_identity(x: object) -> None:
+    """Refuse to look for an object by its identity where data decides which one it is."""
+    if type(x).__eq__ is object.__eq__ and is_record(x) and (
+            may_be_another(x) or id(x) in current().objects_in_lists):
+        raise refuse(f"comparing a {type(x).__name__}, of which data decides which one it is, by "
+                     "its identity", "Compare what it holds, or keep a flag")
 
 
 def unseen(what: str) -> None:
@@ -242,6 +246,7 @@ def before_change(x: Any, key: Any) -> None:
     x = _owner_of(x)
     trace.captured.refuse_change(x)
     refuse_joined_change(x)
+    _refuse_change_of_item(x)
     depth = known_container(x)
     if isinstance(x, CONTAINERS):
         trace.record(ItemPlace(x, key, depth), depth)
@@ -252,6 +257,16 @@ def before_change(x: Any, key: Any) -> None:
                      "Set its attributes one by one")
     note_shown_of_class(x, key)
     trace.record(AttributePlace(x, key, depth), depth)
+
+
+def _refuse_change_of_item(x: object) -> None:
+    """Refuse to change an object that may be in a list whose length data decides."""
+    trace = current()
+    if type(x) in trace.classes_in_lists and (
+            id(x) in trace.objects_in_lists or not is_of_iteration(x, trace.instances)
+            or any(x is s for frame in trace.frames for s in frame.stand_ins)):
+        raise Relist(trace.classes_in_lists[type(x)], None,
+                     f"a {type(x).__name__} that is in it, or may be, is changed")
 
 
 def note_shown_of_class(x: object, name: str) -> None:

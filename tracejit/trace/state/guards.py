@@ -17,13 +17,8 @@ from typing import Any
 import numpy as np
 
 from tracejit.exact import Itself, is_unchanging, same, token
-from tracejit.trace.state.paths import (
-    READING_FAILS,
-    FunctionRoot,
-    Path,
-    all_attributes_of,
-    attributes_of,
-)
+from tracejit.trace.ground.attributes import all_attributes_of
+from tracejit.trace.state.paths import READING_FAILS, FunctionRoot, Path, attributes_of
 
 __all__ = ["ABSENT", "Condition", "Content", "Different", "Guarded", "HeldElements", "Same",
            "Shape", "guards_of_function", "shown"]

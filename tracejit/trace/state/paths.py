@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CellType, FunctionType
 from typing import Any
@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from tracejit.exact import token
+from tracejit.trace.ground.attributes import all_attributes_of, own_names
 from tracejit.trace.ground.modules import home_of_class
 
-__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "all_attributes_of",
-           "attributes_of", "class_entry", "functions_of", "is_users_type", "own_names"]
+__all__ = ["READING_FAILS", "FunctionRoot", "Holder", "Leaf", "Path", "attributes_of",
+           "class_entry", "functions_of", "is_users_type"]
 
 _LAZY = ("numpy", "scipy")
 """Modules that import parts of theirs at first use."""
@@ -186,35 +187,3 @@ def is_users_type(cls: type) -> bool:
 def attributes_of(x: object) -> dict[str, Any] | None:
     """Return the attributes of an object of a user's class; None for what has none."""
     return all_attributes_of(x) if is_users_type(type(x)) else None
-
-
-def all_attributes_of(x: object) -> dict[str, Any] | None:
-    """Return the attributes of an object; None for what has none."""
-    found: dict[str, Any] = {}
-    slots = list(_slots(type(x)))
-    for name in slots:
-        try:
-            found[name] = object.__getattribute__(x, name)
-        except AttributeError:
-            pass
-    own = own_names(x)
-    found.update(own)
-    return found if slots or type(x).__dictoffset__ else None
-
-
-def own_names(x: object) -> dict[str, Any]:
-    """Return the dict of an object's attributes, past a `__getattribute__` of its class."""
-    try:
-        own = object.__getattribute__(x, "__dict__")
-    except AttributeError:
-        return {}
-    return own if isinstance(own, dict) else {}
-
-
-def _slots(cls: type) -> Iterator[str]:
-    for base in cls.__mro__:
-        names = base.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name not in ("__dict__", "__weakref__"):
-                private = name.startswith("__") and not name.endswith("__")
-                yield f"_{base.__name__.lstrip('_')}{name}" if private else name
