@@ -65,6 +65,8 @@ class Kernel:
     found: dict[int, Buffer] = field(default_factory=dict)
     """Of results whose sizes it finds out, by their numbers, the memory that it leaves them in;
     what the caller gives for them takes their shapes."""
+    short: dict[str, int] = field(default_factory=dict)
+    """The sizes for one value of which nests have loops of their own, by name."""
     is_checked: bool = False
     """Whether it is compiled for verify mode: every index checked, zones between buffers."""
 

@@ -12,7 +12,7 @@ All parts write into one `KernelFrame`. Each is given those that it needs:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tracejit.codegen.buffers import Buffer, Buffers
 from tracejit.codegen.cleanup import drop_unread, inline_once
@@ -33,6 +33,7 @@ from tracejit.codegen.nests import Nests
 from tracejit.codegen.routines import Routines
 from tracejit.codegen.scalar_code import ScalarCode
 from tracejit.codegen.schedule import Apart, Nest, Single, schedule_block
+from tracejit.codegen.short_loops import write_out_short_loops
 from tracejit.codegen.slots import assign_slots
 from tracejit.codegen.statements import Statement
 from tracejit.codegen.storage import choose_storage
@@ -53,12 +54,13 @@ __all__ = ["lower_for", "lower_graph"]
 
 
 def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
-                checked: bool = False) -> Kernel:
+                checked: bool = False, lengths: Mapping[Value, int] | None = None) -> Kernel:
     """Return the kernel of a graph without calls, for the CPU.
 
     carried_out -- the graph with some of its loops standing in it several times
+    lengths     -- the sizes of the call that it is made for; short ones get loops of their own
     """
-    kernel = lower_for(CPU, graph, carried_out or graph, checked=checked)
+    kernel = lower_for(CPU, graph, carried_out or graph, checked=checked, lengths=lengths)
     kernel.nodes = poll_loops(kernel.nodes)
     bind_scopes(kernel)
     if checked:
@@ -66,13 +68,14 @@ def lower_graph(graph: Graph, carried_out: Graph | None = None, *,
     return kernel
 
 
-def lower_for(target: Target, graph: Graph, carried_out: Graph, *,
-              checked: bool = False) -> Kernel:
+def lower_for(target: Target, graph: Graph, carried_out: Graph, *, checked: bool = False,
+              lengths: Mapping[Value, int] | None = None) -> Kernel:
     """Return the kernel of a graph without calls, for some target."""
     given: dict[Value, str] = {}
     elements = choose_storage(carried_out, given, target.style.is_product)
     buffers = Buffers(carried_out, elements, Liveness(carried_out, elements))
-    kernel = Lowerer(KernelFrame(graph, carried_out, elements, buffers, target.name), target).run()
+    frame = KernelFrame(graph, carried_out, elements, buffers, target.name)
+    kernel = Lowerer(frame, target).run()
     kernel.is_checked = checked
     check = verify_kernel if checked else _unchecked
     check(kernel)
@@ -80,6 +83,10 @@ def lower_for(target: Target, graph: Graph, carried_out: Graph, *,
     check(kernel)
     kernel.nodes = inline_once(kernel.nodes)
     check(kernel)
+    if lengths is not None:
+        short = {kernel.scalar_names[v]: n for v, n in lengths.items() if v in kernel.scalar_names}
+        write_out_short_loops(kernel, short, frame.fresh)
+        check(kernel)
     assign_slots(kernel)
     return kernel
 

@@ -11,7 +11,8 @@ from tracejit.ir.core import Eqn
 from tracejit.ir.dims import Dim
 from tracejit.ir.lowering import Contract
 
-__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "product_sizes"]
+__all__ = ["WORTHWHILE", "Product", "as_product", "is_matrix_product", "operand_labels",
+           "product_sizes"]
 
 WORTHWHILE = 16 ** 3
 """Products of fewer multiplications are done by a loop nest: a call of BLAS costs as much."""
@@ -24,6 +25,12 @@ class Product:
     left: str
     right: str
     swapped: bool
+
+
+def operand_labels(spec: str) -> tuple[str, str]:
+    """Return the labels of the axes of both operands of a contraction."""
+    left, rest = spec.split(",")
+    return left, rest.split("->")[0]
 
 
 def as_product(spec: str) -> Product | None:

@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tracejit.codegen.elements import Elements, is_array, is_unit_reshape, nearly_whole
-from tracejit.codegen.products import is_matrix_product
+from tracejit.codegen.products import is_matrix_product, operand_labels
 from tracejit.codegen.repetition import arrays_read_by_many, repeated_arrays
 from tracejit.ir.core import Atom, Block, Eqn, Graph, Span, Value
 from tracejit.ir.lowering import (
@@ -115,9 +115,8 @@ def choose_storage(graph: Graph, given: dict[Value, str],
     _keep_outside_loops(graph.block, elements, keep)
     for eqn in all_eqns(graph.block):
         if isinstance(eqn.op.lowering, Contract):
-            for a in eqn.inputs:
-                if elements.computes(a) or is_product(eqn):
-                    keep(a, "read again and again by a product, or its result")
+            for a in _stored_factors(eqn, elements, is_product):
+                keep(a, "read again and again by a product, or its result")
     _keep_what_is_read_often(graph, elements, keep)
     for v in list(_selected(graph.block, elements)):
         keep(v, "its elements are compared with one another")
@@ -193,6 +192,21 @@ def _keep_outside_loops(block: Block, elements: Elements, keep: Keep) -> None:
                 if is_array(v) and elements.computes(v):
                     keep(v, "a loop reads it again and again: computed once before it")
             _keep_outside_loops(region, elements, keep)
+
+
+def _stored_factors(eqn: Eqn, elements: Elements,
+                    is_product: Callable[[Eqn], bool]) -> Iterator[Atom]:
+    """Yield the operands of a contraction that have to be in memory.
+
+    An operand along all axes of the loops is read once in all: `(2.0 * a) @ x` is two products for
+    each element of a, and no matrix.
+    """
+    sides = operand_labels(eqn.params["spec"])
+    for a, labels in zip(eqn.inputs, sides, strict=True):
+        is_read_once = set().union(*sides) <= {*labels}
+        if is_product(eqn) or (elements.computes(a) and not (
+                is_read_once and elements.cost(a) < EXPENSIVE)):
+            yield a
 
 
 EXPENSIVE = 4.0

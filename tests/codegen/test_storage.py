@@ -213,6 +213,27 @@ CASES = """
         %1: a sum, or the like, over an axis
         %2: a result
 
+    a matrix that a vector multiplies is read once: a cheap one is made on the way
+        (%x: f64[n, m], %y: f64[m])
+        %0: f64[n, m] = mul(%x, 2.0)
+        %1: f64[n] = dot(%0, %y) {spec="ij,j->i"}
+        %2: f64[n] = exp(%1)
+        return %2
+    keeps
+        %1: a sum, or the like, over an axis
+        %2: a result
+
+    the vector is read once per row
+        (%x: f64[n, m], %y: f64[m])
+        %0: f64[m] = mul(%y, 2.0)
+        %1: f64[n] = dot(%x, %0) {spec="ij,j->i"}
+        %2: f64[n] = exp(%1)
+        return %2
+    keeps
+        %0: read again and again by a product, or its result
+        %1: a sum, or the like, over an axis
+        %2: a result
+
     a product of two matrices is a routine's, of views too
         (%x: f64[n, n])
         %0: f64[n, n] = transpose(%x) {axes=(1, 0)}

@@ -10,16 +10,16 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
     t39 = f64_at(arena, o1, 6)
     t37 = f64_at(arena, o1, 6)
     o2 = o1 + idiv(8 * n * n + 63, 64) * 64
-    t28 = f64_at(arena, o2, 7)
-    o3 = o2 + idiv(8 * n + 63, 64) * 64
-    t23 = f64_at(arena, o3, 8)
-    t50 = f64_at(arena, o3, 8)
-    o4 = o3 + idiv(8 * n * n + 63, 64) * 64
-    t24 = i64_at(arena, o4, 9)
+    t23 = f64_at(arena, o2, 7)
+    t50 = f64_at(arena, o2, 7)
+    o3 = o2 + idiv(8 * n * n + 63, 64) * 64
+    t24 = i64_at(arena, o3, 8)
+    o4 = o3 + idiv(8 * n + 63, 64) * 64
+    t26 = f64_at(arena, o4, 9)
     o5 = o4 + idiv(8 * n + 63, 64) * 64
-    t26 = f64_at(arena, o5, 10)
-    o6 = o5 + idiv(8 * n + 63, 64) * 64
-    t22 = f64_at(arena, o6, 11)
+    t22 = f64_at(arena, o5, 10)
+    o6 = o5 + idiv(8 * n * n + 63, 64) * 64
+    t35 = f64_at(arena, o6, 11)
     v5 = exp(theta[2])                                        # %5  gaussian_process.py:7
     v3 = exp(theta[1])                                        # %3  gaussian_process.py:7
     v11 = v3 * v3                                             # %11  gaussian_process.py:9
@@ -29,8 +29,6 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
         for j in range(n):
             v8 = x_2 - x[j]                                   # %8  gaussian_process.py:8
             t21[i * n + j] = v1 * exp(-0.5 * (v8 * v8) / v11) + v5 * f64(j == i)  # %18 %19 %20 %9 %10 %12 %13 %14 %21  gaussian_process.py:9
-        t28[i] = 0.5 * y[i]                                   # %28  gaussian_process.py:12
-        for j in range(n):
             t39[i * n + j] = 0.0                              # %39  gaussian_process.py:10
     for i in range(n):
         for j in range(n):
@@ -60,9 +58,11 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
         s29_part = 0.0
         s32_part = 0.0
         for i in range(block, imin(block + 4096, n)):
-            s29_part = radd(s29_part, t28[i] * t26[i])        # %29  gaussian_process.py:12
+            v28 = 0.5 * y[i]                                  # %28  gaussian_process.py:12
+            s29_part = radd(s29_part, v28 * t26[i])           # %29  gaussian_process.py:12
             v22 = t22[i * n + i]
             s32_part = radd(s32_part, log(v22))               # %31 %32  gaussian_process.py:12
+            t35[i] = v28                                      # %35  gaussian_process.py:11
             t39[i * n + i] = t39[i * n + i] + 1.0 / v22       # %34 %40  gaussian_process.py:10
         s29 = radd(s29, s29_part)
         s32 = radd(s32, s32_part)
@@ -79,19 +79,19 @@ def kernel(ctx, theta, x, y, out0, out1, arena, n):
                     t41[l * n + m] = t41[l * n + m] + v22_2 * t39[i * n + m]  # %41  gaussian_process.py:10
     for k_2 in range(n):
         for j_2 in range(1):
-            held_2 = t28[k_2 * 1 + j_2]
-            t28[k_2 * 1 + j_2] = t28[(t24[k_2] - 1) * 1 + j_2]
-            t28[(t24[k_2] - 1) * 1 + j_2] = held_2
-    trsm("U", "T", "U", n, 1, t23, t28)
-    trsm("L", "T", "N", n, 1, t23, t28)                       # %36  gaussian_process.py:11
+            held_2 = t35[k_2 * 1 + j_2]
+            t35[k_2 * 1 + j_2] = t35[(t24[k_2] - 1) * 1 + j_2]
+            t35[(t24[k_2] - 1) * 1 + j_2] = held_2
+    trsm("U", "T", "U", n, 1, t23, t35)
+    trsm("L", "T", "N", n, 1, t23, t35)                       # %36  gaussian_process.py:11
     if n * n * 1 >= 4096:
-        gemm("N", "T", n, n, 1, t28, 1, t26, 1, t37)          # %37  gaussian_process.py:11
+        gemm("N", "T", n, n, 1, t35, 1, t26, 1, t37)          # %37  gaussian_process.py:11
     else:
         for i in range(n):
             for l in range(n):
                 s37 = 0.0
                 for m in range(1):
-                    s37 = radd(s37, t28[i] * t26[l])          # %37  gaussian_process.py:11
+                    s37 = radd(s37, t35[i] * t26[l])          # %37  gaussian_process.py:11
                 t37[i * n + l] = s37
     v33 = s29 + s32                                           # %33  gaussian_process.py:12
     for i in range(n):

@@ -215,7 +215,30 @@ PRODUCTS = cases("""
         (%x: f64[], %y: f64[n, m])
         %0: f64[m, n] = dot(%x, %y) {spec=",ij->ji"}
         return %0
-    stays
+    becomes
+        %0: f64[m, n] = full(%x) {shape=(m, n)}
+        %1: f64[m, n] = transpose(%y) {axes=(1, 0)}
+        %2: f64[m, n] = mul(%0, %1)
+        return %2
+
+    a product that sums nothing is elementwise
+        (%x: f64[n], %y: f64[m])
+        %0: f64[m, n] = dot(%x, %y) {spec="i,j->ji"}
+        return %0
+    becomes
+        %0: f64[1, n] = reshape(%x) {shape=(1, n)}
+        %1: f64[m, 1] = reshape(%y) {shape=(m, 1)}
+        %2: f64[m, n] = mul(%0, %1)
+        return %2
+
+    a product of elements at one place
+        (%x: f64[n, m], %y: f64[m, n])
+        %0: f64[n, m] = dot(%x, %y) {spec="ij,ji->ij"}
+        return %0
+    becomes
+        %0: f64[n, m] = transpose(%y) {axes=(1, 0)}
+        %1: f64[n, m] = mul(%x, %0)
+        return %1
 
     the product with a scalar that sums
         (%x: f64[], %y: f64[n, m])

@@ -99,13 +99,25 @@ def _dot_of_transpose(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom
     return c.emit("dot", *operands, spec=f"{labels[0]},{labels[1]}->{output}")
 
 
-def _dot_of_scalar(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
-    """dot(a, y){,i->i} = a * y."""
-    for a, y in (xs, reversed(xs)):
-        left, right, output = p["spec"].replace("->", ",").split(",")
-        if a.aval.shape == () and (right if y is xs[1] else left) == output:
-            return c.emit("mul", c.emit("full", a, shape=y.aval.shape), y)
-    return None
+def _dot_without_sum(c: Context, e: Eqn, xs: Sequence[Atom], p: Params) -> Atom | None:
+    """dot(a, b){i,j->ij} = a[:, None] * b: each element is one product, made where it is read."""
+    *sides, output = p["spec"].replace("->", ",").split(",")
+    if any(len({*side}) < len(side) or not {*side} <= {*output} for side in sides):
+        return None
+    return c.emit("mul", *(_along(c, x, side, output, e.output.aval)
+                           for x, side in zip(xs, sides, strict=True)))
+
+
+def _along(c: Context, x: Atom, labels: str, output: str, aval: Aval) -> Atom:
+    """Return an operand with its axes where a product has them, and axes of 1 for the others."""
+    if not labels:
+        return c.emit("full", x, shape=aval.shape)
+    order = sorted(range(len(labels)), key=lambda k: output.index(labels[k]))
+    if order != list(range(len(labels))):
+        x = c.emit("transpose", x, axes=tuple(order))
+    shape = tuple(d if label in labels else 1
+                  for label, d in zip(output, aval.shape, strict=True))
+    return x if x.aval.shape == shape else c.emit("reshape", x, shape=shape)
 
 
 def _is_whole(at: Any, aval: Aval) -> bool:
@@ -328,7 +340,7 @@ RULES: dict[str, Sequence[Rule]] = {
     "accumulate": (_accumulate_of_all,),
     "concatenate": (_concatenate_one,),
     "full": (_full_scalar,),
-    "dot": (_dot_of_transpose, _dot_of_scalar),
+    "dot": (_dot_of_transpose, _dot_without_sum),
     "mul": (_fold, _times_one),
     "div": (_fold, _by_one),
     "add": (_fold, _plus_zero, _plus_negated),

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tracejit.artifacts.code import Code, code_for_cpu
 from tracejit.configuration import config, settings
 from tracejit.display import Displayed
-from tracejit.ir.core import Eqn, Graph
+from tracejit.ir.core import Eqn, Graph, Value
+from tracejit.ir.dims import bare_value
 from tracejit.ir.verifier import verify_graph
 from tracejit.passes.jamming import describe_jam, unroll_and_jam
 from tracejit.passes.pipeline import PASSES
@@ -77,6 +78,14 @@ class Traced(Displayed):
             self._dump_more(graph)
         return graph
 
+    @property
+    def lengths(self) -> dict[Value, int]:
+        """Return the sizes of the graph while it was traced, as far as inputs have them."""
+        return {size: n for v, shape in zip(self.graph.inputs, self.shapes, strict=False)
+                for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (),
+                                strict=False)
+                if (size := bare_value(d)) is not None}
+
     def _dump_more(self, graph: Graph) -> None:
         """Write what was decided, and a script that compiles and runs the program alone."""
         from tracejit.runtime.reproducing import reproducer
@@ -127,7 +136,8 @@ class Lowered(Displayed):
         with stage(graph.name, "making loops of its equations", graph), faults_of_ours(
                 f"{graph.name} cannot be lowered"):
             carried_out, self.jammed = unroll_and_jam(graph)
-            self.kernel = lower_graph(graph, carried_out, checked=settings().verify)
+            self.kernel = lower_graph(graph, carried_out, checked=settings().verify,
+                                      lengths=traced.lengths)
             if change is not None:
                 change(self.kernel)
             self.source: str = render(self.kernel)
@@ -144,11 +154,14 @@ class Lowered(Displayed):
         return self.traced.graph
 
     def why(self) -> str:
-        """Return what `Traced.why` does, each copy of an array in a loop, with its reason, and each
-        loop that handles two rows at a time.
+        """Return what `Traced.why` does, each copy of an array in a loop, with its reason, each
+        loop that handles two rows at a time, and each size of which one value has loops of its own.
         """
         jams = dict.fromkeys(map(describe_jam, self.jammed))
-        return "\n".join([self.traced.why(), *self.kernel.copies(), *jams])
+        short = (f"{name} == {n}: loops over it are written out, since it is {n} in the call that "
+                 "this was made for; other values have loops" for name, n in
+                 self.kernel.short.items())
+        return "\n".join([self.traced.why(), *self.kernel.copies(), *jams, *short])
 
     def compile(self) -> Compiled:
         """Return the compiled program."""

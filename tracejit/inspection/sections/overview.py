@@ -8,7 +8,6 @@ from tracejit.autodiff.keeping import Kept
 from tracejit.inspection.costs.counting import Costs, Numbers, costs_of
 from tracejit.inspection.elements import Element, Paragraph, Section, Table, TableRow
 from tracejit.inspection.subject import Subject, inputs_text
-from tracejit.ir.dims import bare_value
 from tracejit.ir.printer import format_type
 from tracejit.ir.walk import all_eqns
 from tracejit.tree import Structure, leaf_names, unflatten
@@ -123,10 +122,8 @@ def known_sizes(subject: Subject) -> dict[str, int]:
     for v, shape in zip(subject.graph.inputs, subject.traced.shapes, strict=False):
         if isinstance(shape, int):
             found[subject.names.of(v)] = shape
-        for d, n in zip(v.aval.shape, shape if isinstance(shape, tuple) else (), strict=False):
-            size = bare_value(d)
-            if size in subject.graph.sizes:
-                found[subject.names.of(size)] = n
+    found.update((subject.names.of(size), n) for size, n in subject.traced.lengths.items()
+                 if size in subject.graph.sizes)
     return found
 
 
