@@ -131,7 +131,4 @@ def _explain(symbol: str) -> str:
     if symbol.startswith("tracejit_random_"):
         return ("the program draws random numbers from a Generator of NumPy's, which C programs "
                 "have not. Pass the numbers as an argument")
-    if symbol == "numba_cpow":
-        return ("the program raises complex numbers to a power, for which Numba calls Python. "
-                "Write z**p as np.exp(p * np.log(z)), or an integer power as products")
     return f"the program calls {symbol}, which no library for C programs has"

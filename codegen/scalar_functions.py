@@ -41,8 +41,9 @@ def linked(plain: dict[str, FunctionType],
 
 def definitions(names: dict[str, Any]) -> dict[str, Any]:
     """Return the functions by name, uncompiled, made with the scalar functions in `names`."""
-    # long, because it is a table: each function is one row, and all close over the same four
+    # long, because it is a table: each function is one row, and all close over the same seven
     select, floor, fmod, copysign = (names[n] for n in ("select", "floor", "fmod", "copysign"))
+    exp, log, nan = names["exp"], names["log"], names["nan"]
 
     def floor_divide(x, y):  # type: ignore[no-untyped-def]
         """As NumPy: consistent with `remainder`, infinities and signed zeros included."""
@@ -76,6 +77,27 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
         ratio = c / d
         scale = 1 / (d + c * ratio)
         return complex((a * ratio + b) * scale, (b * ratio - a) * scale)
+
+    def cpow(x, y):  # type: ignore[no-untyped-def]
+        """As NumPy: small whole powers are products, powers of 0 are 0 or NaN."""
+        a, b = y.real, y.imag
+        if b == 0 and floor(a) == a and -100 < a < 100:
+            n = int(abs(a))
+            result, square = x, x
+            if n == 0:
+                return complex(1.0, 0.0)
+            if x == 0 and a < 0:
+                return complex(nan, nan)
+            n -= 1
+            while n > 0:
+                if n & 1:
+                    result = result * square
+                square = square * square
+                n >>= 1
+            return result if a > 0 else complex(1.0, 0.0) / result
+        if x == 0:
+            return complex(0.0, 0.0) if a > 0 else complex(nan, nan)
+        return exp(y * log(x))
 
     def ipow(x, y):  # type: ignore[no-untyped-def]
         """An integer power by repeated squaring."""
@@ -141,5 +163,5 @@ def definitions(names: dict[str, Any]) -> dict[str, Any]:
             i += 1
 
     return {fn.__name__: fn for fn in (
-        floor_divide, remainder, cdiv, ipow, ishl, ishr, irem, argsort, positions, dft, *SPECIAL)
-            } | {"eigh": symmetric_eigen}
+        floor_divide, remainder, cdiv, cpow, ipow, ishl, ishr, irem, argsort, positions, dft,
+        *SPECIAL)} | {"eigh": symmetric_eigen}

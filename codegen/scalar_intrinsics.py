@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from tracejit.codegen.complex_functions import complex_function
 from tracejit.codegen.pointers import NUMBA_TYPES
 from tracejit.codegen.scalars import names_where
 from tracejit.codegen.vector_math import call_math
@@ -137,14 +137,13 @@ def _llvm(name: str) -> Any:
 
 
 def _math(name: str, widths: tuple[int, ...]) -> Any:
-    """A unary function of libm on floats; complex operands go to Numba's cmath."""
-    plain = getattr(cmath, name, None)
+    """A unary function of libm on floats; complex operands go to `complex_functions.py`."""
 
     @intrinsic
     def function(typingctx: TypingContext, x: Any) -> Any:
         if isinstance(x, types.Complex):
-            return x(x), lambda context, builder, sig, args: _of_numba(
-                context, builder, plain, args, x)
+            return x(x), lambda context, builder, sig, args: context.compile_internal(
+                builder, complex_function(name), x(x), args)
         return x(x), lambda context, builder, sig, args: call_math(
             builder, name, list(args), widths)
 
@@ -294,7 +293,7 @@ def _sqrt() -> Any:
         def generate(context: TargetContext, builder: ir.IRBuilder, sig: Signature,
                      args: Sequence[ir.Value]) -> Any:
             if isinstance(x, types.Complex):
-                return _of_numba(context, builder, cmath.sqrt, args, x)
+                return context.compile_internal(builder, complex_function("sqrt"), sig, args)
             return _call_llvm(builder, "sqrt", *args)
 
         return x(x), generate

@@ -84,7 +84,7 @@ _ROWS = (
     Scalar("stretch", "i64", "", host=True),
     Scalar("ipow"), Scalar("ishl"), Scalar("ishr"), Scalar("irem"),
     # What is defined as Python, in `scalar_functions.py`.
-    Scalar("floor_divide"), Scalar("remainder"), Scalar("cdiv"),
+    Scalar("floor_divide"), Scalar("remainder"), Scalar("cdiv"), Scalar("cpow"),
     *(Scalar(name, "f64") for name in (
         "i0e", "i1e", "normal_quantile", "gamma_density", "gamma_part", "beta_density", "beta_part",
         "gamma_quantile", "beta_quantile", "student_t", "student_t_quantile", "count_quantile",

@@ -157,6 +157,42 @@ def test_complex_powers_are_near(power: Any) -> None:
         np.testing.assert_allclose(found, expected, rtol=8 * np.finfo(found.dtype).eps)
 
 
+QUADRANTS = np.array([complex(a, b) for a in (0.0, -0.0, 0.5, -0.5, 1.0, -2.0, 300.0)
+                      for b in (0.0, -0.0, 0.5, -1.0, 2.5)])
+"""Complex numbers of all quadrants, on the axes from both sides, and zero."""
+INFINITE = np.array([complex(a, b) for a in (0.0, 1.0, np.inf, -np.inf, np.nan)
+                     for b in (0.0, -1.0, np.inf, -np.inf, np.nan)])
+
+
+def test_compiled_complex_powers_are_numpys_in_all_quadrants() -> None:
+    with np.errstate(all="ignore"):
+        for x, y in ((QUADRANTS[:, None], QUADRANTS[::3]), (QUADRANTS, -QUADRANTS),
+                     (INFINITE, 2.0), (INFINITE, 1.0), (QUADRANTS, 99.0), (0j, 1 + 0.5j)):
+            found, expected = tracejit.jit(np.power)(x, y), np.power(x, y)
+            np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+FAR = np.array([complex(a, b) for a in (0.0, -0.0, 1e-320, 0.5, -1.0, 750.0, -711.0, 1e160, 1e308)
+                for b in (0.0, -0.0, 1e-320, 1.0, -750.0, 1e308)])
+"""Complex numbers whose functions overflow or underflow, on the axes and beside them."""
+
+
+@pytest.mark.parametrize("name", ["cos", "cosh", "sin", "sinh", "tan", "tanh", "exp", "log",
+                                  "sqrt", "arcsin", "arccosh", "arctan"])
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_compiled_functions_of_complex_numbers_are_numpys_far_away(name: str, dtype: str) -> None:
+    function = getattr(np, name)
+    with np.errstate(all="ignore"):
+        z = np.concatenate([FAR, INFINITE]).astype(dtype)
+        found, expected = tracejit.jit(lambda z: function(z))(z), function(z)
+        near = np.abs(found - expected) <= 4 * np.finfo(dtype).eps * np.abs(expected)
+        near |= np.isnan(found) & np.isnan(expected)
+    for part in ("real", "imag"):
+        f, e = getattr(found, part), getattr(expected, part)
+        bad = ~(near | (f == e))
+        assert not bad.any(), (part, z[bad][0], found[bad][0], expected[bad][0])
+
+
 def _of_one(ufunc: Any, x: Any) -> Any:
     return ufunc(x)
 

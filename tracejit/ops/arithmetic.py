@@ -69,7 +69,7 @@ def _pow(x: np.ndarray | np.generic, y: np.ndarray | np.generic) -> Any:
 
 elementwise("power", np.power, "pow({0}, {1})", _power_partials, cost=16.0, kinds="if",
             integer="ipow({0}, {1})", domain=(0.3, 2.0), reference=_pow)
-elementwise("complex_power", None, "pow({0}, {1})",
+elementwise("complex_power", None, "cpow({0}, {1})",
             lambda z, x, y: (y * np.power(x, y - 1), z * np.log(x)), cost=60.0, kinds="c",
             reference=np.power)
 UFUNCS[np.float_power] = find_op("power")

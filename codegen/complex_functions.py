@@ -1,0 +1,78 @@
+"""Functions of complex numbers for the CPU: Numba's, and NumPy's results where Numba's overflow."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+
+__all__ = ["complex_function"]
+
+_LARGE, _SMALL = 2.0 ** 1020, 2.0 ** -1000
+"""Beyond these Numba's root and logarithm lose a part, or digits: what they add up overflows."""
+
+
+def exp(z):
+    """As NumPy: a real number stays one where it overflows."""
+    return complex(math.exp(z.real), z.imag) if z.imag == 0 else cmath.exp(z)
+
+
+def sinh(z):
+    """As NumPy: a real number stays one where it overflows."""
+    return complex(math.sinh(z.real), z.imag) if z.imag == 0 else cmath.sinh(z)
+
+
+def cosh(z):
+    """As NumPy: a real number stays one where it overflows, and infinities have no direction."""
+    x, y = z.real, z.imag
+    if y == 0:
+        return complex(math.cosh(x), y if x > 0 else -y)
+    if math.isinf(x) and math.isinf(y):
+        return complex(math.inf, math.nan)
+    return cmath.cosh(z)
+
+
+def sin(z):
+    """As NumPy: an imaginary number stays one where it overflows."""
+    return complex(z.real, math.sinh(z.imag)) if z.real == 0 else cmath.sin(z)
+
+
+def cos(z):
+    """As NumPy: an imaginary number has a real cosine."""
+    x, y = z.real, z.imag
+    if x == 0:
+        return complex(math.cosh(y), -x if y > 0 else x)
+    if math.isinf(x) and math.isinf(y):
+        return complex(math.inf, math.nan)
+    return cmath.cos(z)
+
+
+def sqrt(z):
+    """As NumPy, of the largest and smallest numbers."""
+    size = max(abs(z.real), abs(z.imag))
+    if _LARGE < size < math.inf:
+        return cmath.sqrt(z * 0.0625) * 4.0
+    if 0.0 < size < _SMALL:
+        return cmath.sqrt(z * 2.0 ** 100) * 2.0 ** -50
+    return cmath.sqrt(z)
+
+
+def log(z):
+    """As NumPy, of the smallest numbers."""
+    if 0.0 < max(abs(z.real), abs(z.imag)) < _SMALL:
+        return cmath.log(z * 2.0 ** 100) - 100 * math.log(2.0)
+    return cmath.log(z)
+
+
+_OWN: dict[str, Callable[[complex], complex]] = {
+    f.__name__: f for f in (exp, sinh, cosh, sin, cos, sqrt, log)}
+
+
+def complex_function(name: str) -> Callable[[complex], complex]:
+    """Return a function of complex numbers in Python that Numba can compile."""
+    if name in _OWN:
+        return _OWN[name]
+    plain = getattr(cmath, name)
+    return lambda z: plain(z)
