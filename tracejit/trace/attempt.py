@@ -135,7 +135,7 @@ class CaptureAttempt:
         self.names = names
         self.trace = Trace()
         found.tell(self.trace)
-        self.trace.memory = self.memory = Memory(found.united)
+        self.trace.memory = self.memory = Memory(found.united, writes_back)
         self.trace.captured = Captures(self._captured_input)
         self.sizes: list[Value] = []
         self.unnamed: set[Value] = set()

@@ -41,7 +41,7 @@ class Cell:
     __slots__ = ("__weakref__", "choices", "constant", "depth", "first", "handed_on",
                  "handles", "is_array",
                  "layout", "may_be_number", "origins", "rows_of", "sources", "stale", "touched",
-                 "value", "viewed_by")
+                 "unless", "value", "viewed_by")
 
     def __init__(self, value: Value, depth: int = 0) -> None:
         self.value = self.first = value
@@ -59,6 +59,8 @@ class Cell:
         """Weak references to the cells of which data decides that this one stands for them."""
         self.choices: list[Any] = []
         """Weak references to the cells for which this one may be the source."""
+        self.unless: tuple[Cell, Callable[[], bool]] | None = None
+        """One of the sources, and what decides that it is none: asked before a write."""
         self.origins: weakref.WeakSet[Cell] = weakref.WeakSet()
         """What iterations of enclosing loops began with, of which this one may be one."""
         self.touched = False
@@ -85,6 +87,15 @@ class Cell:
     def is_in_use(self, besides: object = None) -> bool:
         """Return whether there is a handle on this cell, besides one."""
         return any((h := ref()) is not None and h is not besides for ref in self.handles)
+
+    def may_be_in_use(self) -> bool:
+        """Return whether data decides that this cell is one on which there is a handle."""
+        used = [c for ref in self.sources if (c := ref()) is not None and c.is_in_use()]
+        if self.unless is None or used != [self.unless[0]] or not self.unless[1]():
+            return bool(used)
+        self.sources = tuple(ref for ref in self.sources if ref() is not used[0])
+        self.unless = None
+        return False
 
     def stands_for(self, cells: Iterable[Cell], apart: Iterable[Cell] = ()) -> None:
         """Note that data decides which of some cells this one is.

@@ -60,8 +60,10 @@ class _Input:
 class Memory:
     """What a capture knows of the memory of its inputs, and what it has asked."""
 
-    def __init__(self, united: dict[int, int]) -> None:
+    def __init__(self, united: dict[int, int], writes_back: bool = False) -> None:
         self.inputs: dict[int, _Input] = {}
+        self.writes_back = writes_back
+        """Whether the caller sees what the function writes to its arguments."""
         self.united = united
         """The arguments that are one array with an earlier one, by their numbers."""
         self.facts: dict[Fact, str] = {}
@@ -85,6 +87,11 @@ class Memory:
         self.inputs[number] = _Input(number, content, name, tracer.cell, is_argument)
         self.handles[id(tracer)] = ref(tracer), number
         self.cells.setdefault(tracer.cell, number)
+
+    def is_of_caller(self, cell: Cell) -> bool:
+        """Return whether the caller sees, when the function has ended, what a cell holds."""
+        return self.writes_back and any(x.is_argument and x.cell is cell
+                                        for x in self.inputs.values())
 
     # --- layout ---------------------------------------------------------------------------------
 

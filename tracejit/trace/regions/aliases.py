@@ -51,6 +51,7 @@ name for the array is in use".
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -225,8 +226,8 @@ class _Bindings:
         """Whether others may have what a name held before the loop, which name k came to hold."""
         x = self.start[j]
         return (any(i != j and y.cell.may_be_one_with(x.cell) for i, y in self.start.items())
-                or any(c.is_in_use() for c in _sources(x.cell))
-                or ((k not in self.rotating or bool(x.steps)) and _has_other_handles(x)))
+                or x.cell.may_be_in_use()
+                or ((k not in self.rotating or bool(x.steps)) and _is_seen_by_others(x)))
 
     def _lasting(self, k: int) -> list[Cell]:
         """Return what a name may end an iteration with that others hold in the next."""
@@ -252,8 +253,7 @@ class _Bindings:
 
     def _leave_unread(self, k: int) -> None:
         """Refuse a write to an array that the program may read, and that has another size now."""
-        if _held_by_others(self.start[k]) or any(
-                x.cell is self.start[k].cell for x in current().memory.inputs.values()):
+        if _held_by_others(self.start[k]):
             raise _rebound(self._name(k))
 
     def _write(self, cell: Cell, content: Value, names: Iterable[int]) -> None:
@@ -271,9 +271,10 @@ class _Bindings:
         if k not in self.now:
             return
         may_hold = set().union(*(self._came_from(j) for j in self.steps.get(k, ())))
-        if k in self.start and k not in may_hold and (
+        of_caller = k in self.start and k not in may_hold and self._is_of_caller_alone(k)
+        if of_caller or (k in self.start and k not in may_hold and (
                 current().frames or _held_by_others(self.start[k])) and not surely_runs(
-                    self.tracer):
+                    self.tracer)):
             may_hold.add(k)
         begins = [self.start[j] for j in may_hold if j in self.start]
         twins = [] if k in self.rotating else [
@@ -281,9 +282,20 @@ class _Bindings:
         held = [c for x in begins for c in _held_by_others(x)]
         cell = self.now[k].cell
         cell.stands_for([*self._lasting(k), *twins, *held])
+        if of_caller:
+            cell.unless = self.start[k].cell, functools.partial(surely_runs, self.tracer)
         if current().frames:
             cell.origins.update(x.cell for x in begins)
             cell.may_begin_as(*(x.cell for x in begins))
+
+    def _is_of_caller_alone(self, k: int) -> bool:
+        """Whether a name began with an argument, which nothing but the caller holds besides.
+
+        A counted loop that runs leaves another array: that is decided where the name is written to.
+        """
+        x = self.start[k]
+        return not current().frames and current().memory.is_of_caller(x.cell) and not (
+            _has_other_handles(x) or _sources(x.cell))
 
     def link_what_began_as_one(self) -> None:
         """Note which names may hold one array after the loop because two names held it before."""
@@ -325,7 +337,12 @@ def _sources(cell: Cell) -> list[Cell]:
 
 def _held_by_others(x: Tracer) -> list[Cell]:
     """Return the cells that a handle may be on and that others may have handles on."""
-    return [*([x.cell] if _has_other_handles(x) else []), *_sources(x.cell)]
+    return [*([x.cell] if _is_seen_by_others(x) else []), *_sources(x.cell)]
+
+
+def _is_seen_by_others(x: Tracer) -> bool:
+    """Whether another name, or the caller, sees what is written to the array of a handle."""
+    return _has_other_handles(x) or current().memory.is_of_caller(x.cell)
 
 
 def _has_other_handles(x: Tracer) -> bool:

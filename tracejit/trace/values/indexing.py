@@ -194,7 +194,7 @@ def write_cell(x: Tracer, put: Any, at: At | None) -> None:
     cell = x.cell
     if cell.constant is not None:
         raise refuse(cell.constant, "Work on a copy: x = x.copy()")
-    if any((source := ref()) is not None and source.is_in_use() for ref in cell.sources):
+    if cell.may_be_in_use():
         give_up_lists(cell)
         raise refuse("writing to an array of which data decides which array it is, while another "
                      "name for it is in use", "Copy it first: x = x.copy()")
