@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
-from types import CellType, FunctionType, MemberDescriptorType, MethodType
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -260,7 +260,8 @@ class Records:
             self.keys[address] = {k: k for k in dict.keys(x) if is_unchanging(k)}
         places, key = self.places[address], self.keys[address].get(key, key)
         if places is not None and id(key) in places.values:
-            self.words.update(places.checks)
+            own = self.dicts.setdefault(address, {})  # where its version says that all is as it was
+            own.update(((Words.FROM_CELL, at, 0), word) for at, word in places.checks.items())
             place = places.values[id(key)]
             source = (Words.FROM_CELL, place, 0) if places.shared else (
                 Words.FROM_PLACE, place, self.hold(key))
@@ -281,7 +282,8 @@ class Records:
         kind = type(x)
         if not layout.is_read_plainly(kind):
             raise Unreadable
-        self._require(*self._type(x, None))
+        if kind.__flags__ & _MADE_BY_PYTHON or isinstance(x, ModuleType):  # else it stays the class
+            self._require(*self._type(x, None))
         if isinstance(x, Enum) and name in _OF_MEMBERS:
             return self._attribute_of_member(x, name)
         entry = self._of_class(kind, x, name)
