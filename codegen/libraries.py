@@ -111,7 +111,7 @@ def linkable_names() -> set[str]:
 
 
 def link_words() -> tuple[str, ...]:
-    """Return what links NumPy's OpenBLAS; `ExportError` where that is not what programs call."""
+    """Return the words that link NumPy's OpenBLAS; `ExportError` where programs call another."""
     if find_blas()[1] != 64:
         raise ExportError("the program calls BLAS or LAPACK as SciPy has it, under addresses and "
                           "no names that a linker knows. Install NumPy from PyPI, whose OpenBLAS "

@@ -96,17 +96,6 @@ def scalar_loop(typingctx: TypingContext) -> Any:
 # --- what is made of something ------------------------------------------------------------------
 
 
-def _of_one_type(generate: Callable[..., object], result: Any = None) -> Any:
-    """An intrinsic on operands of one type, which is also its result's unless another is given."""
-
-    @intrinsic
-    def function(typingctx: TypingContext, *operands: types.Type) -> Any:
-        kind = operands[0]
-        return (result or kind)(*(kind,) * len(operands)), generate
-
-    return function
-
-
 def _unary(generate: Callable[[object, object], object]) -> Any:
     @intrinsic
     def function(typingctx: TypingContext, x: types.Type) -> Any:

@@ -1,4 +1,4 @@
-"""What a loop nest does: statements with their loops, what they read and where they write.
+"""The statements of loop nests, with their loops, the elements they read and their places.
 
 A statement says: for all values of its loop variables, evaluate operands at indices, and put, add
 or fold the result. Its loops are in the order in which memory is walked.

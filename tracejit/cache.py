@@ -207,7 +207,7 @@ def _fault(slot: str, folder: Folder, key: str) -> str:
 
 
 def prune() -> int:
-    """Remove what other versions made, and what is over the limit; return how many programs."""
+    """Remove the programs of other versions, and those over the limit; return how many."""
     store = _store()
     if store is None:
         return 0

@@ -1,4 +1,4 @@
-"""Objects that show themselves: what notebooks and `.report()` ask for comes from above.
+"""Objects that show themselves: notebooks and `.report()` get their pages from above.
 
 This is the one place where lower parts call up, by name, and only when something is looked at.
 """

@@ -1,4 +1,4 @@
-"""The exceptions that tracejit raises, each naming the user's line and what to write instead."""
+"""The exceptions that tracejit raises, each naming the user's line and a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bug report needs: the versions of everything that plays a part."""
+"""The versions of all libraries and tools that play a part, for bug reports."""
 
 from __future__ import annotations
 

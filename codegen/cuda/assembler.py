@@ -103,7 +103,7 @@ def _assemble(assembler: str, path: Path, capability: Capability) -> str:
 
 
 def _parse(text: str) -> Resources:
-    """Read the largest numbers that `ptxas -v` gives: those of the kernel and what it calls."""
+    """Read the largest numbers that `ptxas -v` gives, of the kernel and of functions it calls."""
     def largest(pattern: str) -> int:
         return max(map(int, re.findall(pattern, text)), default=0)
 

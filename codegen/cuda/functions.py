@@ -1,4 +1,4 @@
-"""What emitted CUDA source may call: scalar functions, mathematics, and what has its own modules.
+"""The functions that emitted CUDA source may call: scalar ones, libdevice's, and our modules'.
 
 In Numba's simulator the same functions run as Python, with NumPy's mathematics, which gives
 infinity and NaN where `math` raises. This module imports numba-cuda: import it only to compile for

@@ -1,4 +1,4 @@
-"""Loops for a CUDA device: each as it is, with notes of what may run at once and what it folds."""
+"""Loops for a CUDA device, with notes: which iterations are independent, and the folds."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class _Splitter:
             self._columns(loop, axes, halves)
 
     def _begin(self, loop: Loop, registers: set[str]) -> None:
-        """Do what comes before a grid, but for what its registers begin with."""
+        """Write the statements before a grid, but for the first values of its registers."""
         self.pending = [n for n in self.pending
                         if not (isinstance(n, Assign) and n.name in registers)]
         self._flush(finish=self._waits([loop]))

@@ -219,7 +219,7 @@ class Halves:
 
 
 def halves_of(row: Loop, team: Team) -> Halves | None:
-    """Return a column as what many blocks do, each leaving a part, and what is done once.
+    """Return a column as two units: parts by many blocks, and the fold of the parts, once.
 
     It has to have one loop, which only folds, and needs nothing but scalars that take no folding.
     """

@@ -1,4 +1,4 @@
-"""What a program for a device consists of: launches, and what the host does between them.
+"""The parts of a program for a device: launches, and the statements of the host between them.
 
 A loop over elements whose iterations are independent is spread over a grid of threads, together
 with the independent loops right inside of it.

@@ -1,4 +1,4 @@
-"""The house: public docstrings say all that a caller needs, and one word is one thing.
+"""The house: public docstrings say all that a caller needs, one word is one thing, files are short.
 
 Each check is a function from files or objects to complaints, and is shown a fault that it finds.
 """
@@ -13,6 +13,7 @@ from enum import EnumMeta
 from typing import Any
 
 import pytest
+from long_places import LONG_FILES, LONG_FUNCTIONS
 from test_packaging import MODULES
 
 import tracejit
@@ -139,3 +140,60 @@ def test_a_parameter_of_any_is_found() -> None:
               "    def g(x: int, y: Callable[..., Any]) -> None: ...\n")
     assert parameters_of_any(source) == ["f(a)", "f(b)", "f(d)", "g(y)"]
     assert counts_of_any({"p.a": source, "p.b": source, "p.q.c": "x: Any"}) == {"p": 8, "p.q": 0}
+
+
+# --- lengths ------------------------------------------------------------------------------------
+
+FILE, FUNCTION = 300, 40
+"""The most lines that a file and a function have without a reason in `long_places.py`."""
+
+
+def long_files(modules: dict[str, str]) -> set[str]:
+    """Return the names of the files that are long."""
+    return {_short(module) for module, source in modules.items() if source.count("\n") > FILE}
+
+
+def long_functions(modules: dict[str, str]) -> set[str]:
+    """Return the names of the functions that are long, with those of what they are in."""
+    found: set[str] = set()
+
+    def visit(node: ast.AST, name: str) -> None:
+        for inner in ast.iter_child_nodes(node):
+            own = f"{name}.{inner.name}" if isinstance(inner, _NAMED) else name
+            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and (
+                    (inner.end_lineno or 0) - inner.lineno + 1 > FUNCTION):
+                found.add(own)
+            visit(inner, own)
+
+    for module, source in modules.items():
+        visit(ast.parse(source), _short(module))
+    return found
+
+
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _short(module: str) -> str:
+    return module.removeprefix("tracejit.")
+
+
+def complaints(found: set[str], reasons: dict[str, str]) -> tuple[set[str], set[str]]:
+    """Return what is long without a reason, and the reasons of what is long no more."""
+    return found - set(reasons), set(reasons) - found
+
+
+def test_every_long_file_has_a_reason() -> None:
+    assert complaints(long_files(MODULES), LONG_FILES) == (set(), set())
+
+
+def test_every_long_function_has_a_reason() -> None:
+    assert complaints(long_functions(MODULES), LONG_FUNCTIONS) == (set(), set())
+
+
+def test_what_is_long_is_found_and_what_is_long_no_more() -> None:
+    body = "".join(f"        x = {k}\n" for k in range(FUNCTION))
+    modules = {"tracejit.a": f"class C:\n    def f(self):\n{body}\n    def g(self): ...\n",
+               "tracejit.b": "x = 1\n" * (FILE + 1), "tracejit.c": "x = 1\n" * FILE}
+    assert long_functions(modules) == {"a.C.f"}
+    assert long_files(modules) == {"b"}
+    assert complaints(long_files(modules), {"c": "", "d": ""}) == ({"b"}, {"c", "d"})

@@ -226,7 +226,7 @@ class _ManifestReader:
             self.leaves.append(Leaf(path, content))
 
     def _compare(self, content: Any, known: Sequence[Any]) -> tuple[Any, bool]:
-        """Return what a guard holds of a content, and whether it is what the manifest says."""
+        """Return the object of a guard, and whether it is the one that the manifest describes."""
         kept: Any = content
         if known[0] == "same":
             kept = Same(self.places.path(known[1]))

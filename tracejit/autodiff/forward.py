@@ -114,7 +114,7 @@ class ForwardSweep(Sweep):
 
 
 def _without_jvp(op: Op) -> str:
-    """Return what is wrong with an op in forward mode, and what to do."""
+    """Return the reason why an op has no forward mode, and a remedy."""
     reverse = "in reverse mode (tracejit.grad, tracejit.vjp)"
     if op.lowering == Inline("operands"):
         return f"a function with tracejit.custom_gradient has a derivative {reverse} alone"

@@ -110,7 +110,7 @@ def _go_further_back(sweep: ReverseSweep, eqns: Sequence[Eqn]) -> None:
 
 
 def _resolve(top: BlockScope, count: int, results: list[Atom], sweep: ReverseSweep) -> None:
-    """Let the backward equations find what they read; `results` become what they are then."""
+    """Let the backward equations find the values that they read; `results` are replaced, too."""
     values = [v for eqn in top.eqns[:count] for v in eqn.outputs]
     block = resolve_block(Block(top.inputs, tuple(top.eqns), (*results, *values)), count,
                           sweep.links)

@@ -69,7 +69,7 @@ class Kept:
 
 
 def describe_plan(plan: ResidualPlan, readers: Mapping[Value, Sequence[Eqn]]) -> Kept:
-    """Return what a plan stores, how many bytes, why and for whom; and what it computes again.
+    """Return the text of a plan: stored values with bytes, reasons, readers; recomputed ones.
 
     readers -- the equations of the way back that read each value
     """

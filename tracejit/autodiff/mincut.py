@@ -1,4 +1,4 @@
-"""What to store and what to compute again: a minimum cut.
+"""Storing or computing again: the choice for each value, by a minimum cut.
 
 Each value can be stored (its bytes), computed again from its operands (their cost), or neither. A
 choice that makes everything that the backward part reads available is a cut between what is there
@@ -22,7 +22,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class CutNode(Generic[K]):
-    """A value: what storing it costs, what computing it again costs, and from what."""
+    """A value: the costs of storing it and of computing it again, and its operands."""
 
     store: float
     recompute: float

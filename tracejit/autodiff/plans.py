@@ -1,4 +1,4 @@
-"""Plans for residuals: what of a loop nest is stored for the way back, and what computed again.
+"""Plans for residuals: values of a loop nest that the way back finds stored or computes again.
 
 A minimum cut weighs bytes stored against arithmetic repeated; decisions on data are never repeated
 from what may differ in the last bit.
@@ -52,7 +52,7 @@ class ResidualStore:
 
 @dataclass(slots=True)
 class ResidualPlan:
-    """For one nest: what is stored, and what is computed again in which region."""
+    """For one nest: the stored values, and the values computed again, by regions."""
 
     nest: ForwardNest
     stored: set[Value] = field(default_factory=set)
@@ -107,7 +107,7 @@ def _recomputed(nest: ForwardNest, given: set[Value], needed: set[Value]) -> set
 
 
 def _read_ahead(plan: ResidualPlan, needed: set[Value]) -> None:
-    """Take what an iteration yields from the stack of what the next one began with."""
+    """Take the yields of an iteration from the stack of values with which the next one began."""
     nest = plan.nest
     for block, home in nest.homes.items():
         loop = home.path[-1][0]

@@ -191,7 +191,7 @@ class _BackwardRewriter:
         return Block(tuple(inputs), tuple(eqns), tuple(outputs))
 
     def _fetch(self, source: Block, plan: ResidualPlan, env: Env, again: list[Eqn]) -> list[Eqn]:
-        """Fetch what is stored; of what is computed again, take what the sizes of that need."""
+        """Fetch the stored values; of recomputed values, those that their sizes need."""
         builder = Builder()
         here = plan.at(source)
 

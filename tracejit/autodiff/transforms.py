@@ -171,7 +171,7 @@ def adjoint_graph(graph: Graph, wrt: Sequence[int], given: Sequence[int], name: 
 
 
 def cut_block(block: Block, known: Iterable[Value]) -> tuple[Block, list[Value]]:
-    """Return what a block computes besides values that are known, and which of those it reads."""
+    """Return a block without the equations of known values, and the known values that it reads."""
     known = list(known)
     cut = set(known)
     needed = {a for a in block.outputs if isinstance(a, Value)}
@@ -195,7 +195,7 @@ def tangent_graph(graph: Graph, wrt: Sequence[int], name: str,
 
 
 def assume_sizes(graph: Graph) -> None:
-    """Note that what is a size of an array is not negative, also one that data decides."""
+    """Note that sizes of arrays are not negative, also those that data decides."""
     builder = current().builder
     found = (bare_value(d) for eqn in all_eqns(graph.block) for v in eqn.outputs
              for d in type_dims(v.aval))

@@ -1,4 +1,4 @@
-"""What a report is about: a program as far as it has been made, and what its values are called."""
+"""The subject of a report: a program as far as it has been made, and names of its values."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The typed op IR: what a captured program is, how it prints, and what it means."""
+"""The typed op IR: its data, its printed form, and its interpreter."""

@@ -45,7 +45,7 @@ def trip_count(eqn: Eqn) -> Dim:
 
 
 def carried_in(region: Block) -> tuple[Value, ...]:
-    """Return what a region of a loop finds of what is carried."""
+    """Return the carried values as a region of a loop finds them."""
     return region.inputs[1:]
 
 

@@ -164,25 +164,14 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
     before = [None if _is_number(v) else sweep.take(v) for v in free]
     cts = [None if ct is None else sweep.dense(ct, v.aval)
            for ct, v in zip(cts, eqn.outputs, strict=True)]
-    regions, reached = [], []
-    for branch in eqn.regions:
-        with sweep.open_region(()) as (inner, scope):
-            inner.cts.update(zip(free, before, strict=True))
-            for a, ct in zip(branch.outputs, cts, strict=True):
-                if ct is not None:
-                    inner.add(a, _of_size_here(inner, a, ct))
-            inner.run(branch.eqns)
-            reached.append([_reach(inner.cts.get(v), ct)
-                            for v, ct in zip(free, before, strict=True)])
-            found = [inner.dense_of(v) for v in free]
-            regions.append(scope.close([*found, *(atom_of(lift(m)) for m in reached[-1])]))
+    regions, (then, other) = zip(*(
+        _branch_vjp(sweep, branch, cts, free, before) for branch in eqn.regions), strict=True)
     condition = sweep.operand(IfEqn(eqn).condition)
-    then, other = reached
     touched = [not (a is False is b) for a, b in zip(then, other, strict=True)]
     asked = [t and not (isinstance(a, bool) and isinstance(b, bool))
              for a, b, t in zip(then, other, touched, strict=True)]
-    regions = [Block((), r.eqns, tuple(compress(r.outputs, touched + asked))) for r in regions]
-    results = sweep.emit_linked("if_", [condition], {}, regions, eqn)
+    found = [Block((), r.eqns, tuple(compress(r.outputs, touched + asked))) for r in regions]
+    results = sweep.emit_linked("if_", [condition], {}, found, eqn)
     values, masks = iter(results[:sum(touched)]), iter(results[sum(touched):])
     for v, ct, t, m, a, b in zip(free, before, touched, asked, then, other, strict=True):
         is_all = ct is None and isinstance(v.aval, Aval)  # the branches give the whole cotangent
@@ -197,6 +186,20 @@ def _if_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]
         else:
             sweep.cts[v] = ct
     return [None]
+
+
+def _branch_vjp(sweep: ReverseMode, branch: Block, cts: Sequence[Cotangent], free: Sequence[Value],
+                before: Sequence[Cotangent]) -> tuple[Block, list[Any]]:
+    """Return the way back of a branch, and which cotangents of free values it adds to, or when."""
+    with sweep.open_region(()) as (inner, scope):
+        inner.cts.update(zip(free, before, strict=True))
+        for a, ct in zip(branch.outputs, cts, strict=True):
+            if ct is not None:
+                inner.add(a, _of_size_here(inner, a, ct))
+        inner.run(branch.eqns)
+        reached = [_reach(inner.cts.get(v), ct) for v, ct in zip(free, before, strict=True)]
+        found = [inner.dense_of(v) for v in free]
+        return scope.close([*found, *(atom_of(lift(m)) for m in reached)]), reached
 
 
 def _is_number(v: Value) -> bool:
@@ -222,7 +225,7 @@ def _of_size_here(sweep: ReverseMode, a: Atom, ct: Any) -> Any:
 
 
 def _map_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Any]) -> list[Any]:
-    """The elements are independent: each adds what it has to the cotangents of what it reads."""
+    """The elements are independent: each adds its part to the cotangents of its operands."""
     view = MapEqn(eqn)
     body = view.body
     free = sweep.active_free(body)

@@ -1,4 +1,4 @@
-"""The kinds of ops: what an entry must say, and what follows from it.
+"""The kinds of ops: the fields that an entry has to give, and the rules that follow.
 
 | kind          | an entry says                                   | derived from it               |
 |---------------|-------------------------------------------------|-------------------------------|

@@ -58,7 +58,7 @@ def debug_print(fmt: str, /, *values: object, **named: object) -> None:
 
 
 class _Template(Formatter):
-    """A format with the texts of what is known, and numbered fields for what is computed."""
+    """A format with the texts of known parts, and numbered fields for computed ones."""
 
     def __init__(self, values: tuple[object, ...], named: dict[str, object]) -> None:
         self.values, self.named = values, named

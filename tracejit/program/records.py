@@ -172,7 +172,7 @@ class Records:
             self.others.append((*source, Words.IS_OBJECT, expected))
 
     def _step(self, path: Path) -> tuple[Source | None, Any]:
-        """Return how a path is read from what is pinned, and what is there.
+        """Return how a path is read from a pinned object, and the content that it leads to.
 
         The source is None where that cannot change while all that is pinned is the same.
         """

@@ -28,7 +28,7 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A call for which a program is needed: what is called, and with what.
+    """A call for which a program is needed: the function and its arguments.
 
     is_actual -- whether the leaves are arguments; where specs stand for them only what is no data
                  is among the leaves

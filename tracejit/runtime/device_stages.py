@@ -77,7 +77,7 @@ class DeviceLowered(Displayed):
         return tuple(self.emitted.kernels)
 
     def why(self) -> str:
-        """Return what `Traced.why` does, each copy in a loop, and what one thread does alone."""
+        """Return the lines of `Traced.why`, copies in loops, and the work of one thread alone."""
         lines = [self.traced.why(), *self.kernel.copies()]
         return "\n".join([*lines, *self.emitted.alone()])
 

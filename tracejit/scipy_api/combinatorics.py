@@ -13,7 +13,7 @@ from tracejit.numpy_api.special import betaln, gammaln, in_double, rgamma
 from tracejit.trace.ground.context import refuse
 from tracejit.trace.ground.dispatch import scipy_captures
 from tracejit.trace.values.equations import apply, cast
-from tracejit.trace.values.tracer import TracedOperand
+from tracejit.trace.values.operands import TracedOperand
 
 __all__: list[str] = []
 

@@ -58,7 +58,7 @@ def _known(store: ArtifactStore) -> dict[str, Content]:
 
 
 def prune(store: ArtifactStore, *, spare: float = 0.0) -> int:
-    """Remove what is too much, and what killed processes have left; return how many artifacts.
+    """Remove artifacts over the limit, and files of killed processes; return how many artifacts.
 
     Emitted source goes first, which serves to be looked at, then what was not used for longest.
 

@@ -1,4 +1,4 @@
-"""Calls as keys: what two calls must agree in to be differentiated alike, and what stands in them.
+"""Calls as keys: two calls of one key are differentiated alike, whatever values they have.
 
 A call is a function, a template with slots in the places of its operands, and the operands.
 """

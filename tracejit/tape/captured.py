@@ -80,7 +80,7 @@ class CapturedTape:
             self.states.setdefault(id(state.cell), (state, {}))[1][value] = None
 
     def _watch(self, x: Tracer, value: Value) -> None:
-        """Follow what is computed from a value from here on; what was, was not followed."""
+        """Follow the computations from a value from here on; earlier ones are not followed."""
         self.mark()
         if value in self._active()[0]:
             return

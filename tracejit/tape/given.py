@@ -1,4 +1,4 @@
-"""What users give to tapes: cotangents in the targets' structure, and what messages say of it."""
+"""Arguments of tapes: cotangents in the targets' structure, and their names in messages."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class CallRecipe:
                 self.error = type(e)
 
     def _study(self, data: Sequence[object]) -> None:
-        """Learn of a compiled function what depends on what."""
+        """Learn on which operands each result of a compiled function depends."""
         structure = flatten((tuple(data), {}))[1]
         specs = [spec_of_leaf(x) for x in data]
         c = capture_function(self.call, specs, structure, data, name=self.name, writes_back=True)

@@ -1,4 +1,4 @@
-"""What tapes note: which calls were made on values that they know, and what these need later."""
+"""The notes of tapes: calls on values that they know, with the values that gradients need."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def perform(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
 
 
 def _note_end(tape: Notes, plan: CallRecipe, uids: Sequence[int], line: Line) -> None:
-    """Note that what a tape follows goes into a call that lets no gradient through."""
+    """Note that followed values go into a call that lets no gradient through."""
     text = f"{plan.name} lets no gradient through"
     tape._events += [Event(u, text, line) for u in uids if u in tape._known]
 

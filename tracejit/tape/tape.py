@@ -1,4 +1,4 @@
-"""`GradientTape`: records what is computed from what it watches, and differentiates that."""
+"""`GradientTape`: records computations from watched values, and differentiates them."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ class GradientTape(Notes):
         return ct if isinstance(ct, TapeValue) else TapeValue(ct)
 
     def _release(self) -> None:
-        """Free what the way back reads; what is left is for `why`."""
+        """Free the values that the way back reads; the rest is for `why`."""
         self._used = True
         self._saved = []
 

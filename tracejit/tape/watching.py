@@ -50,7 +50,7 @@ class _UserLine:
 
 
 def _perform_watched(function: Any, args: tuple[Any, ...], kwargs: Any = None) -> Any:
-    """Carry out a call, and raise where it makes what is not finite from what is."""
+    """Carry out a call; raise where finite operands give a result that is not finite."""
     result = perform(function, args, kwargs)
     if is_tracing() or not settings().debug_nans:
         return result
@@ -63,7 +63,7 @@ def _perform_watched(function: Any, args: tuple[Any, ...], kwargs: Any = None) -
 
 def require_finite_cotangents(plan: CallRecipe, given: Sequence[object], cts: Sequence[object],
                               line: Line) -> None:
-    """Raise where the way back of a call makes what is not finite from what is."""
+    """Raise where finite cotangents give one that is not finite on the way back of a call."""
     found = _bad_of(cts)
     if found is not None and _bad_of(given) is None:
         _fail(f"the way back of {plan.name} made {_element(found)} of finite values, in the "

@@ -498,7 +498,7 @@ def _returned(leaves: Sequence[object], arguments: Sequence[object]) -> tuple[Re
 
 
 def _read_values(eqns: Iterable[Eqn], outputs: Iterable[Atom]) -> set[Any]:
-    """Return what equations and their regions read, and what is returned."""
+    """Return the values that equations, their regions and the result read."""
     found: set[Any] = set(outputs)
     for eqn in eqns:
         found.update(eqn.uses())

@@ -191,7 +191,7 @@ class _DiagramMaker:
         return Box(self.count - 1, title, params, tooltip, role, eqn)
 
     def role(self, eqn: Eqn, outer: str = "forward") -> str:
-        """Return the part that an equation belongs to, if need be that of what it is in."""
+        """Return the part that an equation belongs to: its own, or that of the region around it."""
         return "backward" if eqn in self.back else outer
 
     def forward_values(self, block: Block) -> Iterator[Value]:

@@ -1,4 +1,4 @@
-"""What of a large graph is drawn one equation at a time, and what is folded into one node."""
+"""The parts of a large graph that are drawn equation by equation, and those folded into a node."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ class _Layers:
 
 
 class _Springs:
-    """Links as springs; what has none leans on what is beside it."""
+    """Links as springs; a rectangle without links leans on its neighbours."""
 
     def __init__(self, layers: _Layers) -> None:
         links: list[tuple[int, int, float, float]] = []

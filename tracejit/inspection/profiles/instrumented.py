@@ -193,7 +193,7 @@ class Instrumented:
         return found
 
     def stretches(self) -> list[Stretch]:
-        """Return what was timed, each stretch with what it computes and moves."""
+        """Return the timed stretches, each with the flops and bytes of its statements."""
         found = list(self._stretches(self.top, 1))
         kernel = self.lowered.kernel
         kernel.nodes = self.nodes

@@ -103,7 +103,7 @@ def _read(home: Folder, processor: str) -> Limits | None:
 
 
 def processor_name() -> str:
-    """Return what the processor calls itself, and what LLVM calls it."""
+    """Return the processor's own name, and LLVM's name of it."""
     import llvmlite.binding as llvm
 
     try:

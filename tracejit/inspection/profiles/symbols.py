@@ -1,4 +1,4 @@
-"""What the names of Loop IR stand for: sizes, indices, memory; and what expressions do."""
+"""The meanings of names in Loop IR: sizes, indices, memory; and the costs of expressions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FOLDED = "(folded into other lines by the passes)"
 
 
 def adjoints_section(subject: Subject, limit: int) -> Section:
-    """Return a table of what was differentiated: each equation with what differentiates it."""
+    """Return a table of the forward equations, each with the equations that differentiate it."""
     primal = subject.graph.primal or subject.graph.block
     backward = _adjoints(subject, primal)
     before = set() if subject.traced is None else {

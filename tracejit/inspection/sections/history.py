@@ -44,7 +44,7 @@ def history_section(subject: Subject, limit: int) -> Section:
 
 
 def _names_after(graph: Graph, before: Names) -> Names:
-    """Return names for what a pass has made: those of the values that its values stand for."""
+    """Return names for the values that a pass has made: those of their origins."""
     names = Names()
     names.next = before.next
     names.taken.update(before.given.values())

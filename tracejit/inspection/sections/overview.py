@@ -1,4 +1,4 @@
-"""The head of a report: what the program takes and gives, costs, what was fixed, and times."""
+"""The head of a report: arguments and results, costs, fixed sizes, and times."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _facts(subject: Subject) -> list[tuple[str, str]]:
 
 
 def _specialised(subject: Subject) -> str:
-    """Return what of the arguments is fixed, and what is not."""
+    """Return which sizes and ints of the arguments are fixed, and which are not."""
     sizes = ", ".join(map(subject.names.ref, subject.graph.sizes))
     fixed = "these dtypes and ranks"
     return f"{fixed}, and any {sizes}" if sizes else fixed

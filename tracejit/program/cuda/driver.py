@@ -165,7 +165,7 @@ class RealDevice:
             raise self.driver.error("cuLaunchKernel", status)
 
     def capture(self, launches: Callable[[int], object]) -> Resource | None:
-        """Return what is launched on the stream that is given; None where that cannot be.
+        """Return the launches on a stream as one captured sequence; None where there is none.
 
         The default stream cannot be captured, so it is done on a stream of its own.
         """
@@ -265,7 +265,7 @@ class RealDevice:
         self.call("cuStreamSynchronize", stream)
 
     def order(self, first: int, then: int) -> None:
-        """Let what a stream is given from now on wait for what another one has been given."""
+        """Let later work of a stream wait for the work that another one has been given."""
         event = self.call("cuEventCreate", self.api.CUevent_flags.CU_EVENT_DISABLE_TIMING)
         try:
             self.call("cuEventRecord", event, first)

@@ -63,7 +63,7 @@ class DeviceInvocation:
         return self.plan(values)[1] is not None
 
     def plan(self, values: Sequence[Any]) -> tuple[Any, Planned | None]:
-        """Return what shapes and ints are, and what follows from them."""
+        """Return the numbers of shapes and ints, and the sizes that follow from them."""
         key = tuple([x.shape if ndim else int(x) if dtype.kind in "iub" else None
                      for (_, dtype, ndim), x in zip(self.program.inputs, values, strict=True)])
         with self._lock:

@@ -1,4 +1,4 @@
-"""What calls ask of a device, and what of it is given back once nothing refers to it."""
+"""The requests of calls to a device, and memory that is given back once nothing refers to it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Device(Protocol):
         """Launch a kernel with the parameters that are packed."""
 
     def capture(self, launches: Callable[[int], object]) -> Resource | None:
-        """Return what is launched on the stream that is given; None where that cannot be."""
+        """Return the launches on a stream as one captured sequence; None where there is none."""
 
     def replay(self, graph: Resource, stream: int) -> None:
         """Launch what was captured."""
@@ -84,7 +84,7 @@ class Device(Protocol):
         """Wait until a stream has done all that it was given."""
 
     def order(self, first: int, then: int) -> None:
-        """Let what a stream is given from now on wait for what another one has been given."""
+        """Let later work of a stream wait for the work that another one has been given."""
 
     def trim(self, stream: int) -> None:
         """Wait, and give memory that nothing needs back to the system."""

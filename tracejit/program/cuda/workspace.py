@@ -163,7 +163,7 @@ class Workspace:
 
 
 def release_kept(device: Device) -> None:
-    """Give back what programs keep on a device between calls, of those that no call is using."""
+    """Give back the memory that programs keep between calls, of programs that no call is using."""
     _release([w for w in _WORKSPACES if w.device is device])
 
 

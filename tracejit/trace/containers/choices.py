@@ -193,7 +193,7 @@ def _is_surely(v: Atom, condition: Value, holds: bool) -> bool | None:
 
 
 def described(x: object) -> str:
-    """Return what messages call a thing that may be chosen."""
+    """Return the name in messages of a thing that may be chosen."""
     if x is None:
         return "None"
     if isinstance(x, Tracer) and rank_of(x):
@@ -290,7 +290,7 @@ def shaped(guess: object, x: object, same_leaf: Callable[[object, object], bool]
 
 
 def _absent(guess: object) -> Any:
-    """Return what stands for a thing that is not chosen; choices in it have those of the guess."""
+    """Return the stand-in for a thing that is not chosen; its choices are those of the guess."""
     parts = children(guess)
     if parts is None:
         return ABSENT

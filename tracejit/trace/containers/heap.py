@@ -1,4 +1,4 @@
-"""What the program holds: all that the names of the captured functions now running lead to."""
+"""The objects that the program holds: reached from names of running captured functions."""
 
 from __future__ import annotations
 

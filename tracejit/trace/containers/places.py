@@ -30,7 +30,7 @@ __all__ = ["ABSENT", "UNSET", "AttributePlace", "Choice", "HiddenPlace", "ItemPl
 
 
 class _Unset:
-    """What a name holds that is not set."""
+    """The content of a name that is not set."""
 
     def __repr__(self) -> str:
         return "<unset>"
@@ -75,7 +75,7 @@ class Poison:
 
 
 class _NotChosen:
-    """What stands for the numbers of a thing that is not chosen."""
+    """The stand-in for the numbers of a thing that is not chosen."""
 
     def __repr__(self) -> str:
         return "<absent>"

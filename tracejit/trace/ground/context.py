@@ -1,4 +1,4 @@
-"""The state of one capture: the builder, the open regions, what was assumed and what was noted."""
+"""The state of one capture: the builder, the open regions, assumptions and notes."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ class Cell:
             c.choices.append(weakref.ref(self))
 
     def may_begin_as(self, *cells: Cell) -> None:
-        """Note that this cell may be what some others may be: a write to it touches those."""
+        """Note that this cell may be one of some others' aliases: a write to it touches these."""
         for cell in cells:
             self.origins |= cell.origins
         self.origins.discard(self)
 
     def behind(self) -> Iterator[Cell]:
-        """Yield what this cell may be: what loops around began with, and what data decides."""
+        """Yield the cells that this one may be: of loops around, or as data decides."""
         yield from self.origins
         yield from (c for ref in self.sources if (c := ref()) is not None)
 
@@ -139,7 +139,7 @@ class Cell:
         other.sources += (weakref.ref(self),)
 
     def outdate_choices(self) -> None:
-        """Note that this cell is written to here, and with it what it may stand behind."""
+        """Note a write to this cell, and with it to the cells that it may be."""
         self.touch()
         for ref in self.choices:
             choice = ref()
@@ -149,7 +149,7 @@ class Cell:
                     frame.outdated.append(choice)
 
     def note_read(self) -> None:
-        """Note that this cell is read here; refuse it after a write to what it may be."""
+        """Note a read of this cell; refuse it after a write to a cell that it may be."""
         frames = current().frames
         if frames:
             frames[-1].read.add(self)
@@ -183,7 +183,7 @@ class Place(Protocol):
 
 @dataclass(slots=True)
 class Frame:
-    """A region being traced: what it changed that exists outside of it."""
+    """A region being traced, with its changes to places outside of it."""
 
     kind: str
     depth: int
@@ -405,7 +405,7 @@ class Trace:
             content = frame.written.setdefault(place.key, (place, content))[1]
 
     def note(self, what: object, site: Site | None = None) -> None:
-        """Add to what `.why()` tells: text, or what has a text."""
+        """Add a line to `.why()`: a text, or an object that has one."""
         note = what if site is None else f"{describe_line(site)}: {what}"
         if note not in self.notes:
             self.notes.append(note)

@@ -118,7 +118,7 @@ class Handed:
                 raise shared(site, mine[0].name, theirs[0].name)
 
     def _sources(self, k: int) -> Iterator[Source]:
-        """Yield what a leaf's copy is a copy of, and what that is a copy of, and so on."""
+        """Yield the array of which a leaf is a copy, the one of which that is a copy, and so on."""
         source: Source | None = Source(self.leaves[k], self.call, self.names[k])
         while source is not None:
             yield source

@@ -1,4 +1,4 @@
-"""The tables from what users call to what is captured; `tracejit.ops` fills them."""
+"""The tables from functions that users call to their captures; `tracejit.ops` fills them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ SETTERS: dict[str, Callable[[Any, Any], None]] = {}
 
 
 class Changing:
-    """What stands for a value that is assigned to as a whole: functions see what it is now."""
+    """A stand-in for a value that is assigned to as a whole: functions see the present one."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ class Changing:
 
 
 def _of_present_values(capture: Callable[..., object]) -> Callable[..., Any]:
-    """Return a capture that takes what changes for what it is now."""
+    """Return a capture that is given the present values of operands that change."""
 
     @wraps(capture)
     def reading(*args: object, **kwargs: object) -> Any:

@@ -1,4 +1,4 @@
-"""What attempts of a capture have found out: each one begins with all of it."""
+"""The findings of a capture's attempts: each attempt begins with all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Pins = dict[tuple[Any, Any], tuple[int, str]]
 
 @dataclass(slots=True, eq=False)
 class Findings:
-    """What is known beforehand of a capture, from attempts that ended.
+    """The sizes, lists, functions and containers of which earlier attempts have found out more.
 
     leasts  -- sizes that are taken as no less than a number
     united  -- arguments that are one array with an earlier one, which stands for both
@@ -66,7 +66,7 @@ class Findings:
         self.pins, self.leasts, self.plain_lists, self.list_kinds = {}, {}, {}, {}
 
     def learn(self, need: Restart) -> bool:
-        """Note what an attempt needs that ended by it; False where another one would help nothing.
+        """Note the need that ended an attempt; False where another one would help nothing.
 
         Raises the refusal of a loop that is to be made of a function once more.
         """

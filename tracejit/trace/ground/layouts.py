@@ -254,7 +254,7 @@ class _MadeOf:
 
 
 def own_memory(result: Any, given: Any) -> Any:
-    """Return what a function of NumPy makes, which is a view of what it was given or new memory."""
+    """Return the result of a function of NumPy, which is a view of its operand or new memory."""
     if type(result) in (tuple, list):
         return type(result)([own_memory(x, given) for x in result])
     if not (hasattr(result, "cell") and result.steps):

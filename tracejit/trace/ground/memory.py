@@ -58,7 +58,7 @@ class _Input:
 
 @above
 class Memory:
-    """What a capture knows of the memory of its inputs, and what it has asked."""
+    """The facts about the memory of a capture's inputs: those that it asked for."""
 
     def __init__(self, united: dict[int, int], writes_back: bool = False) -> None:
         self.inputs: dict[int, _Input] = {}
@@ -143,7 +143,7 @@ class Memory:
                 "error": "ValueError", "message": _READ_ONLY})  # the run tells if it gets here
 
     def hand_on_write(self, cell: Cell, to: Cell) -> None:
-        """Note that another cell gets what was written to one, at the line where that was."""
+        """Note that another cell gets the writes to one, at the line of the write."""
         if cell in self.writes:
             self._note_site(to, self.writes[cell])
 
@@ -162,7 +162,7 @@ class Memory:
                 self.seen.setdefault((number, other), self.writes.get(written))
 
     def refuse_read_only(self, cell: Cell, name: str) -> None:
-        """Refuse where a loop writes by a name to what may be an argument that is read-only."""
+        """Refuse a loop that writes by a name to an array which may be a read-only argument."""
         number = self.cells.get(cell)
         if number is None or not self.inputs[number].is_argument:
             return
@@ -172,7 +172,7 @@ class Memory:
                          "to it, and that is read-only", "Pass a copy of the argument: x.copy()")
 
     def refuse_lost_writes(self, tracers: Iterable[Any], what: str) -> None:
-        """Refuse a function that writes to what it got, where only its result counts."""
+        """Refuse a function that writes to its arguments, where only its result counts."""
         self.refuse_changes({x.cell: x.cell.first for x in tracers}, what)
 
     def refuse_changes(self, before: Mapping[Cell, Value], what: str) -> None:
@@ -184,7 +184,7 @@ class Memory:
                                 "Let it work on a copy: x = x.copy()")
 
     def _ask(self, kind: str, *numbers: int) -> Any:
-        """Return what is so of inputs in this call; of specs, what is so of most arrays."""
+        """Return the facts about inputs in this call; of specs, those that hold for most arrays."""
         contents = [self.inputs[k].content for k in numbers]
         if any(x is None for x in contents):
             return kind == "writeable"
@@ -194,7 +194,7 @@ class Memory:
         self.facts.setdefault(Fact(kind, numbers, self._ask(kind, *numbers)), why)
 
     def settle_writes(self, read: Container[int]) -> None:
-        """Note what is so of the inputs that were written to; refuse where it is not known how.
+        """Note the facts about inputs that were written to; refuse where they are not known.
 
         read -- the inputs that equations read, or that derivatives may be taken by
 

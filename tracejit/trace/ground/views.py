@@ -24,7 +24,7 @@ def whole(shape: tuple[Dim, ...]) -> At:
 
 
 def compose(outer: At, inner: At) -> At:
-    """Return the basic index that is `outer` and then `inner` of what remains."""
+    """Return one basic index for `outer` and then `inner` of the remaining axes."""
     rest = iter(inner)
     result: list[Dim | Span] = []
     for place in outer:

@@ -137,7 +137,7 @@ class Hooks(RecursionHooks, TryHooks):
             note_made(cell)
 
     def forgets(self, names: FunctionType) -> None:
-        """Let go of what names hold that are never read again, so that it counts as no use."""
+        """Let go of the contents of names that are never read again: these are no uses."""
         for place in name_places(names.__code__.co_freevars, names):
             place.set(UNSET)
 

@@ -186,7 +186,7 @@ class LoopHooks(GeneratorHooks):
 
     def _look_ahead(self, condition: FunctionType, body: FunctionType,
                     places: Sequence[NamePlace]) -> str:
-        """Try what follows a condition that is True: "short", "long", or a condition on "data".
+        """Run the iteration after a True condition: is the loop "short", "long", or on "data"?
 
         `while True` with a `break` on data is a loop of the graph from the start.
         """

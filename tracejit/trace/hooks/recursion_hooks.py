@@ -29,7 +29,7 @@ class TooDeep(RecursionError):
 
 
 class RecursionHooks(LoopHooks):
-    """What loops call that were functions which call themselves."""
+    """The hooks of loops that were made of functions which call themselves."""
 
     def recursion(self, condition: FunctionType, body: FunctionType, changes: object,
                   *args: object) -> None:

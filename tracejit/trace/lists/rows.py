@@ -322,7 +322,7 @@ class Rows(Run):
 
 def take_in(x: object, home: Whereabouts, place: Dim, template: Sequence[object],
             where: PlaceInCode) -> None:
-    """Let a list that goes into another one have what is in that, under all of its names."""
+    """Let a list that goes into another one be read and written there, under all of its names."""
     if type(x) is not list:
         return
     trace = current()

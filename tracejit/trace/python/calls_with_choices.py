@@ -1,4 +1,4 @@
-"""Calls with what may be one of several things: a call for each, or one that is handed all."""
+"""Calls with arguments that may be one of several things: a call for each, or one for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user's `except` catches in a capture, and what the program then rests on."""
+"""The errors that a user's `except` catches in a capture, and the facts that this rests on."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _errors(eqn: Eqn) -> Iterator[type[Exception]]:
 
 
 def require_silence(name: str, modes: Iterable[Any]) -> None:
-    """Refuse what does more than warn of what compiled code computes in silence."""
+    """Refuse settings by which NumPy raises errors that compiled code does not raise."""
     if any(x in _LOUD for x in modes if isinstance(x, str)):
         raise refuse(f"{name} that raises or calls cannot be captured: compiled code computes "
                      "infinities and NaN in silence", "Test with np.isfinite, or raise in an `if`")

@@ -1,4 +1,4 @@
-"""What a loop goes through: iterators of Python's and generators of users' objects."""
+"""The iterators of loops: Python's, and the generators of users' objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What things are to the user: types of what is traced, and whether something is."""
+"""The types of traced values as users see them, and the question whether a value is traced."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def holds_traced(x: object) -> bool:
 
 
 def type_of(x: object) -> type:
-    """Return `type(x)`; for what is traced, the type of what it stands for."""
+    """Return `type(x)`; of a traced value, the type of the number or array that it stands for."""
     if isinstance(x, SymInt):
         return int
     if hasattr(type(x), "stands_for"):

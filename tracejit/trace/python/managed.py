@@ -1,4 +1,4 @@
-"""What a `with` manages: its methods are captured, and swallow nothing that ends a capture."""
+"""The manager of a `with`: its methods are captured, and swallow no end of a capture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENDS_CAPTURES = (TracejitError, Restart, Unroll, BranchRaised)
 
 
 class Managed:
-    """What a `with` manages: the methods are captured, and nobody swallows what ends a capture."""
+    """The manager of a `with`, whose captured methods swallow no error that ends a capture."""
 
     def __init__(self, manager: object) -> None:
         if isinstance(manager, np.errstate):

@@ -1,4 +1,4 @@
-"""What places hold after a loop: the equation is emitted, and names get what it leaves."""
+"""The contents of places after a loop: the equation is emitted, and names get its results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["finish_loop"]
 
 
 def finish_loop(tracer: LoopTracer, done: Done, params: Params) -> None:
-    """Emit the loop and give every place what it leaves."""
+    """Emit the loop and give every place its result."""
     trace = current()
     starts = done.starts or tracer.starts()
     if tracer.condition is None:
@@ -75,7 +75,7 @@ def finish_loop(tracer: LoopTracer, done: Done, params: Params) -> None:
 
 
 def _after(tracer: LoopTracer, c: Carried, values: Iterator[Value], trips: object) -> Any:
-    """Return what a place holds after the loop."""
+    """Return the content of a place after the loop."""
     if isinstance(c.guess, ListGuess):
         return _finished_list(c.guess, values)
     if isinstance(c.guess, ResizedGuess):
@@ -84,7 +84,7 @@ def _after(tracer: LoopTracer, c: Carried, values: Iterator[Value], trips: objec
 
 
 def _left(tracer: LoopTracer, c: Carried, content: object) -> Any:
-    """Return what a place holds after the loop: of an iteration's kind, if one surely ran."""
+    """Return the content of a place after the loop: of an iteration's kind, if one surely ran."""
     leaves = leaves_of(c.guess)
     if isinstance(c.guess, Choice) and isinstance(content, Choice):
         return _left_choice(tracer, c, content)
@@ -101,7 +101,7 @@ def _left(tracer: LoopTracer, c: Carried, content: object) -> Any:
 
 
 def _left_choice(tracer: LoopTracer, c: Carried, content: Choice) -> Any:
-    """Return what a place holds after the loop, of which an iteration may leave fewer things."""
+    """Return the choice that a place holds after the loop: an iteration may leave fewer things."""
     ends, starts = ([matching(c.guess.options, o, is_guessed) for o in options_of(x)]
                     for x in (tracer.left[c], narrowed(c.start)))
     runs = None if tracer.condition is not None or len(ends) == len(content.options) else (

@@ -183,7 +183,7 @@ class _Bindings:
     # --- writes ---------------------------------------------------------------------------------
 
     def outdate_choices(self) -> None:
-        """Note the writes to what names held before the loop, and with it to what may be that."""
+        """Note the writes to arrays that names held before the loop, and to their aliases."""
         for j in {j for k in self.written for j in self._came_from(k) if j in self.start}:
             cell = self.start[j].cell
             current().memory.refuse_read_only(cell, self._name(j))

@@ -62,16 +62,12 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
     forms: dict[object, Form] = {}
     while True:
         try:
-            lists.begin()
             _trace_if(condition, branches, names, lists, by_data, forms)
-        except _Chooses as e:
+        except (_Chooses, Grows) as e:
             lists.put_back()
-            forms.update(e.forms)
-            for place, content in begun:
-                place.set(content)
-        except Grows as e:
-            lists.put_back()
-            if not lists.takes(e):
+            if isinstance(e, _Chooses):
+                forms.update(e.forms)
+            elif not lists.takes(e):
                 raise
             for place, content in begun:
                 place.set(content)
@@ -92,6 +88,7 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
 
 def _trace_if(condition: Tracer, branches: Sequence[Callable[[], Any]], names: Sequence[Place],
               lists: Any, by_data: bool, forms: dict[object, Form]) -> None:
+    lists.begin()
     try:
         traced = [trace_branch(fn, names, lists, by_data, forms, condition, taken)
                   for fn, taken in zip(branches, (True, False), strict=True)]

@@ -1,4 +1,4 @@
-"""What captured code does with choices: a branch for each thing that one may be.
+"""Operations on choices in captured code: a branch for each thing that a choice may be.
 
 An operation that raises an error for one of the things raises it in the run, where it comes to
 that: `hit[0]` is a `TypeError` where `hit` is None, and goes on where it is a tuple.
@@ -25,7 +25,7 @@ OURS = "Choice"
 
 
 def for_each(choice: Choice, fn: Callable[[object], object]) -> Any:
-    """Return what a function gives of what a choice is."""
+    """Return a function's result for the thing that a choice turns out to be."""
     told = _error_of_none(choice, fn)
     if told is not None:
         _require_one_of(choice, *told)
@@ -54,7 +54,7 @@ def for_each_left(choice: Choice, fn: Callable[[object], object]) -> Any:
 
 
 def told_of(choice: Choice, fn: Callable[[object], object]) -> Any:
-    """Return what a question gives of what a choice is: of truths, which things it is true of."""
+    """Return the answer to a question about a choice: truths are comparisons of its tag."""
     answers = {}
     with current().region("probe") as (frame, scope):
         for k in possible(choice):

@@ -1,4 +1,4 @@
-"""What a loop is guessed to carry: for each place, a tree of numbers, and of what stays as it is.
+"""Guesses of the contents that a loop carries: for each place, a tree of numbers and constants.
 
 A guess is a content (a tree of lists, tuples and dicts) with `Number`s and `Fixed`s for leaves.
 What an iteration leaves either agrees with it, or gives a better guess.
@@ -534,7 +534,7 @@ def _as_carried(g: Number) -> tuple[Any, ...]:
 
 
 def _widened(before: Kinds, now: Kinds) -> Kinds:
-    """Return kinds with those that another iteration leaves: what grows has no bound."""
+    """Return kinds with those that another iteration leaves; kinds that grow have no bound."""
     bounds = {k[:2]: k.bound for k in before}
     return united(before, (k if bounds.get(k[:2], k.bound) == k.bound else
                            k._replace(bound=UNBOUNDED) for k in now))

@@ -1,4 +1,4 @@
-"""Contents that two branches leave, merged: numbers, arrays, containers, and what may be unset."""
+"""The contents that two branches leave, merged: numbers, arrays, containers, unset names."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ __all__ = ["Branch", "Merger", "join_leaf", "leaf_atom"]
 
 @dataclass(slots=True)
 class Branch:
-    """What tracing one branch left."""
+    """The places that one traced branch changed, with the contents that it left."""
 
     scope: BlockScope
     places: dict[object, Place]
@@ -299,7 +299,7 @@ class Merger:
 
     def _one_sided(self, column: list[object],
                    problems: list[tuple[object, object]]) -> Callable[[], Any]:
-        """Merge what one branch leaves, or both do: what the other yields never matters."""
+        """Merge the contents that one branch or both leave: the other's yield never matters."""
         a, b = column
         missing = [x is UNSET for x in column]
         before = [b.raised for b in self.branches]

@@ -239,7 +239,7 @@ class Captures:
         return plain or None, named or None
 
     def static(self, x: object) -> Any:
-        """Return what captured code gets for an argument that is no data, or for what is called.
+        """Return the stand-in for an argument that is no data, or for the function that is called.
 
         What is read of it later is captured state.
         """

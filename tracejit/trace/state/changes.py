@@ -1,4 +1,4 @@
-"""What Python code that is not captured changes: looked at before and after it runs.
+"""Changes by Python code that is not captured: containers are compared before and after.
 
 Items of lists, dicts and deques and attributes of objects that it changes are places, like those
 that captured code assigns to: loops carry them and branches merge them. Where there is no place, a
@@ -137,7 +137,7 @@ def advance(x: object) -> None:
 
 def call_watched(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
                  what: str, *owners: object) -> Any:
-    """Call what is not captured, and note what it changes of its arguments and its owners.
+    """Call a function that is not captured, and note its changes to arguments and owners.
 
     what -- how messages call it: "list.append()"
     """

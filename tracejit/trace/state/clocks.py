@@ -24,7 +24,7 @@ _NO_NUMBERS = (type(None), str, tuple, list, dict, set)
 
 
 class Reading:
-    """What a clock said, or what was computed of such readings: text can be made of it.
+    """A clock's reading, or a number computed of readings: text can be made of it.
 
     It passes for the number; what asks for more of the number than arithmetic is refused.
     """

@@ -82,7 +82,7 @@ class RunningCode:
         _resume(self.users)
 
     def settle(self, codes: list[CodeType]) -> None:
-        """Guard what code that has run reads, or note that no guard sees it."""
+        """Guard the state that code has read which ran unseen, or note that no guard sees it."""
         if not codes:
             return
         functions: dict[int, list[FunctionType]] = {id(c): [] for c in codes}
@@ -96,7 +96,7 @@ class RunningCode:
                 note_unseen(code.co_qualname)
 
     def _is_guarded(self, code: CodeType, functions: list[FunctionType]) -> bool:
-        """Guard what functions with some code read; return whether that is all that may count."""
+        """Guard the reads of functions with some code; return whether they read nothing else."""
         for fn in functions:
             owner, _, name = fn.__qualname__.rpartition(".")
             cls = fn.__globals__.get(owner)

@@ -15,7 +15,7 @@ __all__ = ["SelfCalling"]
 
 
 class SelfCalling:
-    """The function: what is asked of its syntax tree, and names for what it has not."""
+    """A function that calls itself: questions about its syntax tree, and names for new values."""
 
     def __init__(self, node: ast.FunctionDef, names: frozenset[str], file: str,
                  rebound: frozenset[str]) -> None:

@@ -108,7 +108,7 @@ class LoopOfBlocks:
         return result
 
     def emitted_call(self, call: OwnCall) -> Stmts:
-        """Return what makes a call: arguments in their order, what is saved, parameters."""
+        """Return the statements of a call: arguments in their order, saved names, parameters."""
         owner = [copy.deepcopy(call.callee.value)] if isinstance(
             call.callee, ast.Attribute) and not self.itself.is_dotted(call.callee) else []
         result: Stmts = [ast.Expr(hook("recurs", call.callee, *owner))]

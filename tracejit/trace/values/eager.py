@@ -1,4 +1,4 @@
-"""Values outside of captures that take note of what is done with them: what tapes record.
+"""Values outside of captures that note the operations on them: tape values and variables.
 
 The layers below `tracejit.tape` know only this: a call that has such a value among its arguments
 goes to `record_call`, which carries it out on NumPy values and remembers how.

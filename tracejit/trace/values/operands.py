@@ -1,4 +1,4 @@
-"""Operators of what stands for numbers, and refusals of what no capture can do with it."""
+"""Operators of traced numbers and arrays, and refusals of operations that no capture has."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 class TracedOperand:
-    """What tracers and symbolic ints share: operators, and refusals of what cannot be captured."""
+    """The base of tracers and symbolic ints: operators, and refusals of foreign protocols."""
 
     __slots__ = ()
     __array_priority__: float = 1000.0

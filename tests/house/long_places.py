@@ -1,17 +1,8 @@
-"""The lengths of files and functions: what is long has a reason, and the reason goes with it.
-
-A file is long from 300 lines on, a function from 40, docstrings included. Each check is a function
-from files to complaints, and is shown a fault that it finds.
-"""
+"""What is long, and why: files of more than 300 lines, functions of more than 40."""
 
 from __future__ import annotations
 
-import ast
-
-from test_packaging import MODULES
-
-FILE, FUNCTION = 300, 40
-"""The most lines that a file and a function have without a reason."""
+__all__ = ["LONG_FILES", "LONG_FUNCTIONS"]
 
 LONG_FILES = {
     "artifacts.fingerprints": "one walk over whatever a guard may name, with a rule for each kind",
@@ -19,22 +10,26 @@ LONG_FILES = {
     "codegen.compile": "one pipeline, Numba's cut down; its parts make no sense alone",
     "codegen.cuda.splitting": "one recursion over Loop IR that decides what becomes a kernel",
     "codegen.loop_expressions": "the nodes of expressions: a grammar is read in one place",
-    "codegen.scalar_intrinsics": "a table: one intrinsic after the other",
     "codegen.schedule": "one decision, with its reasons, about which statements share a nest",
     "codegen.statements": "one walk that makes statements of equations, by lowering descriptors",
     "inspection.costs.counting": "a table: what each kind of op costs, in dims",
     "inspection.pictures.diagram": "one walk that makes nodes, edges and boxes of a graph",
     "inspection.pictures.layout": "one algorithm, the layered layout, in its four steps",
+    "ir.lapack": "a table: one routine of LAPACK after the other, each with its arguments",
     "ir.parser": "one grammar, the printed form, from its tokens on",
     "ir.values": "values and dims know one another: a dim is a polynomial over values",
     "numpy_api.creation": "NumPy's functions that make arrays, each short",
     "numpy_api.data_sizes": "NumPy's functions whose results have a size by data, each short",
     "numpy_api.distributions": "a table: distributions with their densities and methods",
     "numpy_api.elementwise": "NumPy's functions of one element, each short",
+    "numpy_api.factors": "the functions that factor matrices, one after the other",
     "numpy_api.generators": "the methods of `Generator`, one after the other",
     "numpy_api.reductions": "folds share their arguments' rules: dtype, axis, initial, where",
+    "numpy_api.special": "a table: one function of `scipy.special` after the other",
     "ops.arithmetic": "a table: one elementwise op a row",
+    "ops.control": "the rules of four equations with regions, for both modes",
     "ops.extension": "what users register: its checks, capture and calls are one contract",
+    "ops.factors": "a table: one factorisation with its rules after the other",
     "ops.linalg": "a table: one op of matrices with its rules after the other",
     "passes.jamming": "one pass, unroll-and-jam, with what it asks and what it makes",
     "passes.rules": "a table: one rewrite after the other",
@@ -72,7 +67,6 @@ LONG_FILES = {
     "trace.regions.merging": "one recursion over what two branches leave, kind by kind",
     "trace.state.captured": "one way into a capture: each read of state leaves a guard or an input",
     "trace.state.changes": "one comparison, before and after code that is not captured",
-    "trace.syntax.liveness": "one analysis: which names are read later",
     "trace.syntax.rewriter": "one transformer: the scope of names goes through all its visits",
     "trace.values.equations": "operands become an equation: one decision on dtype, shape, class",
     "trace.values.indexing": "NumPy's indexing: reads and writes share what an index means",
@@ -89,6 +83,7 @@ LONG_FUNCTIONS = {
     "codegen.host_loops.HostLoops._split_loop": "20 lines show the loops that it writes",
     "codegen.scalar_functions.definitions": "a table: the functions close over the same four names",
     "inspection.profiles.profiling.profile": "public: its docstring explains what is measured",
+    "ir.bessel_orders.bessel_jy": "compiled by Numba as one function: four cases of one method",
     "ir.fourier.dft": "compiled by Numba as one function: one transform, any length",
     "ir.jacobi.symmetric_eigen": "compiled by Numba as one function: one iteration of rotations",
     "tape.backward.go_back": "the loop of a tape: a call of a helper costs what a step costs",
@@ -98,54 +93,3 @@ LONG_FUNCTIONS = {
     "transforms.public.vjp": "public: its docstring explains pullbacks",
 }
 """The functions that are long, with the reason of each."""
-
-
-def long_files(modules: dict[str, str]) -> set[str]:
-    """Return the names of the files that are long."""
-    return {_short(module) for module, source in modules.items() if source.count("\n") > FILE}
-
-
-def long_functions(modules: dict[str, str]) -> set[str]:
-    """Return the names of the functions that are long, with those of what they are in."""
-    found: set[str] = set()
-
-    def visit(node: ast.AST, name: str) -> None:
-        for inner in ast.iter_child_nodes(node):
-            own = f"{name}.{inner.name}" if isinstance(inner, _NAMED) else name
-            if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and (
-                    (inner.end_lineno or 0) - inner.lineno + 1 > FUNCTION):
-                found.add(own)
-            visit(inner, own)
-
-    for module, source in modules.items():
-        visit(ast.parse(source), _short(module))
-    return found
-
-
-_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def _short(module: str) -> str:
-    return module.removeprefix("tracejit.")
-
-
-def complaints(found: set[str], reasons: dict[str, str]) -> tuple[set[str], set[str]]:
-    """Return what is long without a reason, and the reasons of what is long no more."""
-    return found - set(reasons), set(reasons) - found
-
-
-def test_every_long_file_has_a_reason() -> None:
-    assert complaints(long_files(MODULES), LONG_FILES) == (set(), set())
-
-
-def test_every_long_function_has_a_reason() -> None:
-    assert complaints(long_functions(MODULES), LONG_FUNCTIONS) == (set(), set())
-
-
-def test_what_is_long_is_found_and_what_is_long_no_more() -> None:
-    body = "".join(f"        x = {k}\n" for k in range(FUNCTION))
-    modules = {"tracejit.a": f"class C:\n    def f(self):\n{body}\n    def g(self): ...\n",
-               "tracejit.b": "x = 1\n" * (FILE + 1), "tracejit.c": "x = 1\n" * FILE}
-    assert long_functions(modules) == {"a.C.f"}
-    assert long_files(modules) == {"b"}
-    assert complaints(long_files(modules), {"c": "", "d": ""}) == ({"b"}, {"c", "d"})
