@@ -105,6 +105,15 @@ def dtypes_of(op: Op) -> list[Any]:
     return [t for kind in op.data.get("kinds", "f") for t in DTYPES[kind]]
 
 
+def sizes_of(op: Op, dtype: Any) -> tuple[int, ...]:
+    """Return the sizes at which kernels of an op are run: all in the first dtype of each kind.
+
+    Sizes are a matter of loops and of what is written out, the width of numbers one of scalar code
+    and vectors: in single precision the largest size has all of that.
+    """
+    return SIZES if any(dtype is group[0] for group in DTYPES.values()) else SIZES[-1:]
+
+
 def applications(op: Op, dtype: Any, sizes: Sequence[int]) -> tuple[Graph, list[Any], list[bool]]:
     """Return a graph that applies an op to samples, their operands, and which are not varied."""
     samples = [s for n in sizes for s in samples_of(op, n, dtype)]

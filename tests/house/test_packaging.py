@@ -354,7 +354,7 @@ def test_a_module_named_as_its_function_is_found() -> None:
     assert modules_named_as_what_they_export(modules) == ["tracejit.capture"]
 
 
-# --- what CONTRIBUTING says of the tree -----------------------------------------------------------
+# --- what the pages say of the tree -----------------------------------------------------------
 
 ROWS = re.findall(r"^\| (?!something|-)([^|]+) \|([^|]+)\|([^|]+)\|$",
                   (ROOT / "CONTRIBUTING.md").read_text().partition("## Where to look")[2]
@@ -369,3 +369,17 @@ def test_the_table_of_where_to_look_is_true(task: str, places: str, names: str) 
              for f in (path.rglob("*.py") if path.is_dir() else [path])]
     for name in re.findall(r"`(\w+)`", names):
         assert any(re.search(rf"(def|class) {name}\b", text) for text in texts), (task, name)
+
+
+def files_that_are_missing(text: str, paths: list[str]) -> list[str]:
+    """Return the files that a text names, whole or by the end of their paths, and are not there."""
+    named = dict.fromkeys(re.findall(r"`([\w/]+\.py)`", text))
+    return [name for name in named
+            if not any(path == name or path.endswith(f"/{name}") for path in paths)]
+
+
+def test_the_files_that_the_design_names_are_there() -> None:
+    paths = [str(path.relative_to(ROOT)) for folder in ("tracejit", "codegen", "tests")
+             for path in (ROOT / folder).rglob("*.py")]
+    assert files_that_are_missing(DESIGN, paths) == []
+    assert files_that_are_missing("`a/b.py`, `b.py` and `c.py`", ["x/a/b.py"]) == ["c.py"]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from kernels import run_kernel
+from kernels import run_kernel, with_values
 from numba.core import types
 from numba.core.errors import CompilerError
 from oracles import assert_same, random_like
-from samples import SIZES, applications, dtypes_of, sampled
+from samples import applications, dtypes_of, sampled, sizes_of
 
 from tracejit.autodiff.transforms import pullback_graph
 from tracejit.codegen.compile import compile_kernel
-from tracejit.ir.core import Block, Graph, Op
+from tracejit.ir.core import Op
 from tracejit.ir.interpreter import interpret
 
 CASES = [pytest.param(op, dtype, id=f"{op.name}-{np.dtype(dtype).name}")
@@ -25,7 +24,7 @@ CASES = [pytest.param(op, dtype, id=f"{op.name}-{np.dtype(dtype).name}")
 @pytest.mark.parametrize(("op", "dtype"), CASES)
 def test_kernel_computes_what_the_interpreter_does(op: Op, dtype: Any) -> None:
     """One kernel applies the op to all samples at once, and its pullback on all of them."""
-    graph, operands, fixed = applications(op, dtype, SIZES)
+    graph, operands, fixed = applications(op, dtype, sizes_of(op, dtype))
     expected = interpret(graph, *operands)
     wrt = [k for k, x in enumerate(operands) if x.dtype.kind in "fc" and not fixed[k]]
     floating = [e for e in expected if np.asarray(e).dtype.kind in "fc"]
@@ -37,19 +36,9 @@ def test_kernel_computes_what_the_interpreter_does(op: Op, dtype: Any) -> None:
            for e in expected]
     pullback = pullback_graph(graph, wrt, "pullback")
     bars = interpret(pullback, *operands, *cts)
-    found = run_kernel(_with_values(pullback, graph), *operands, *cts)
+    found = run_kernel(with_values(pullback, graph), *operands, *cts)
     assert_same(found[:len(expected)], expected, op.name, factor=10)
     assert_same(found[len(expected):], bars, f"the pullback of {op.name}", factor=100)
-
-
-def _with_values(pullback: Graph, graph: Graph) -> Graph:
-    """Return a pullback that gives the results of its graph, too, before the cotangents."""
-    made = {v: eqn for eqn in pullback.block.eqns for v in eqn.outputs}
-    forward = [made.get(eqn.outputs[0], eqn) if eqn.outputs else eqn for eqn in graph.block.eqns]
-    way_back = [eqn for eqn in pullback.block.eqns if eqn not in forward]
-    block = Block(pullback.block.inputs, (*forward, *way_back),
-                  (*graph.block.outputs, *pullback.block.outputs))
-    return replace(pullback, block=block)
 
 
 def test_a_name_has_one_type() -> None:

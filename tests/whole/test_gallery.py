@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,20 +50,29 @@ def _inner(gradient: Any, direction: Any) -> float:
     return float(sum(np.sum(g * v) for g, v in pairs if is_floating(v)))
 
 
+@lru_cache(maxsize=16)
+def _expected(program: Program, n: int) -> tuple[Any, list[list[tuple[Any, float]]]]:
+    """Return the value in Python, and by argument some directions with the derivatives there."""
+    args = program.arguments(n)
+    rng = np.random.default_rng([n, 1])
+    slopes = []
+    for k in program.argnums:
+        directions = [direction_like(rng, args[k]) for _ in range(DIRECTIONS)]
+        slopes.append([(v, derivative_along(program, args, k, v)) for v in directions])
+    return program.function(*program.arguments(n)), slopes
+
+
 def _check_gradient(program: Program, function: Any, n: int) -> None:
     args, before = _arguments(program, n), _arguments(program, n)
     value, gradients = function(*args)
     assert _is_unchanged(args, before), "an argument has been written to"
-    expected = program.function(*_arguments(program, n))
+    expected, slopes = _expected(program, n)
     tolerance = 2e-5 if np.asarray(expected).dtype == np.float32 else TOLERANCE
     np.testing.assert_allclose(value, expected, rtol=tolerance, atol=tolerance)
-    rng = np.random.default_rng([n, 1])
-    for k, gradient in zip(program.argnums, gradients, strict=True):
+    for k, gradient, found in zip(program.argnums, gradients, slopes, strict=True):
         assert flatten(gradient)[1] == flatten(args[k])[1]
-        for _ in range(DIRECTIONS):
-            direction = direction_like(rng, args[k])
-            expected = derivative_along(program, args, k, direction)
-            _assert_close_derivative(program, _inner(gradient, direction), expected)
+        for direction, slope in found:
+            _assert_close_derivative(program, _inner(gradient, direction), slope)
 
 
 def _assert_close_derivative(program: Program, actual: Any, expected: float) -> None:
@@ -71,20 +81,16 @@ def _assert_close_derivative(program: Program, actual: Any, expected: float) -> 
 
 
 @every_program
-def test_interpreted_gradient_is_the_derivative(program: Program) -> None:
-    function = tracejit.value_and_grad(program.function, argnums=program.argnums)
+def test_gradient_is_the_derivative(program: Program, caplog: pytest.LogCaptureFixture) -> None:
+    """Interpreted, and compiled once for all sizes, against the same derivatives."""
+    interpreted, compiled = (
+        tracejit.value_and_grad(program.function, argnums=program.argnums) for _ in range(2))
     with tracejit.config(disable_jit=True, verify=True):
         for n in program.sizes:
-            _check_gradient(program, function, n)
-
-
-@every_program
-def test_compiled_gradient_is_the_derivative(program: Program,
-                                             caplog: pytest.LogCaptureFixture) -> None:
-    function = tracejit.value_and_grad(program.function, argnums=program.argnums)
+            _check_gradient(program, interpreted, n)
     with tracejit.config(verify=True), caplog.at_level(logging.DEBUG, "tracejit"):
         for n in program.sizes:
-            _check_gradient(program, function, n)
+            _check_gradient(program, compiled, n)
     lines = [r.getMessage() for r in caplog.records if r.getMessage().startswith("compiled ")]
     assert len(lines) == program.compilations, lines
 

@@ -49,9 +49,21 @@ def _check(program: Program, function: Any, n: int) -> None:
                                    atol=program.differences)
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if not p.refused and not p.wrong], ids=str)
-def test_programs_are_right_and_compiled_once(program: Program,
-                                              caplog: pytest.LogCaptureFixture) -> None:
+captured_programs = pytest.mark.parametrize(
+    "program", [p for p in PROGRAMS if not p.refused and not p.wrong], ids=str)
+
+
+@captured_programs
+def test_programs_are_right(program: Program) -> None:
+    function = tracejit.value_and_grad(program.function, argnums=program.argnums)
+    with tracejit.config(disable_jit=True):
+        for n in program.sizes:
+            _check(program, function, n)
+
+
+@captured_programs
+def test_programs_are_compiled_once(program: Program, caplog: pytest.LogCaptureFixture) -> None:
+    """The same in machine code; of these cases some are drawn every day (`conftest.py`)."""
     function = tracejit.value_and_grad(program.function, argnums=program.argnums)
     with caplog.at_level(logging.DEBUG, "tracejit"):
         for n in program.sizes:
