@@ -73,7 +73,8 @@ def median(a: object, axis: object = None, *, keepdims: bool = False) -> Any:
         ordered = cast(ordered, np.float64)
     n = as_operand(ordered.dims[0])
     low, high = ordered[(n - 1) // 2], ordered[n // 2]
-    result = _or_nan(np.where(n % 2 == 1, low, (low + high) / 2.0), ordered)
+    is_odd = np.equal(n % 2, 1)  # in the run: `==` of sizes would make two programs
+    result = _or_nan(np.where(is_odd, low, (low + high) / 2.0), ordered)
     return np.reshape(result, kept) if keepdims else result
 
 
