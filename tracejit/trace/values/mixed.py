@@ -287,12 +287,8 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
     of_paths = all(isinstance(x, Merged) for x in mixed)
     has_axes = any(isinstance(x, Tracer) and not isinstance(x, Mixed) and x.is_array
                    for x in operands)
-    if of_paths and is_operator and ufunc in _DIVISIONS:
-        _require_divisor(operands)
-    if not of_paths and is_operator and ufunc in _DIVISIONS:
-        _require_any_divisor(operands[1], mixed[0], [all_kinds_of(x) for x in operands])
-    if of_paths and is_operator and ufunc is np.power and _is_negative(operands[1]):
-        _require_divisor((1.0, operands[0]), "0.0 cannot be raised to a negative power")
+    if is_operator:
+        _require_divisors(ufunc, operands, mixed[0], of_paths)
     table = {}
     for combination in itertools.product(*map(all_kinds_of, operands)):
         table[combination] = _result(ufunc, combination, operands, is_operator, of_paths)
@@ -318,6 +314,17 @@ def combined(apply: Callable[..., Any], ufunc: np.ufunc, operands: tuple[Any, ..
         flag = _flag_of_result(operands, table)
         return merged(_without_sign(ufunc, result, kinds, flag), kinds, flag)
     return Mixed(result, kinds, mixed[0].tell_apart)
+
+
+def _require_divisors(ufunc: np.ufunc, operands: tuple[object, ...], mixed: Mixed,
+                      of_paths: bool) -> None:
+    """Let the run raise Python's error of a division by 0, where the kinds make it Python's."""
+    if ufunc in _DIVISIONS and of_paths:
+        _require_divisor(operands)
+    elif ufunc in _DIVISIONS:
+        _require_any_divisor(operands[1], mixed, [all_kinds_of(x) for x in operands])
+    elif of_paths and ufunc is np.power and _is_negative(operands[1]):
+        _require_divisor((1.0, operands[0]), "0.0 cannot be raised to a negative power")
 
 
 def _without_sign(ufunc: Any, result: Any, kinds: Kinds, flag: Flag | None) -> Any:
