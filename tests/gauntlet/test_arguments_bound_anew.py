@@ -38,16 +38,16 @@ SURE = {"bind and write in a loop": ("a = a * 1.5", "a = np.roll(a, 1)"),
 """What has to be right where the loop runs, and may not be refused."""
 
 
-def function_of(form: str, bind: str, write: str) -> Any:
-    lines = []
+def function_of(form: str, bind: str, write: str, *first: str) -> Any:
+    lines = list(first)
     for line in FORMS[form]:
         indent = line[:len(line) - len(line.lstrip())]
         lines += [indent + part for part in line.strip().format(bind=bind, write=write).split("; ")]
     text = "def step(x):\n    x[0] += 1.0\n    return x * 2.0\n\n\ndef f(a, b, n):\n"
     text += "".join(f"    {line}\n" for line in lines) + "    return np.sum(a * a) + np.sum(b)\n"
-    name = f"<bound anew {form} {bind} {write}>"
+    name = f"<bound anew {form} {bind} {write} {first}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    names: dict[str, Any] = {"np": np}
+    names: dict[str, Any] = {"np": np, "HELD": np.linspace(0.4, 1.7, 4)}
     exec(compile(text, name, "exec"), names)
     return names["f"]
 
@@ -95,3 +95,19 @@ def test_gradients_work_on_copies_and_are_not_refused() -> None:
             slope[1] = 0.0
             np.testing.assert_allclose(tracejit.grad(f)(a, n), slope)
             np.testing.assert_array_equal(a, np.linspace(0.4, 1.7, 4))
+
+
+@pytest.mark.parametrize(("form", "bind", "write"), list(itertools.product(
+    FORMS, ("a = a * 1.5", "a, b = b, a", "a = a[::-1]", "a = step(a)"), WRITES[::3])))
+def test_no_write_to_an_array_from_outside_is_lost(form: str, bind: str, write: str) -> None:
+    f = function_of(form, bind, write, "a = HELD")
+    start = f.__globals__["HELD"].copy()
+    with tracejit.config(disable_jit=True):
+        for transform, n in itertools.product((tracejit.jit, tracejit.grad), (0, 1, 2)):
+            argnums = {} if transform is tracejit.jit else {"argnums": 1}
+            try:
+                transform(f, **argnums)(*arguments(n))
+            except tracejit.Refusal:
+                continue
+            f(*arguments(n))
+            np.testing.assert_array_equal(f.__globals__["HELD"], start)

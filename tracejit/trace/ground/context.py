@@ -89,8 +89,9 @@ class Cell:
         return any((h := ref()) is not None and h is not besides for ref in self.handles)
 
     def may_be_in_use(self) -> bool:
-        """Return whether data decides that this cell is one on which there is a handle."""
-        used = [c for ref in self.sources if (c := ref()) is not None and c.is_in_use()]
+        """Return whether data decides that this cell is one that something else holds."""
+        used = [c for ref in self.sources if (c := ref()) is not None and (
+            c.is_in_use() or c.constant is not None)]
         if self.unless is None or used != [self.unless[0]] or not self.unless[1]():
             return bool(used)
         self.sources = tuple(ref for ref in self.sources if ref() is not used[0])

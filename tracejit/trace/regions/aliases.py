@@ -258,6 +258,8 @@ class _Bindings:
 
     def _write(self, cell: Cell, content: Value, names: Iterable[int]) -> None:
         """Replace what is in an array that held it before the loop, which wrote by some names."""
+        if cell.constant is not None:
+            raise refuse(cell.constant, "Work on a copy: x = x.copy()")
         memory = current().memory
         for k in names:
             memory.hand_on_write(self.begun[k].cell, cell)
@@ -271,8 +273,8 @@ class _Bindings:
         if k not in self.now:
             return
         may_hold = set().union(*(self._came_from(j) for j in self.steps.get(k, ())))
-        of_caller = k in self.start and k not in may_hold and self._is_of_caller_alone(k)
-        if of_caller or (k in self.start and k not in may_hold and (
+        outside = k in self.start and k not in may_hold and self._is_outside_alone(k)
+        if outside or (k in self.start and k not in may_hold and (
                 current().frames or _held_by_others(self.start[k])) and not surely_runs(
                     self.tracer)):
             may_hold.add(k)
@@ -282,19 +284,19 @@ class _Bindings:
         held = [c for x in begins for c in _held_by_others(x)]
         cell = self.now[k].cell
         cell.stands_for([*self._lasting(k), *twins, *held])
-        if of_caller:
+        if outside:
             cell.unless = self.start[k].cell, functools.partial(surely_runs, self.tracer)
         if current().frames:
             cell.origins.update(x.cell for x in begins)
             cell.may_begin_as(*(x.cell for x in begins))
 
-    def _is_of_caller_alone(self, k: int) -> bool:
-        """Whether a name began with an argument, which nothing but the caller holds besides.
+    def _is_outside_alone(self, k: int) -> bool:
+        """Whether a name began with an array that nothing in the function holds besides.
 
         A counted loop that runs leaves another array: that is decided where the name is written to.
         """
         x = self.start[k]
-        return not current().frames and current().memory.is_of_caller(x.cell) and not (
+        return not current().frames and _is_seen_outside(x.cell) and not (
             _has_other_handles(x) or _sources(x.cell))
 
     def link_what_began_as_one(self) -> None:
@@ -342,7 +344,12 @@ def _held_by_others(x: Tracer) -> list[Cell]:
 
 def _is_seen_by_others(x: Tracer) -> bool:
     """Whether another name, or the caller, sees what is written to the array of a handle."""
-    return _has_other_handles(x) or current().memory.is_of_caller(x.cell)
+    return _has_other_handles(x) or _is_seen_outside(x.cell)
+
+
+def _is_seen_outside(cell: Cell) -> bool:
+    """Whether the caller, or whoever holds an array that the function reads, sees what is in it."""
+    return cell.constant is not None or current().memory.is_of_caller(cell)
 
 
 def _has_other_handles(x: Tracer) -> bool:
