@@ -193,6 +193,18 @@ def test_compiled_functions_of_complex_numbers_are_numpys_far_away(name: str, dt
         assert not bad.any(), (part, z[bad][0], found[bad][0], expected[bad][0])
 
 
+@pytest.mark.parametrize("subscripts", ["ij->i", "ij->", "ij,ij->j", "ij,kj->ik", "ij,ij,ij->i"])
+def test_einsum_has_the_dtype_of_its_operands(subscripts: str) -> None:
+    a = (np.arange(12).reshape(3, 4) * 37) % 251
+    with tracejit.config(disable_jit=True):
+        for dtypes in itertools.product(("?", "u1", "i8", "f4"), repeat=subscripts.count(",") + 1):
+            operands = [a.astype(d) for d in dtypes]
+            captured = tracejit.jit(lambda *xs: np.einsum(subscripts, *xs))
+            found, expected = captured(*operands), np.einsum(subscripts, *operands)
+            assert found.dtype == expected.dtype, dtypes
+            np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def _of_one(ufunc: Any, x: Any) -> Any:
     return ufunc(x)
 

@@ -179,6 +179,8 @@ def einsum(subscripts: object, *operands: object) -> Any:
                      "Write np.einsum('ij,jk->ik', a, b)")
     arrays = [as_tracer(x) for x in operands]
     inputs, output = _einsum_labels(subscripts, arrays)
+    dtype = np.result_type(*(x.dtype for x in arrays))  # all are cast before anything is computed
+    arrays = [x if x.dtype == dtype else cast(x, dtype) for x in arrays]
     pairs = [_own_labels(t, labels) for t, labels in zip(arrays, inputs, strict=True)]
     pairs = _unrepeated(pairs, "".join(dict.fromkeys("".join(labels for _, labels in pairs))))
     while len(pairs) > 1:
@@ -191,7 +193,7 @@ def einsum(subscripts: object, *operands: object) -> Any:
         [c for c in own if c in output]))
     summed = tuple(k for k, c in enumerate(labels) if c not in output)
     if summed:
-        x = np.sum(x, axis=summed)
+        x = np.any(x, axis=summed) if dtype == np.bool_ else np.sum(x, axis=summed, dtype=dtype)
         labels = "".join(c for c in labels if c in output)
     order = [labels.index(c) for c in output]
     result: Tracer = transpose(x, order) if labels != output else x
