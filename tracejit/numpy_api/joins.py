@@ -10,6 +10,7 @@ import numpy as np
 
 from tracejit.numpy_api.elementwise import as_tracer
 from tracejit.trace.ground.dispatch import captures
+from tracejit.trace.ground.upward import ABOVE
 from tracejit.trace.python.ufunc_calls import write_reduced
 from tracejit.trace.values.equations import apply, as_operand, cast, dtype_of, same_dim
 from tracejit.trace.values.tracer import Tracer
@@ -35,10 +36,38 @@ def _promoted(arrays: Sequence[object]) -> list[Tracer]:
     return [p if p.dtype == dtype else cast(p, dtype) for p in parts]
 
 
+def _rows(arrays: object, what: str, *options: object) -> Tracer | None:
+    """Return what holds the arrays to be joined, where a size or data says how many these are.
+
+    options -- arguments with which they are joined one by one, unless all are None
+    """
+    if not isinstance(arrays, Tracer) or not arrays.ndim or isinstance(arrays.dims[0], int) or any(
+            x is not None for x in options):
+        return None
+    some = as_operand(arrays.dims[0]) > 0
+    if isinstance(some, Tracer):
+        ABOVE.require(some, ValueError, f"need at least one array to {what}")
+    elif not some:
+        raise ValueError(f"need at least one array to {what}")
+    return arrays
+
+
+def _joined(rows: Tracer, axis: object) -> Tracer:
+    """Return the arrays that are the items of one, side by side along an axis that they have."""
+    if axis is None:
+        return rows.reshape(-1).copy()
+    axis = normalize_axis(axis, rows.ndim - 1)
+    moved = np.moveaxis(rows, 0, axis)
+    return moved.reshape((*moved.shape[:axis], -1, *moved.shape[axis + 2:])).copy()
+
+
 @captures(np.concatenate)
 def concatenate(arrays: Any, axis: object = 0, out: object = None, *,
                 dtype: npt.DTypeLike | None = None, casting: Any = "same_kind") -> Tracer:
     """Join arrays along an axis that they have."""
+    rows = _rows(arrays, "concatenate", out, dtype) if casting == "same_kind" else None
+    if rows is not None and rows.ndim > 1:
+        return _joined(rows, axis)
     given = [as_tracer(a) for a in arrays]
     parts = _promoted(given)
     if out is not None and dtype is not None:
@@ -76,6 +105,9 @@ def concatenate(arrays: Any, axis: object = 0, out: object = None, *,
 def stack(arrays: Any, axis: int = 0, out: object = None, *,
           dtype: npt.DTypeLike | None = None) -> Tracer:
     """Join arrays along a new axis."""
+    rows = _rows(arrays, "stack", out, dtype)
+    if rows is not None:
+        return np.moveaxis(rows, 0, normalize_axis(axis, rows.ndim)).copy()
     parts = [as_tracer(a) for a in arrays]
     axis = normalize_axis(axis, len(parts[0].dims) + 1)
     return concatenate([expand_dims(p, axis) for p in parts], axis, out, dtype=dtype)
@@ -84,12 +116,19 @@ def stack(arrays: Any, axis: int = 0, out: object = None, *,
 @captures(np.vstack)
 def vstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Join arrays along the first axis."""
+    rows = _rows(tup, "concatenate", dtype)
+    if rows is not None:
+        return (rows.reshape((-1, 1)) if rows.ndim == 1 else rows).copy() if rows.ndim < 3 else (
+            _joined(rows, 0))
     return concatenate([atleast_2d(a) for a in tup], 0, dtype=dtype)
 
 
 @captures(np.hstack)
 def hstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
     """Join arrays along the second axis, or the only one."""
+    rows = _rows(tup, "concatenate", dtype)
+    if rows is not None:
+        return rows.reshape(-1).copy() if rows.ndim < 3 else _joined(rows, 1)
     parts = [atleast_1d(a) for a in tup]
     return concatenate(parts, 0 if len(parts[0].dims) == 1 else 1, dtype=dtype)
 
@@ -97,6 +136,9 @@ def hstack(tup: Any, *, dtype: npt.DTypeLike | None = None) -> Tracer:
 @captures(np.column_stack)
 def column_stack(tup: Any) -> Tracer:
     """Join vectors as columns."""
+    rows = _rows(tup, "concatenate")
+    if rows is not None and rows.ndim > 1:
+        return rows.T.copy() if rows.ndim == 2 else _joined(rows, 1)
     parts = [as_tracer(a) for a in tup]
     return concatenate([transpose(atleast_2d(p)) if len(p.dims) < 2 else p for p in parts], 1)
 
