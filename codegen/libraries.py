@@ -50,9 +50,10 @@ def load_libmvec() -> ctypes.CDLL | None:
 
 
 _BLAS = ("gemm", "trsm")
-_FOR_ALL = (*_BLAS, "potrf", "getrf", "gesdd", "geqrf", "geev", "gees", "trsyl")
-_FOR_REAL = ("syevd", "orgqr")
-_FOR_COMPLEX = ("heevd", "ungqr")
+_FOR_ALL = (*_BLAS, "potrf", "getrf", "gesdd", "geqrf", "geev", "gees", "trsyl",
+            "gbsv")
+_FOR_REAL = ("syevd", "syevr", "orgqr")
+_FOR_COMPLEX = ("heevd", "heevr", "ungqr")
 
 ROUTINES = tuple(letter + name for letters, names in (
     ("sdcz", _FOR_ALL), ("sd", _FOR_REAL), ("cz", _FOR_COMPLEX)) for letter in letters

@@ -217,7 +217,8 @@ class Routines:
                 words.append(self.code.dim(x[1]))
         name = _PRECISIONS[dtype.char] + routine.names[dtype.kind == "c"]
         info = call("lapack", Word(name), Word(kinds), *words)
-        self.frame.fail(Bin("!=", info, ZERO), "LinAlgError", routine.error, [], eqn)
+        failed = Bin("<" if routine.goes_on else "!=", info, ZERO)
+        self.frame.fail(failed, "LinAlgError", routine.error, [], eqn)
 
     def assured(self, eqn: Eqn) -> None:
         """Leave the kernel where a condition does not hold."""

@@ -115,7 +115,12 @@ VALUES: dict[str, list[Any]] = {
     "UPLO": ["U"], "p": [-2, 1],
     "full_matrices": [False], "compute_uv": [False], "hermitian": [True], "s": [(2, 4)],
     "base": [2.0], "tol": [10], "interpolation": [None], "args": [()], "rcond": [0.3],
-    "full": [True], "w": [W[:3]], "cov": [True, "unscaled"],
+    "full": [True], "w": [W[:3]], "cov": [True, "unscaled"], "overwrite_ab": [False],
+    "permute_l": [True], "p_indices": [True], "eigvals_only": [True], "type": [2],
+    "subset_by_index": [[0, 1]], "subset_by_value": [[0.0, 9.0]], "driver": ["evd", "ev"],
+    "lapack_driver": ["gelsd", "gelsy", "gesdd", "gesvd"], "homogeneous_eigvals": [True],
+    "lwork": [99], "pivoting": [True], "return_rank": [True], "cond": [1e-4], "disp": [],
+    "blocksize": [], "q": [P], "ab": [], "c_or_cr": [], "l_and_u": [],
 }
 EXTRA: dict[str, dict[str, list[Any]]] = {
     "isin": {"assume_unique": [True], "invert": [True], "kind": ["sort"]},

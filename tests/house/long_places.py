@@ -19,7 +19,6 @@ LONG_FILES = {
     "ir.values": "values and dims know one another: a dim is a polynomial over values",
     "numpy_api.creation": "NumPy's functions that make arrays, each short",
     "numpy_api.data_sizes": "NumPy's functions whose results have a size by data, each short",
-    "numpy_api.distributions": "a table: distributions with their densities and methods",
     "numpy_api.elementwise": "NumPy's functions of one element, each short",
     "numpy_api.factors": "the functions that factor matrices, one after the other",
     "numpy_api.generators": "the methods of `Generator`, one after the other",

@@ -22,12 +22,13 @@ SHAPES: dict[str, tuple[float, ...]] = {
     "t": (4.0,), "vonmises": (1.3,), "gamma": (2.3,), "invgamma": (2.3,), "chi2": (3.0,),
     "beta": (1.4, 2.2), "invgauss": (1.2,), "weibull_min": (1.7,), "pareto": (2.5,),
     "lognorm": (0.8,), "poisson": (2.3,), "binom": (9.0, 0.3), "bernoulli": (0.3,),
-    "nbinom": (3.0, 0.4), "geom": (0.3,)}
+    "nbinom": (3.0, 0.4), "geom": (0.3,), "f": (3.0, 5.5)}
 INSIDE: dict[str, np.ndarray] = {
     **dict.fromkeys(("norm", "logistic", "laplace", "cauchy", "gumbel_r", "gumbel_l", "t",
                      "vonmises"), X),
     "beta": UNIT, "uniform": UNIT, "pareto": np.abs(X) + 1.1}
-OF_VECTORS = ("multivariate_normal", "dirichlet")
+OF_VECTORS = ("multivariate_normal", "dirichlet", "wishart")
+OF_COUNTS = ("poisson", "binom", "bernoulli", "nbinom", "geom")
 CASES = [(name, what) for name, methods in DISTRIBUTIONS.items() for what in sorted(methods)
          if name not in OF_VECTORS]
 
@@ -37,7 +38,9 @@ def _method(name: str, what: str) -> Callable[..., Any]:
 
 
 def _points(name: str, what: str) -> np.ndarray:
-    if what in ("pmf", "logpmf"):
+    if name in OF_COUNTS and what not in ("ppf", "isf"):
+        if name == "bernoulli" and what == "logsf":
+            return np.zeros(5, int)
         return np.array([0, 1, 1, 0, 1]) if name == "bernoulli" else COUNTS + (name == "geom")
     return UNIT if what in ("ppf", "isf") else INSIDE.get(name, np.abs(X))
 
@@ -45,16 +48,22 @@ def _points(name: str, what: str) -> np.ndarray:
 @pytest.mark.parametrize(("name", "what"), CASES)
 def test_inside_values_and_derivatives_are_scipys(name: str, what: str) -> None:
     shapes, points = SHAPES.get(name, ()), _points(name, what)
-    discrete = what in ("pmf", "logpmf")
+    discrete = name in OF_COUNTS
+    if discrete and what in ("ppf", "isf"):
+        with tracejit.config(disable_jit=True):
+            found = tracejit.jit(_method(name, what))(points, *shapes)
+        np.testing.assert_array_equal(found, _method(name, what)(points, *shapes))
+        return
     moved = (shapes, (*shapes, 1)) if discrete else (shapes, (*shapes, -0.5, 1.7))
     for args in moved:
         if discrete:
             at = points + (len(args) > len(shapes))
             given = args[:len(shapes)]
             whole = 1 if name in ("binom", "nbinom") else 0
-            check_case(lambda p, at=at, args=args, given=given, whole=whole: getattr(
-                getattr(stats, name), what)(at, *given[:whole], p, *args[len(given):]),
-                       (given[-1],))
+            with tracejit.config(disable_jit=True):
+                check_case(lambda p, at=at, args=args, given=given, whole=whole: getattr(
+                    getattr(stats, name), what)(at, *given[:whole], p, *args[len(given):]),
+                           (given[-1],))
             continue
         x = points if args == shapes or what in ("ppf", "isf") else points * 1.7 - 0.5
         with tracejit.config(disable_jit=True):
@@ -68,7 +77,7 @@ def _outside(name: str) -> Iterator[tuple[Any, ...]]:
     for k in range(len(shapes)):
         wrong = [np.array([-1.0, 0.0, np.nan, s, s]) if j == k else s for j, s in enumerate(shapes)]
         yield (X, *wrong)
-    if "ppf" not in DISTRIBUTIONS[name] and "logpmf" in DISTRIBUTIONS[name]:
+    if name in OF_COUNTS:
         return
     yield (X, *shapes, np.array([0.1, 0.0, np.nan, 0.2, 0.0]),
            np.array([1.0, 0.0, 1.0, -1.0, 2.0]))
@@ -108,6 +117,8 @@ COVARIANCE = np.array([[1.5, 0.3, 0.1], [0.3, 2.0, -0.2], [0.1, -0.2, 1.0]])
     (lambda x: NORMAL.logpdf(x, 0.3, 2.0), (X,)),
     (lambda a: stats.dirichlet.logpdf([0.2, 0.5, 0.3], a), (np.array([1.2, 2.0, 0.7]),)),
     (lambda a: stats.dirichlet.pdf([0.2, 0.5, 0.3], a), (np.array([1.2, 2.0, 0.7]),)),
+    (lambda c, v: stats.wishart.logpdf(c @ c.T, v, COVARIANCE), (COVARIANCE, 4.5)),
+    (lambda c: stats.wishart.pdf(COVARIANCE, 4.5, c @ c.T), (COVARIANCE,)),
 ])
 def test_densities_of_vectors_are_scipys(function: Callable[..., Any], args: Any) -> None:
     check_case(function, args)

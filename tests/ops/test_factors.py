@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 from c_programs import call_from_c, undefined_symbols
 from oracles import assert_close, assert_same, directional, numeric_gradient
 
@@ -256,3 +257,61 @@ def test_c_programs_call_numpys_lapack(tmp_path: Path) -> None:
 def test_devices_refuse_it() -> None:
     with pytest.raises(tracejit.Refusal, match="LAPACK"):
         tracejit.jit(lambda a: np.linalg.eigh(a)[1], target="cuda").trace(A).lower()
+
+
+# --- SciPy's ---------------------------------------------------------------------------------
+
+
+def test_functions_of_a_real_matrix_that_are_complex_are_an_error_of_the_run() -> None:
+    with tracejit.config(disable_jit=True):
+        for f in (scipy.linalg.sqrtm, scipy.linalg.logm):
+            with pytest.raises(np.linalg.LinAlgError, match="complex"):
+                tracejit.jit(f)(np.diag([-1.0, 2.0]))
+            found = tracejit.jit(f)(np.diag([-1.0, 2.0]).astype(complex))
+            np.testing.assert_allclose(found, f(np.diag([-1.0, 2.0])), atol=1e-12)
+
+
+@pytest.mark.parametrize("f", [scipy.linalg.sqrtm, scipy.linalg.logm, scipy.linalg.expm])
+def test_functions_of_matrices_have_derivatives_at_equal_eigenvalues(f: Any) -> None:
+    weights = np.zeros((3, 3))
+    weights[0, 1] = 1.0
+    with tracejit.config(disable_jit=True):
+        for x in (np.eye(3), 2.0 * np.eye(3), np.diag([1.0, 1.0, 3.0])):
+            gradient = tracejit.grad(lambda a: np.sum(weights * f(a)))
+            assert_close(gradient(x), numeric_gradient(
+                lambda a: np.sum(weights * f(a)), [x], 0, 1e-4), 1e-6)
+
+
+def test_lyapunovs_equation_with_a_complex_side_is_solved() -> None:
+    a = np.array([[0.5, -2.0], [2.0, 1.0]])  # whose Schur form has a block: SciPy 1.17 is wrong
+    q = np.array([[1.0, 1j], [-1j, 2.0]])
+    with tracejit.config(disable_jit=True):
+        x = tracejit.jit(scipy.linalg.solve_continuous_lyapunov)(a, q)
+    np.testing.assert_allclose(a @ x + x @ a.T, q, atol=1e-12)
+
+
+def test_a_pseudoinverse_that_leaves_out_singular_values_has_no_gradient() -> None:
+    a = np.diag([3.0, 2.0, 0.5])
+    with tracejit.config(disable_jit=True):
+        f = tracejit.jit(lambda a: np.linalg.pinv(a, 0.3))
+        np.testing.assert_allclose(f(a), np.linalg.pinv(a, 0.3))
+        with pytest.raises(np.linalg.LinAlgError, match="leaves out"):
+            tracejit.grad(lambda a: np.sum(np.linalg.pinv(a, 0.3)))(a)
+
+
+def of_systems(a: Any, ab: Any) -> Any:
+    factors = scipy.linalg.lu_factor(a)
+    p, lower, upper = scipy.linalg.lu(a[:2])
+    total = np.sum(scipy.linalg.lu_solve(factors, a[0])) + weighed(p, lower, upper)
+    total = total + weighed(scipy.linalg.solve_banded((1, 1), ab, a[1]))
+    return total + weighed(scipy.linalg.solve_sylvester(a, a.T + 9.0 * np.eye(4), a),
+                           scipy.linalg.sqrtm(a @ a.T))
+
+
+def test_kernels_solve_too() -> None:
+    x, ab = A + 3.0 * np.eye(4), np.abs(RNG.normal(size=(3, 4))) + np.array([[0.0], [3.0], [0.0]])
+    gradient = tracejit.grad(of_systems, argnums=(0, 1))
+    with tracejit.config(disable_jit=True):
+        expected = gradient(x, ab)
+    for a, b in zip(gradient(x, ab), expected, strict=True):
+        assert_same(a, b, factor=1e4)

@@ -782,6 +782,50 @@ FOREIGN_CASES.update({
              (lambda a: scipy.linalg.expm(1j * a), SQUARE),
              (lambda a: scipy.linalg.expm(np.stack([a, 2.0 * a])), SQUARE)],
 })
+BANDS = np.abs(RNG.normal(size=(4, 5))) + np.array([[0.0], [6.0], [0.0], [0.0]])
+HERMITIAN = SPD + 1j * (SQUARE - SQUARE.T) / 4.0
+FOREIGN_CASES.update({
+    "lu": [(scipy.linalg.lu, SQUARE), (scipy.linalg.lu, A), (scipy.linalg.lu, B),
+           (lambda a: scipy.linalg.lu(a, permute_l=True), SQUARE),
+           (lambda a: scipy.linalg.lu(a, p_indices=True), SQUARE + 1j * SPD)],
+    "lu_factor": [(scipy.linalg.lu_factor, SQUARE), (lambda a: scipy.linalg.lu_factor(a)[0], B)],
+    "lu_solve": [(lambda a, b, t=t: scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), b, t),
+                  SQUARE + 1j * SPD, V[:3]) for t in (0, 1, 2)],
+    "eigh": [(lambda a: scipy.linalg.eigh(a, driver="evd"), SQUARE),
+             (lambda a: np.abs(scipy.linalg.eigh(a, lower=False)[1]), HERMITIAN),
+             (lambda a, b: scipy.linalg.eigh(a @ a.T, b), SQUARE, SPD)],
+    "eigvalsh": [(scipy.linalg.eigvalsh, SPD)], "svdvals": [(scipy.linalg.svdvals, A)],
+    "svd": [(scipy.linalg.svd, SQUARE), (lambda a: scipy.linalg.svd(a, False), A)],
+    "eig": [(scipy.linalg.eig, SQUARE + 1j * SPD)], "eigvals": [(scipy.linalg.eigvals, ROTATION)],
+    "qr": [(lambda a: scipy.linalg.qr(a, mode="economic"), B), (scipy.linalg.qr, A),
+           (lambda a: scipy.linalg.qr(a, mode="r"), B)],
+    "pinv": [(scipy.linalg.pinv, B), (lambda a: scipy.linalg.pinv(a, rtol=1e-3), A)],
+    "lstsq": [(lambda a, b: scipy.linalg.lstsq(a, b)[:2], B, W[:4])],
+    "sqrtm": [(scipy.linalg.sqrtm, SPD), (scipy.linalg.sqrtm, SQUARE + 1j * SPD),
+              (scipy.linalg.sqrtm, np.eye(3))],
+    "logm": [(scipy.linalg.logm, SPD), (scipy.linalg.logm, HERMITIAN),
+             (scipy.linalg.logm, np.eye(2))],
+    "solve_sylvester": [(scipy.linalg.solve_sylvester, SQUARE, SPD, SQUARE),
+                        (scipy.linalg.solve_sylvester, HERMITIAN, A.T @ A + np.eye(4), A)],
+    "solve_continuous_lyapunov": [(scipy.linalg.solve_continuous_lyapunov, SQUARE, SPD)],
+    "solve_lyapunov": [(scipy.linalg.solve_lyapunov, SPD, HERMITIAN)],
+    "solve_discrete_lyapunov": [
+        (lambda a, q, m=m: scipy.linalg.solve_discrete_lyapunov(0.2 * a, q, m), SQUARE, SPD)
+        for m in (None, "bilinear")],
+    "solve_banded": [(lambda ab, b: scipy.linalg.solve_banded((2, 1), ab, b), BANDS, V),
+                     (lambda ab, b: scipy.linalg.solve_banded((0, 3), ab[::-1], b), 1j + BANDS,
+                      np.stack([V, W], 1))],
+    "solveh_banded": [(lambda ab, b: scipy.linalg.solveh_banded(ab, b), BANDS[:2], V),
+                      (lambda ab, b: scipy.linalg.solveh_banded(ab, b, lower=True), BANDS[1:],
+                       np.stack([V, W], 1))],
+    "solve_toeplitz": [(lambda c, b: scipy.linalg.solve_toeplitz(c + 3.0 * np.eye(5)[0], b), V, W),
+                       (lambda c, r, b: scipy.linalg.solve_toeplitz((3.0 + c, r), b), V, W, V)],
+})
+FOREIGN_CASES["solve"] += [
+    (lambda a, b, k=k: scipy.linalg.solve(a, b, assume_a=k, lower=True), x, B3)
+    for k, x in (("diagonal", SQUARE), ("tridiagonal", SQUARE), ("banded", SQUARE),
+                 ("upper triangular", SQUARE), ("lower triangular", SQUARE), ("sym", SQUARE),
+                 ("her", HERMITIAN), ("pos", SPD))]
 FOREIGN_CASES["huber"] = [(lambda x, y: special.huber(x, y), V, np.abs(W))]
 FOREIGN_CASES.update({f.__name__: [(lambda x, f=f, n=n: f(n, x), V) for n in (0, 1, 4)] for f in (
     special.eval_legendre, special.eval_chebyt, special.eval_chebyu, special.eval_hermite,

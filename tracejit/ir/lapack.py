@@ -43,6 +43,8 @@ class LapackRoutine:
     arguments: Callable[[Sequence[Shape], Sequence[Shape], str, bool], list[Argument]]
     reference: Callable[..., dict[int, np.ndarray]]
     error: str
+    goes_on: bool = False
+    """Whether results are good for what follows where `info` is positive."""
 
 
 def real_of(dtype: np.dtype) -> np.dtype:
@@ -222,7 +224,82 @@ def _trsyl(c: np.ndarray, a: np.ndarray, b: np.ndarray, options: str) -> dict[in
     return {0: x.reshape(n, m), 1: np.ones(1)}
 
 
+# --- systems --------------------------------------------------------------------------------------
+
+
+def _getrf_results(shapes: Sequence[Shape], options: str, is_complex: bool) -> Any:
+    return [((minimum(shapes[0][0], shapes[0][1]),), "i")]
+
+
+def _getrf_arguments(shapes: Sequence[Shape], made: Sequence[Shape], options: str,
+                     is_complex: bool) -> list[Argument]:
+    n, m = shapes[0]
+    return [("i", m), ("i", n), 0, ("l", m), 1]
+
+
+def _getrf(a: np.ndarray, options: str) -> dict[int, np.ndarray]:
+    m, count = np.array(a.T), min(a.shape)
+    pivots = np.zeros(count, np.int64)
+    for k in range(count):
+        p = k + int(np.argmax(np.abs(np.real(m[k:, k])) + np.abs(np.imag(m[k:, k]))))
+        pivots[k] = p + 1
+        m[[k, p]] = m[[p, k]]
+        if m[k, k] != 0:
+            m[k + 1:, k] /= m[k, k]
+        m[k + 1:, k + 1:] -= np.outer(m[k + 1:, k], m[k, k + 1:])
+    return {0: m.T, 1: pivots}
+
+
+def _gbsv_arguments(shapes: Sequence[Shape], made: Sequence[Shape], options: str,
+                    is_complex: bool) -> list[Argument]:
+    """Bands below and above the diagonal are in the options; the band has room for the factors."""
+    below, above = map(int, options.split())
+    n, height = shapes[0]
+    return [("i", n), ("i", below), ("i", above), ("i", shapes[1][0]), 0, ("l", height), 2, 1,
+            ("l", n)]
+
+
+def _gbsv(band: np.ndarray, b: np.ndarray, options: str) -> dict[int, np.ndarray]:
+    below, above = map(int, options.split())
+    n = len(band)
+    a = np.zeros((n, n), band.dtype)
+    for j in range(n):
+        for i in range(max(0, j - above), min(n, j + below + 1)):
+            a[i, j] = band[j, below + above + i - j]
+    return {1: np.linalg.solve(a, b.T).T}
+
+
+def _syevr_results(shapes: Sequence[Shape], options: str, is_complex: bool) -> Any:
+    n = shapes[0][0]
+    found: list[tuple[Shape, str]] = [((n,), "r"), ((n, n), "x"), ((2 * n + 2,), "i"),
+                                      ((99 * n + 26,), "x")]
+    return [*found, *([((24 * n + 24,), "r")] if is_complex else []), ((10 * n + 10,), "i")]
+
+
+def _syevr_arguments(shapes: Sequence[Shape], made: Sequence[Shape], options: str,
+                     is_complex: bool) -> list[Argument]:
+    """All values; operand 1 is a zero, for the tolerance and limits that are not looked at."""
+    n = shapes[0][0]
+    room: list[Argument] = [part for k in range(4, len(made))
+                            for part in (k, ("i", made[k][0]))]
+    count = len(made) - 1
+    return ["V", "A", options, ("i", n), 0, ("l", n), ~1, ~1, ("i", 1), ("i", n), ~1, count, 1, 2,
+            ("l", n), 3, *room]
+
+
+def _syevr(a: np.ndarray, zero: np.ndarray, options: str) -> dict[int, np.ndarray]:
+    from scipy.linalg import eigh
+    values, vectors = eigh(a.T, lower=options == "L") if len(a) else (np.zeros(0), a)
+    return {1: values, 2: vectors.T}
+
+
 LAPACK = {
+    "eigh of scipy": LapackRoutine(("syevr", "heevr"), (0,), _syevr_results, _syevr_arguments,
+                                   _syevr, "Eigenvalues did not converge"),
+    "lu": LapackRoutine(("getrf", "getrf"), (0,), _getrf_results, _getrf_arguments, _getrf,
+                        "Singular matrix", goes_on=True),
+    "band": LapackRoutine(("gbsv", "gbsv"), (0, 1), lambda shapes, options, _: [
+        ((shapes[0][0],), "i")], _gbsv_arguments, _gbsv, "singular matrix"),
     "eigh": LapackRoutine(("syevd", "heevd"), (0,), _syevd_results, _syevd_arguments, _syevd,
                     "Eigenvalues did not converge"),
     "svd": LapackRoutine(("gesdd", "gesdd"), (0,), _gesdd_results, _gesdd_arguments, _gesdd,

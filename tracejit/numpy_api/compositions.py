@@ -18,6 +18,7 @@ from tracejit.trace.python.calls import call_function
 from tracejit.trace.regions.loops import trace_loop
 from tracejit.trace.values.equations import apply, atom_of, cast, emit, same_dim, to_dim
 from tracejit.trace.values.symbolic_ints import of_dim
+from tracejit.trace.values.tracer import Tracer
 
 __all__: list[str] = []
 
@@ -268,6 +269,9 @@ _WINDOWS: dict[Any, Callable[[Any, Any], Any]] = {
 
 def _window(formula: Callable[[Any, Any], Any], M: object) -> Any:
     """Return a window of M points, of which the case of one point is a program of its own."""
+    if isinstance(M, Tracer) and M.dtype.kind not in "biu" and not M.dims:
+        raise refuse("a window as long as a float says that only the run knows",
+                     "Give an int: np.hanning(int(M)), say")
     before = to_dim(M) - 1
     why = "whether a window has more than one point"
     if (lonely := current().decide(before, "<=", why)) is None:

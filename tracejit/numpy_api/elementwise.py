@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracejit.errors import TracejitError
 from tracejit.ir.optable import OPS
 from tracejit.trace.ground.context import current, refuse
 from tracejit.trace.ground.dispatch import FUNCTIONS, METHODS, PROPERTIES, captures
 from tracejit.trace.ground.layouts import lay_out
+from tracejit.trace.python.caught import rest_on_sizes
 from tracejit.trace.python.ufunc_calls import require_shape, write_out
 from tracejit.trace.values.equations import (
     COMPOSITES,
@@ -298,7 +300,13 @@ def allclose(a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8,
 @captures(np.array_equal)
 def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Any:
     """Return whether two arrays have one shape and the same elements."""
-    a1, a2 = as_tracer(a1), as_tracer(a2)
+    try:
+        a1, a2 = as_tracer(a1), as_tracer(a2)
+    except (TypeError, ValueError) as e:  # NumPy's, too, says of what is no array that it differs
+        if isinstance(e, TracejitError):
+            raise
+        rest_on_sizes(e)
+        return False
     if len(a1.dims) != len(a2.dims):
         return False
     for a, b in zip(a1.dims, a2.dims, strict=True):

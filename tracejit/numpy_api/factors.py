@@ -25,8 +25,8 @@ from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
 from tracejit.trace.values.symbolic_ints import of_dim
 from tracejit.trace.values.tracer import Tracer
 
-__all__ = ["double", "eig_of_one", "eigh_of", "parts_of_triangle", "pinv_of", "qr_of",
-           "single_again", "svd_of"]
+__all__ = ["all_of", "columns_of", "double", "eig_of_one", "eigh_of", "is_less", "longest",
+           "parts_of_triangle", "pinv_of", "qr_of", "rows_of", "single_again", "svd_of"]
 
 _SINGLE = {np.dtype(np.float32): np.float32, np.dtype(np.complex64): np.complex64}
 
@@ -49,13 +49,13 @@ def single_again(x: np.ndarray, a: object) -> Any:
     return cast(x, np.complex64 if x.dtype.kind == "c" else np.float32)
 
 
-def _all_of(function: Callable[..., object], what: str, a: object, x: Tracer) -> list[Any]:
+def all_of(function: Callable[..., object], what: str, a: object, x: Tracer) -> list[Any]:
     """Return what a function of a matrix gives for each of a stack, in its precision."""
     found = over_stacks(function, what, (x, 2))
     return [single_again(r, a) for r in (found if isinstance(found, tuple) else (found,))]
 
 
-def _is_less(a: Dim, b: Dim, what: str) -> bool:
+def is_less(a: Dim, b: Dim, what: str) -> bool:
     """Return whether a size is less than another, which the program then takes for granted."""
     less = current().decide(a - b, "<", what)
     if less is None:
@@ -101,7 +101,7 @@ def _triangle_of(UPLO: str) -> bool:
 def eigh(a: object, UPLO: str = "L") -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices, from one triangle."""
     lower, x = _triangle_of(UPLO), double(a, square=True)
-    return _EighResult(*_all_of(lambda m: eigh_of(parts_of_triangle(m, lower), lower),
+    return _EighResult(*all_of(lambda m: eigh_of(parts_of_triangle(m, lower), lower),
                                 "np.linalg.eigh", a, x))
 
 
@@ -113,7 +113,7 @@ def svd_of(a: Tracer, full: bool) -> tuple[Any, Any, Any]:
     m, n = a.dims
     k = minimum(m, n, current().builder.known)
     is_whole = same_dim(m, n)
-    is_tall = not is_whole and (full or a.dtype.kind == "c") and _is_less(
+    is_tall = not is_whole and (full or a.dtype.kind == "c") and is_less(
         n, m, "whether a matrix has more rows than columns")
     rule = "svd V" if is_whole or is_tall else "svd U"
     given = transpose_last(stop_gradient(a))
@@ -121,21 +121,21 @@ def svd_of(a: Tracer, full: bool) -> tuple[Any, Any, Any]:
     u, vt = transpose_last(ut), transpose_last(vc)
     if not full or is_whole:
         return tuple(implied(rule, [u, s, vt], a))
-    first, s, last = implied(rule, [_columns(u, 0, k), s, _rows(vt, 0, k)], a)
+    first, s, last = implied(rule, [columns_of(u, 0, k), s, rows_of(vt, 0, k)], a)
     if is_tall:
-        (rest,) = implied("complement", [_columns(u, k, m)], first)
+        (rest,) = implied("complement", [columns_of(u, k, m)], first)
         return concatenate([first, rest], 1), s, last
-    (rest,) = implied("complement", [as_tracer(adjoint(_rows(vt, k, n)))],
+    (rest,) = implied("complement", [as_tracer(adjoint(rows_of(vt, k, n)))],
                       as_tracer(adjoint(last)))
     return first, s, concatenate([last, adjoint(rest)], 0)
 
 
-def _rows(x: Tracer, start: Dim, stop: Dim) -> Tracer:
+def rows_of(x: Tracer, start: Dim, stop: Dim) -> Tracer:
     at = Span(start, stop - start), Span(0, x.dims[1])
     return apply("index", x, at=at)
 
 
-def _columns(x: Tracer, start: Dim, stop: Dim) -> Tracer:
+def columns_of(x: Tracer, start: Dim, stop: Dim) -> Tracer:
     at = Span(0, x.dims[0]), Span(start, stop - start)
     return apply("index", x, at=at)
 
@@ -148,7 +148,7 @@ def svd_with_vectors(a: object, full_matrices: bool, hermitian: bool) -> Any:
     if hermitian:
         raise refuse("numpy.linalg.svd with vectors and hermitian=True cannot be captured",
                      "Leave hermitian out, or use np.linalg.eigh")
-    found = _all_of(lambda m: svd_of(m, bool(full_matrices)), "np.linalg.svd", a, double(a))
+    found = all_of(lambda m: svd_of(m, bool(full_matrices)), "np.linalg.svd", a, double(a))
     return _SVDResult(*found)
 
 
@@ -158,19 +158,19 @@ def svd_with_vectors(a: object, full_matrices: bool, hermitian: bool) -> Any:
 def qr_of(a: Tracer, mode: str) -> tuple[Any, ...]:
     """Return Q and R of a matrix, or R alone: "reduced", "complete" or "r"."""
     m, n = a.dims
-    is_wide = not same_dim(m, n) and _is_less(m, n, "whether a matrix has less rows than columns")
-    square = _columns(a, 0, m) if is_wide else a
+    is_wide = not same_dim(m, n) and is_less(m, n, "whether a matrix has less rows than columns")
+    square = columns_of(a, 0, m) if is_wide else a
     k = square.dims[1]
     h, tau, _ = factored("qr", transpose_last(stop_gradient(square)))
     qt, _ = factored("reflections", h, tau)
-    upper: Any = np.triu(_rows(transpose_last(h), 0, k))
+    upper: Any = np.triu(rows_of(transpose_last(h), 0, k))
     q, r = implied("qr", [transpose_last(qt), as_tracer(upper)], square)
     if is_wide:
-        r = concatenate([r, adjoint(q) @ _columns(a, m, n)], 1)
+        r = concatenate([r, adjoint(q) @ columns_of(a, m, n)], 1)
     if mode == "complete" and not is_wide and not same_dim(m, n):
         blank = apply("full", a.dtype.type(0), shape=(m - k, m))
         whole, _ = factored("reflections", concatenate([h, blank], 0), tau)
-        (rest,) = implied("complement", [_columns(transpose_last(whole), k, m)], q)
+        (rest,) = implied("complement", [columns_of(transpose_last(whole), k, m)], q)
         q = concatenate([q, rest], 1)
         r = concatenate([r, apply("full", a.dtype.type(0), shape=(m - k, n))], 0)
     return (r,) if mode == "r" else (q, r)
@@ -187,7 +187,7 @@ def qr(a: object, mode: str = "reduced") -> Any:
             raise refuse(f"numpy.linalg.qr with mode={mode!r} cannot be captured",
                          "Use 'reduced', 'complete' or 'r'")
         raise ValueError(f"Unrecognized mode '{mode}'")
-    found = _all_of(lambda m: qr_of(m, mode), "np.linalg.qr", a, double(a))
+    found = all_of(lambda m: qr_of(m, mode), "np.linalg.qr", a, double(a))
     return found[0] if mode == "r" else _QRResult(*found)
 
 
@@ -237,17 +237,18 @@ def eigvals(a: object) -> Any:
 # --- least squares --------------------------------------------------------------------------------
 
 
-def pinv_of(a: Tracer, cutoff: np.ndarray | float) -> tuple[Any, Any]:
+def pinv_of(a: Tracer, share: np.ndarray | float, least: float = 0.0) -> tuple[Any, Any]:
     """Return the pseudoinverse of a matrix and its singular values.
 
-    cutoff -- the share of the largest that a singular value has to be above
+    A singular value has to be above a share of the largest and `least`.
     """
     u, s, vt = svd_of(a, False)
     uh, known, v = (stop_gradient(x) for x in (adjoint(u), s, adjoint(vt)))
-    large = known > cutoff * np.max(known, initial=0.0)
+    large = known > least + share * np.max(known, initial=0.0)
     inverse = np.where(large, 1.0, 0.0) / np.where(large, known, 1.0)
     p = (v * inverse[None, :]) @ uh
-    return implied("pinv", [as_tracer(p)], a)[0], s
+    is_whole = np.all(np.logical_or(large, known <= 1e-10 * np.max(known, initial=0.0)))
+    return implied("pinv", [as_tracer(p)], a, as_tracer(is_whole))[0], s
 
 
 @captures(np.linalg.pinv)
@@ -262,13 +263,13 @@ def pinv(a: object, rcond: object = None, hermitian: bool = False, *,
     if rcond is None:
         rcond = 1e-15 if rtol is np._NoValue else rtol
     if rcond is None:
-        rcond = as_operand(_longest(x)) * np.finfo(_own(a)).eps
+        rcond = as_operand(longest(x)) * np.finfo(_own(a)).eps
     share = cast(as_tracer(rcond), np.float64)
     found = over_stacks(lambda m, c: pinv_of(m, c)[0], "np.linalg.pinv", (x, 2), (share, 0))
     return single_again(found, a)
 
 
-def _longest(x: Tracer) -> Any:
+def longest(x: Tracer) -> Any:
     return maximum(x.dims[-2], x.dims[-1], current().builder.known)
 
 
@@ -292,7 +293,7 @@ def lstsq(a: object, b: object, rcond: float | None = None) -> Any:
         raise np.linalg.LinAlgError("Incompatible dimensions")
     if rcond is None:
         rcond = np.finfo(_own(a) if _own(b) in _SINGLE else np.dtype(np.float64)).eps * as_operand(
-            _longest(x))
+            longest(x))
     dtype = np.result_type(_own(a), _own(b))
     wide: Any = cast(right, np.complex128 if dtype.kind == "c" else np.float64)
     p, s = pinv_of(cast(x, wide.dtype), rcond)
@@ -306,7 +307,7 @@ def lstsq(a: object, b: object, rcond: float | None = None) -> Any:
 
 def _residuals(x: Tracer, b: Tracer, solution: np.ndarray, rank: np.ndarray) -> Any:
     m, n = x.dims
-    if same_dim(m, n) or not _is_less(n, m, "whether there are more equations than unknowns"):
+    if same_dim(m, n) or not is_less(n, m, "whether there are more equations than unknowns"):
         return apply("full", np.float64(0), shape=(0,))
     fine = assured(rank == of_dim(n), "the matrix has not full rank: NumPy gives no residuals then")
     left = np.abs(b - x @ solution)

@@ -159,19 +159,38 @@ def cholesky_of(a: object, lower: bool = False) -> Any:
     return cholesky(a, upper=not lower)
 
 
+def _mirrored(is_hermitian: bool) -> Callable[[Tracer, bool], Any]:
+    """Return what makes a symmetric or Hermitian matrix of one triangle."""
+    def whole(a: Tracer, lower: bool) -> Any:
+        half: Any = np.tril(a, -1) if lower else np.triu(a, 1)
+        turned: Any = np.swapaxes(half, -1, -2)
+        diagonal: Any = np.triu(np.tril(a))
+        if is_hermitian and a.dtype.kind == "c":
+            turned, diagonal = np.conj(turned), cast(np.real(diagonal), a.dtype)
+        return half + turned + diagonal
+
+    return whole
+
+
+_symmetric, _hermitian = _mirrored(False), _mirrored(True)
+_KINDS: dict[object, Callable[[Tracer, bool], Any]] = {
+    **dict.fromkeys((None, "general", "gen", "banded"), lambda a, lower: a),
+    **dict.fromkeys(("symmetric", "sym"), _symmetric),
+    **dict.fromkeys(("hermitian", "her", "positive definite", "pos"), _hermitian),
+    "diagonal": lambda a, lower: np.triu(np.tril(a)),
+    "tridiagonal": lambda a, lower: np.triu(np.tril(a, 1), -1),
+    "upper triangular": lambda a, lower: np.triu(a),
+    "lower triangular": lambda a, lower: np.tril(a)}
+"""What `assume_a` has SciPy read of a matrix."""
+
+
 def solve_of(a: Any, b: object, lower: bool = False, *, assume_a: object = None,
              transposed: bool = False) -> Any:
     """Solve a linear system, as `scipy.linalg.solve`: of some matrices it reads one triangle."""
-    kinds = {None: False, "general": False, "gen": False, "symmetric": True, "sym": True,
-             "hermitian": True, "her": True, "positive definite": True, "pos": True}
-    if assume_a not in kinds:
-        raise refuse(f"scipy.linalg.solve with assume_a={assume_a!r} cannot be captured",
-                     "Leave it out")
-    a, b = as_tracer(a), as_tracer(b)
-    if kinds[assume_a]:
-        half = np.tril(a, -1) if lower else np.triu(a, 1)
-        a = half + half.T + np.diag(np.diag(a))
-    return solve(a.T if transposed else a, b)
+    if assume_a not in _KINDS:
+        raise ValueError(f"{assume_a} is not a recognized matrix structure")
+    a = _KINDS[assume_a](as_tracer(a), bool(lower))
+    return solve(np.swapaxes(a, -1, -2) if transposed else a, b)
 
 
 def det_of(a: object) -> Any:

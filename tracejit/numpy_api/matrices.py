@@ -51,7 +51,7 @@ def cho_solve(c_and_lower: tuple[object, object], b: object) -> Any:
     if isinstance(lower, Tracer):
         raise refuse("scipy.linalg.cho_solve with a traced truth value cannot be captured",
                      "Pass True or False")
-    first, second = ("N", "T") if lower else ("T", "N")
+    first, second = ("N", "C") if lower else ("C", "N")
     return solve_triangular(c, solve_triangular(c, b, first, bool(lower)), second, bool(lower))
 
 

@@ -6,7 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["along_axis", "matrix_exponential", "over_axes", "polynomial_of_roots", "vectorized"]
+__all__ = ["along_axis", "matrix_exponential", "order_of_swaps", "over_axes",
+           "polynomial_of_roots", "triangular_logarithm", "triangular_root", "vectorized"]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+GAUSS_LEGENDRE = tuple(map(float, 0.5 * _NODES + 0.5)), tuple(map(float, 0.5 * _WEIGHTS))
+"""Nodes and weights of an integral from 0 to 1."""
 
 
 def along_axis(func1d: Callable[..., object], axis: int, arr: np.ndarray, args: tuple[object, ...],
@@ -63,6 +68,17 @@ def polynomial_of_roots(roots: np.ndarray) -> np.ndarray:
     return found
 
 
+def order_of_swaps(pivots: np.ndarray, n: int) -> np.ndarray:
+    """Return the order of rows that one exchange after another gives."""
+    order = np.arange(n)
+    for k in range(len(pivots)):
+        p = pivots[k]
+        held = order[k]
+        order[k] = order[p]
+        order[p] = held
+    return order
+
+
 def matrix_exponential(a: np.ndarray) -> np.ndarray:
     """Return exp(a): the series of a / 2**s to its 20th term, squared s times."""
     result = np.eye(a.shape[-1], dtype=a.dtype) + np.zeros_like(a)
@@ -80,3 +96,39 @@ def matrix_exponential(a: np.ndarray) -> np.ndarray:
     for _ in range(squarings):
         result = result @ result
     return result
+
+
+def triangular_root(t: np.ndarray) -> np.ndarray:
+    """Return the principal square root of an upper triangular matrix of complex numbers."""
+    n = len(t)
+    root = np.zeros_like(t)
+    for j in range(n):
+        root[j, j] = np.sqrt(t[j, j])
+        for back in range(j):
+            i = j - 1 - back
+            rest = t[i, j]
+            for k in range(i + 1, j):
+                rest = rest - root[i, k] * root[k, j]
+            total = root[i, i] + root[j, j]
+            root[i, j] = rest if rest == 0.0 else rest / total
+    return root
+
+
+def triangular_logarithm(t: np.ndarray) -> np.ndarray:
+    """Return the principal logarithm: roots until it is near 1, and quadrature of its integral.
+
+    A. H. Al-Mohy and N. J. Higham, Improved inverse scaling and squaring algorithms (2012).
+    """
+    identity = np.eye(len(t), dtype=t.dtype)
+    near, times = t, 0
+    while np.sum(np.abs(near - identity)) > 0.25 and times < 100:
+        near = triangular_root(near)
+        times += 1
+    x = near - identity
+    total = np.zeros_like(t)
+    for node, weight in zip(*GAUSS_LEGENDRE, strict=True):
+        total = total + weight * np.linalg.solve(identity + node * x, x)
+    total = total * 2.0 ** times
+    for k in range(len(t)):
+        total[k, k] = np.log(t[k, k])
+    return total

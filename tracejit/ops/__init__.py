@@ -26,5 +26,6 @@ from tracejit.ops import (  # noqa: E402, F401  (importing fills the tables)
     selections,
     shapes,
     special,
+    systems,
     writes,
 )

@@ -23,7 +23,7 @@ from tracejit.ops.modes import ForwardMode, ReverseMode
 from tracejit.trace.values.equations import apply, emit
 from tracejit.trace.values.tracer import Tracer, tracer_of
 
-__all__ = ["RULES", "Rule", "assured", "factored", "implied"]
+__all__ = ["FAMILIES", "RULES", "Rule", "assured", "factored", "implied"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,20 @@ class Rule:
 
 RULES: dict[str, Rule] = {}
 """The rules, by the names that equations have for them."""
+
+FAMILIES: dict[str, Callable[..., Rule]] = {}
+"""From the first word of a name to what makes rules of numbers: "band 1 2" is
+`FAMILIES["band"](1, 2)`."""
+
+
+def _rule(name: str) -> Rule:
+    """Return a rule by its name, or raise `IRError`."""
+    if name in RULES:
+        return RULES[name]
+    family, *numbers = name.split()
+    if family not in FAMILIES:
+        raise IRError(f"there is no rule {name!r}")
+    return FAMILIES[family](*map(int, numbers))
 
 
 def implied(rule: str, values: Sequence[Tracer], *operands: Tracer) -> list[Any]:
@@ -60,8 +74,7 @@ def assured(holds: np.ndarray | np.bool, message: str) -> Any:
 
 
 def _implied_infer(avals: Sequence[Aval], params: Params, regions: Sequence[Block]) -> Any:
-    if params["rule"] not in RULES:
-        raise IRError(f"there is no rule {params['rule']!r}")
+    _rule(params["rule"])
     return only(*avals[:params["count"]])
 
 
@@ -72,13 +85,13 @@ def _parts(sweep: ReverseMode | ForwardMode, eqn: Eqn) -> tuple[list[Any], list[
 
 def _implied_vjp(sweep: ReverseMode, eqn: Eqn, cts: Sequence[Cotangent]) -> list[Any]:
     given = [None if ct is None else dense(ct) for ct in cts]
-    found = RULES[eqn.params["rule"]].vjp(*_parts(sweep, eqn), given)
+    found = _rule(eqn.params["rule"]).vjp(*_parts(sweep, eqn), given)
     return [None] * eqn.params["count"] + list(found)
 
 
 def _implied_jvp(sweep: ForwardMode, eqn: Eqn, tangents: Sequence[Tangent]) -> list[Any]:
     given = tangents[eqn.params["count"]:]
-    return list(RULES[eqn.params["rule"]].jvp(*_parts(sweep, eqn), given))
+    return list(_rule(eqn.params["rule"]).jvp(*_parts(sweep, eqn), given))
 
 
 structural("implied", lambda *xs, rule, count: tuple(xs[:count]), _implied_infer,

@@ -3,9 +3,11 @@
 from tracejit.scipy_api import (  # noqa: F401  (importing fills the dispatch tables)
     bessel,
     combinatorics,
+    distributions,
     elliptic,
     integrals,
     probability,
+    vector_distributions,
 )
 from tracejit.trace.ground.own_numpy import keep_numpy
 

@@ -148,12 +148,14 @@ def _composed(capture: Callable[..., Any], function: object) -> Callable[..., An
 
 def foreign_method(fn: Any) -> Callable[..., Any] | None:
     """Return the capture of a method of one of SciPy's objects; None for any other."""
-    name = distribution_of(fn.__self__)
-    if name is None:
-        return method_of_object(fn.__self__, fn.__name__)
-    if fn.__name__ not in DISTRIBUTIONS[name]:
+    name, own = distribution_of(fn.__self__), getattr(fn, "__name__", None)
+    if own is None:  # a `partial` that a `partialmethod` has given the object
         return None
-    return _composed(DISTRIBUTIONS[name][fn.__name__], fn)
+    if name is None:
+        return method_of_object(fn.__self__, own)
+    if own not in DISTRIBUTIONS[name]:
+        return None
+    return _composed(DISTRIBUTIONS[name][own], fn)
 
 
 def method_of_object(x: object, method: str) -> Callable[..., Any] | None:

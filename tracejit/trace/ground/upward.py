@@ -28,6 +28,7 @@ class Above:
     set_item: Callable[..., Any]
     require_divisor: Callable[..., Any]
     fitted: Callable[..., Any]
+    require_negatable: Callable[..., Any]
     one_run: Callable[..., Any]
     filled: Callable[..., Any]
     begun: Callable[..., Any]

@@ -131,7 +131,7 @@ class GeneratorHooks(DecisionHooks):
 
     def no_steps(self, what: str, remedy: str) -> None:
         """Refuse to take items one after another."""
-        raise refuse(f"{what}, in a generator whose items are taken one after another,", remedy)
+        raise refuse(f"{what}, in a generator whose items are taken one after another", remedy)
 
     def decided(self, x: object) -> bool:
         """Return a condition around a `yield`, which must be a Python one."""
@@ -142,7 +142,7 @@ class GeneratorHooks(DecisionHooks):
 
     def _undecided(self, what: str) -> Refusal:
         return refuse(f"{what} around a `yield`, in a generator whose items are taken one after "
-                      "another,", "Let one `for` take its items, or make them a list: list(...)")
+                      "another", "Let one `for` take its items, or make them a list: list(...)")
 
     def one_by_one(self, iterable: object) -> Iterator[Any]:
         """Yield what a loop around a `yield` runs over."""

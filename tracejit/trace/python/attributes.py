@@ -42,6 +42,10 @@ def read_attribute(owner: object, name: str, *default: object) -> Any:
     cls = type(owner)
     if isinstance(owner, (ModuleType, type)) or home_of_class(cls) == "builtins":
         return _set_one(captured.attribute(owner, name), owner, name, default)
+    if type(captured.entry(owner, "__getattribute__")) is FunctionType and not (
+            captured.is_from_outside(owner)):
+        raise refuse(f"an attribute of a {cls.__name__} that captured code made, whose class has "
+                     "a __getattribute__ of its own", "Use properties, or __getattr__")
     if name == "__dict__":
         return note_own_names(owner, captured.attribute(owner, name))
     found = captured.entry(owner, name) if _may_run(cls, name) else UNSET

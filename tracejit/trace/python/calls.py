@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -28,7 +29,7 @@ from tracejit.trace.ground.dispatch import (
 )
 from tracejit.trace.ground.modules import is_known_ufunc
 from tracejit.trace.ground.public_names import public_name
-from tracejit.trace.ground.upward import above
+from tracejit.trace.ground.upward import ABOVE, above
 from tracejit.trace.python.builtin_calls import BUILTINS, call_builtin, call_replacement
 from tracejit.trace.python.calls_with_choices import CARRIES, call_for_each, hands_on, with_thing
 from tracejit.trace.python.calls_with_containers import (
@@ -110,6 +111,15 @@ def call_function(fn: Callable[..., object], args: Args, kwargs: Kwargs) -> Any:
     return _call_native(fn, args, kwargs, traced)
 
 
+def _referent(reference: Callable[[], object]) -> object:
+    """Return what a weak reference leads to, which lives as long as the program holds it."""
+    x = reference()
+    if x is not None and not (current().captured.is_from_outside(x) or ABOVE.count_names(x)):
+        raise refuse(f"a weak reference to a {type(x).__name__} that no name leads to",
+                     "Keep the object under a name as long as it is asked for")
+    return x
+
+
 def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
               known: bool) -> tuple[Args, Any]:
     """Return the arguments, and what something else answers in place of the function.
@@ -119,9 +129,14 @@ def _answered(fn: Callable[..., object], args: Args, kwargs: Kwargs,
 
     known -- whether the function may be looked up in tables
     """
-    asked = current().captured.asked(fn, args, kwargs)
+    captured = current().captured
+    if type(fn) is weakref.ref and not captured.is_from_outside(fn):
+        return args, _referent(fn)
+    asked = captured.asked(fn, args, kwargs)
     if asked is not NotImplemented:
         return args, asked
+    if fn is dir and isinstance(args[0] if args else None, TracedOperand):
+        return args, dir(type_of(args[0]))
     if (fn is eval or fn is exec) and len(args) < 2:
         raise refuse(f"{fn.__name__} of a text reads names that no capture sees",
                      "Write the expression out, or give it a dict of the names that it needs")

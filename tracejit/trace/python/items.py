@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -71,12 +72,17 @@ def get_item(container: Any, key: Any) -> Any:
     return _item_of_pythons(container, key)
 
 
+_IN_A_DICT = 3
+"""How many references there are to what a `default_factory` made, and nothing else holds."""
+
+
 def _item_of_pythons(container: Any, key: Any) -> Any:
     """Return an item of a container in Python, where keys may be unset and reading may run code."""
     current().captured.freeze(container)
     note_lookup(container, key)
     makes = container.default_factory if isinstance(container, defaultdict) else None
-    if makes is not None and key not in container:
+    is_new = makes is not None and key not in container
+    if is_new:
         before_change(container, key)
     if home_of_class(type(container)) in ("builtins", "collections", "numpy"):
         if type(container) in _QUIET:
@@ -86,6 +92,8 @@ def _item_of_pythons(container: Any, key: Any) -> Any:
                 content = container[key]
         if isinstance(key, slice) and type(container) in CONTAINERS:
             return note_made(content)
+        if is_new and type(content) in CONTAINERS and sys.getrefcount(content) <= _IN_A_DICT:
+            note_made(content)
     else:
         content = call_watched(operator.getitem, (container, key), {}, "reading an item")
     if isinstance(content, MaybeUnset) and type(container) is Counter:

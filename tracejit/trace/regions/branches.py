@@ -48,6 +48,10 @@ def as_condition(x: Any) -> Any:
     return x if x.dtype == np.bool_ else x != 0
 
 
+MANY_ATTEMPTS = 256
+"""So often a branch is traced until it is known which lists it lengthens, and no more."""
+
+
 def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
              names: Sequence[Place], also: Sequence[Callable[[], object]] = ()) -> None:
     """Trace both branches of a condition and give names and cells what the taken one leaves.
@@ -60,7 +64,7 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
     begun = [(p, p.get()) for fn in (*branches, *also) if isinstance(fn, FunctionType)
              for p in name_places(fn.__code__.co_freevars, fn)]
     forms: dict[object, Form] = {}
-    while True:
+    for _ in range(MANY_ATTEMPTS):
         try:
             _trace_if(condition, branches, names, lists, by_data, forms)
         except (_Chooses, Grows) as e:
@@ -83,6 +87,9 @@ def trace_if(condition: Tracer, branches: Sequence[Callable[[], object]],
         else:
             lists.finish()
             break
+    else:
+        raise refuse("a branch that lengthens other lists each time that it is traced",
+                     "Make the lists before the branch")
     ABOVE.go_on_without_error()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -174,6 +174,18 @@ def _met_traced(fn: Callable[..., object], made: int) -> bool:
     return top == "scipy" and len(current().builder.scope.eqns) > made
 
 
+def _are_traced(args: Sequence[object]) -> bool:
+    """Return whether something traced is among some arguments, or in lists of them."""
+    return any(isinstance(y, TracedOperand) for x in args
+               for y in (x if isinstance(x, (list, tuple)) else [x]))
+
+
+def _takes_numbers(fn: Callable[..., object], args: Sequence[object]) -> bool:
+    """Return whether a function of a module that knows numbers by their types got traced ones."""
+    home = getattr(fn, "__module__", None)
+    return home not in (None, "builtins", "_operator", "numpy") and _are_traced(args)
+
+
 def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object],
                   owners: tuple[object, ...]) -> Any:
     """Call what is not captured; refuse it by its name where it does not take traced values."""
@@ -184,13 +196,13 @@ def _call_outside(fn: Callable[..., object], args: tuple[object, ...], kwargs: d
         with watched():
             return fn(*args, **kwargs)
     except (TypeError, ValueError, AttributeError) as e:
-        if isinstance(e, TracejitError) or not (_OURS.search(str(e)) or _met_traced(fn, made)):
+        if isinstance(e, TracejitError) or not (
+                _OURS.search(str(e)) or _met_traced(fn, made) or (
+                    isinstance(e, TypeError) and _takes_numbers(fn, [*args, *kwargs.values()]))):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     except Exception as e:  # an error of a module's own, as struct has one
-        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not any(
-                isinstance(y, TracedOperand) for x in args
-                for y in (x if isinstance(x, (list, tuple)) else [x])):
+        if isinstance(e, TracejitError) or type(e).__module__ != "struct" or not _are_traced(args):
             raise
         raise refuse_outside("a traced value in code that is not captured", _AS_OPS) from e
     finally:

@@ -138,7 +138,7 @@ def asks_again(fn: Callable[..., object]) -> tuple[Any, str] | None:
     if any(fn is f for f in AGAIN):
         return fn, "__call__"
     owner = getattr(fn, "__self__", fn)
-    name = "__call__" if owner is fn else fn.__name__
+    name = "__call__" if owner is fn else getattr(fn, "__name__", "")
     for kind, names in LOOKS_AT:
         if isinstance(owner, kind) and name in names:
             return owner, name

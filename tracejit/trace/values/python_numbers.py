@@ -295,14 +295,31 @@ def fitted(d: Dim) -> Any:
         return of_dim(d)
     small: set[Value] = set()
     if _magnitude(d, small) < LIMIT:
-        for v in small:
-            for beyond in (v.dim - SMALL, -SMALL - v.dim):
-                current().decide(beyond, "<", "an int is taken to be small")
+        _take_for_small(small)
         return of_dim(d)
     terms = [functools.reduce(operator.mul, (cast(SymInt(atom(a)), np.float64) for a in monomial),
                               np.float64(c)) for monomial, c in d.terms]
     _require_near(functools.reduce(operator.add, terms, np.float64(d.const)), as_strong(SymInt(d)))
     return of_dim(d)
+
+
+@above
+def require_negatable(d: Dim, unless: object = False) -> None:
+    """Require that an int is not the one that has no negative of 64 bits."""
+    d = current().canonical(d)
+    small: set[Value] = set()
+    if isinstance(d, int) or _magnitude(d, None) < LIMIT:
+        return
+    if _magnitude(d, small) < LIMIT:
+        _take_for_small(small)
+        return
+    require(either(SymInt(d) != -(1 << 63), unless), LargeInt, TOO_LARGE)
+
+
+def _take_for_small(ints: set[Value]) -> None:
+    for v in ints:
+        for beyond in (v.dim - SMALL, -SMALL - v.dim):
+            current().decide(beyond, "<", "an int is taken to be small")
 
 
 def _counts(d: Expr) -> bool:

@@ -52,7 +52,10 @@ class SymInt(TracedOperand):
     def _divide(self, other: object, fn: Callable[[Dim, Dim], Dim], ufunc: np.ufunc,
                 reflected: bool) -> Any:
         if isinstance(other, (int, SymInt)) and not isinstance(other, bool):
-            ABOVE.require_divisor(ufunc, *((other, self) if reflected else (self, other)))
+            x, y = (other, self) if reflected else (self, other)
+            ABOVE.require_divisor(ufunc, x, y)
+            if fn is floor_div and isinstance(x, SymInt) and not (isinstance(y, int) and y != -1):
+                ABOVE.require_negatable(x.dim, y != -1)
         return self._arith(other, fn, ufunc, reflected)
 
     def __add__(self, other: object) -> Any:
@@ -98,6 +101,7 @@ class SymInt(TracedOperand):
         return ufunc_operator(np.power)(self, other)
 
     def __neg__(self) -> Any:
+        ABOVE.require_negatable(self.dim)
         return of_dim(-self.dim)
 
     def __pos__(self) -> Any:
@@ -106,6 +110,7 @@ class SymInt(TracedOperand):
     def __abs__(self) -> Any:
         from tracejit.ir.dims import maximum
 
+        ABOVE.require_negatable(self.dim)
         return of_dim(maximum(self.dim, -self.dim, current().builder.known))
 
     def _compare(self, other: Any, relation: str, flip: bool, ufunc: np.ufunc) -> Any:

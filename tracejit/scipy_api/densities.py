@@ -1,29 +1,20 @@
-"""The distributions of `scipy.stats`: densities, distribution functions and quantiles.
-
-Each is a table of formulas for the standard distribution, with its shapes and where it is positive.
-What is common to all - location and scale, what lies outside, wrong parameters - is done here as
-SciPy does it: NaN for wrong parameters, zero (or minus infinity) outside.
-"""
+"""The formulas of the distributions of `scipy.stats`, in standard form: a table of each kind."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tracejit.numpy_api.elementwise import as_tracer
-from tracejit.numpy_api.linalg import cholesky, solve_triangular
 from tracejit.numpy_api.special import betaln, gammaln, log_ndtr, ndtri, xlog1py, xlogy
 from tracejit.ops.cotangents import Primal
-from tracejit.trace.ground.context import refuse
-from tracejit.trace.ground.dispatch import DISTRIBUTIONS
-from tracejit.trace.values.equations import apply, as_operand, cast, same_dim
-from tracejit.trace.values.python_numbers import require
+from tracejit.scipy_api.tails import TAILS
+from tracejit.trace.values.equations import apply, cast
 
-__all__: list[str] = []
+__all__ = ["CONTINUOUS", "DISCRETE", "Distribution"]
 
 Formula = Callable[..., Any]
 
@@ -49,14 +40,6 @@ class Distribution:
     inner: float = 0.5
     discrete: bool = False
     nothing_at_low: bool = False
-
-
-class Parameters(NamedTuple):
-    """What a method is called with, besides the numbers that it is of."""
-
-    shapes: list[Any]
-    loc: Any
-    scale: Any
 
 
 _HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
@@ -126,7 +109,12 @@ def _lognorm_z(y: np.ndarray, s: np.ndarray) -> Any:
     return np.log(y) / s
 
 
-_CONTINUOUS: dict[str, Distribution] = {
+def _f_logpdf(y: np.ndarray, n: np.ndarray, m: np.ndarray) -> Any:
+    return (0.5 * m * np.log(m) + 0.5 * n * np.log(n) + xlogy(0.5 * n - 1.0, y)
+            - 0.5 * (n + m) * np.log(m + n * y) - betaln(0.5 * n, 0.5 * m))
+
+
+CONTINUOUS: dict[str, Distribution] = {
     "norm": Distribution(_symmetric(lambda y: -0.5 * y * y - _HALF_LOG_2_PI, _ndtr, log_ndtr,
                                     ndtri)),
     "logistic": Distribution(_symmetric(lambda y: -np.abs(y) - 2.0 * np.log1p(np.exp(-np.abs(y))),
@@ -189,6 +177,7 @@ _CONTINUOUS: dict[str, Distribution] = {
         "logsf": lambda y: np.log(2.0 / np.pi * np.arctan2(1.0, y)),
         "ppf": lambda q: np.tan(0.5 * np.pi * q), "isf": lambda q: 1.0 / np.tan(0.5 * np.pi * q)},
         low=_zero),
+    "f": Distribution({"logpdf": _f_logpdf}, ("dfn", "dfd"), _positive, _zero),
     "gamma": Distribution({"logpdf": lambda y, a: xlogy(a - 1.0, y) - y - gammaln(a)}, ("a",),
                           _positive, _zero),
     "invgamma": Distribution({
@@ -213,7 +202,7 @@ def _binom(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> Any:
     return ways + xlogy(k, p) + xlog1py(n - k, -p)
 
 
-_DISCRETE: dict[str, Distribution] = {
+DISCRETE: dict[str, Distribution] = {
     "poisson": Distribution({"logpmf": lambda k, mu: xlogy(k, mu) - gammaln(k + 1.0) - mu},
                             ("mu",), lambda mu: mu >= 0.0, _zero, inner=0.0, discrete=True),
     "binom": Distribution({"logpmf": _binom}, ("n", "p"), lambda n, p: (n >= 0.0) & _is_whole(n) & (
@@ -228,180 +217,5 @@ _DISCRETE: dict[str, Distribution] = {
                          lambda p: (p > 0.0) & (p <= 1.0), _one, inner=1.0, discrete=True),
 }
 
-
-# --- what is common to all ----------------------------------------------------------------------
-
-
-def _bound(name: str, d: Distribution, args: tuple[object, ...],
-           kwargs: dict[str, object]) -> Parameters:
-    """Return the shapes, the location and the scale of a call, in double precision."""
-    names = (*d.shapes, "loc", *(() if d.discrete else ("scale",)))
-    if len(args) > len(names):
-        raise TypeError(f"_parse_args() takes from {len(d.shapes) + 1} to {len(names) + 1} "
-                        f"positional arguments but {len(args) + 1} were given")
-    given = dict(zip(names, args, strict=False))
-    for key, x in kwargs.items():
-        if key not in names:
-            raise TypeError(f"_parse_args() got an unexpected keyword argument {key!r}")
-        if key in given:
-            raise TypeError(f"_parse_args() got multiple values for argument {key!r}")
-        given[key] = x
-    missing = [s for s in d.shapes if s not in given]
-    if missing:
-        raise TypeError(f"_parse_args() missing {len(missing)} required positional argument(s): "
-                        f"{missing}")
-    wide = {key: _double(x) for key, x in given.items()}
-    shapes = [wide[s] for s in d.shapes]
-    return Parameters(shapes, wide.get("loc", 0.0), wide.get("scale", 1.0))
-
-
-def _double(x: object) -> Any:
-    x = as_tracer(x)
-    if x.dtype.kind == "c":
-        raise refuse("a distribution of complex numbers cannot be captured", "Use the parts")
-    return cast(x, np.float64)
-
-
-def _density(d: Distribution, x: object, args: Parameters) -> Any:
-    """Return the logarithm of a density, minus infinity outside, NaN for wrong parameters."""
-    shapes, loc, scale = args
-    given = _double(x)
-    y = (given - loc) if d.discrete else (given - loc) / scale
-    low = d.low(*shapes)
-    inside = ((y > low) if d.nothing_at_low else (y >= low)) & (y <= d.high(*shapes))
-    if d.discrete:
-        inside = inside & (y == np.floor(y))
-    valid = np.logical_and(d.valid(*shapes), scale > 0.0)
-    safe = [np.where(valid, s, 1.0) for s in shapes]
-    formula = d.formulas["logpmf" if d.discrete else "logpdf"]
-    within = formula(np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
-    if not d.discrete:
-        within = within - np.log(np.where(valid, scale, 1.0))
-    result = np.where(inside & np.logical_not(np.isinf(y)), within, -np.inf)
-    return np.where(valid & (y == y), result, np.nan)[()]
-
-
-_AT_ENDS = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-np.inf, 0.0), "logsf": (0.0, -np.inf)}
-
-
-def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> Any:
-    """Return a distribution function, or its logarithm, with its values at both ends."""
-    shapes, loc, scale = args
-    y = (_double(x) - loc) / scale
-    low, high = d.low(*shapes), d.high(*shapes)
-    inside = (y > low) & (y < high)
-    valid = np.logical_and(d.valid(*shapes), scale > 0.0)
-    safe = [np.where(valid, s, 1.0) for s in shapes]
-    within = d.formulas[what](np.where(inside, y, d.inner), *safe)
-    before, behind = _AT_ENDS[what]
-    result = np.where(inside, within, np.where(y >= high, behind, before))
-    return np.where(valid & (y == y), result, np.nan)[()]
-
-
-def _moved(end: float, loc: float, scale: float) -> Any:
-    """Return where a standard distribution ends once it is moved: at infinity nothing moves it."""
-    return end if math.isinf(end) else end * scale + loc
-
-
-def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
-    shapes, loc, scale = args
-    p = _double(q)
-    inside = (p > 0.0) & (p < 1.0)
-    valid = np.logical_and(np.logical_and(d.valid(*shapes), scale > 0.0), loc == loc)
-    safe = [np.where(valid, s, 1.0) for s in shapes]
-    within = d.formulas[what](np.where(inside, p, 0.5), *safe) * scale + loc
-    ends = [_moved(end, loc, scale) for end in (d.low(*shapes), d.high(*shapes))]
-    first, last = ends if what == "ppf" else ends[::-1]
-    result = np.where(p == 0.0, first, np.where(p == 1.0, last, np.nan))
-    return np.where(valid, np.where(inside, within, result), np.nan)[()]
-
-
-def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
-    def capture(x: object, *args: object, **kwargs: object) -> Any:
-        bound = _bound(name, d, args, kwargs)
-        if what in ("logpdf", "logpmf"):
-            return _density(d, x, bound)
-        if what in ("pdf", "pmf"):
-            return np.exp(_density(d, x, bound))
-        if what in ("ppf", "isf"):
-            return _quantile(d, what, x, bound)
-        return _distribution(d, what, x, bound)
-
-    return capture
-
-
-for _name, _d in {**_CONTINUOUS, **_DISCRETE}.items():
-    _methods = {*_d.formulas, *({"pmf"} if _d.discrete else {"pdf"})}
-    DISTRIBUTIONS[_name] = {_what: _method(_name, _d, _what) for _what in _methods}
-
-
-# --- of vectors ---------------------------------------------------------------------------------
-
-
-def _normal_parameters(mean: object, cov: object) -> tuple[Any, Any, Any]:
-    """Return mean and covariance matrix, and how many components there are."""
-    matrix: Any = _double(1.0 if cov is None else cov)
-    if len(matrix.dims) > 2:
-        raise ValueError("Array 'cov' must be at most two-dimensional, but cov.ndim = "
-                         f"{len(matrix.dims)}")
-    centre: Any = None if mean is None else np.atleast_1d(_double(mean))
-    if centre is not None and len(centre.dims) != 1:
-        raise ValueError("Array 'mean' must be a vector of length d")
-    n = matrix.shape[0] if matrix.dims else (1 if centre is None else centre.shape[0])
-    if not matrix.dims:
-        matrix = matrix * np.eye(n)
-    elif len(matrix.dims) == 1:
-        matrix = np.diag(matrix)
-    elif not same_dim(matrix.dims[0], matrix.dims[1]):
-        raise ValueError("Array 'cov' must be square if it is two-dimensional")
-    centre = np.zeros(n) if centre is None else centre
-    if not same_dim(as_tracer(centre).dims[0], matrix.dims[0]):
-        raise ValueError(f"Array 'mean' must be a vector of length {n}.")
-    return centre, matrix, n
-
-
-def _normal_logpdf(x: object, mean: object = None, cov: object = 1,
-                   allow_singular: bool = False) -> Any:
-    """Return the logarithm of the density of a normal distribution of vectors."""
-    if allow_singular:
-        raise refuse("multivariate_normal with allow_singular=True cannot be captured",
-                     "Add a little to the diagonal of the matrix")
-    centre, matrix, n = _normal_parameters(mean, cov)
-    points: Any = _double(x)
-    if not points.dims:
-        points = points[None]
-    elif len(points.dims) == 1:
-        points = points[:, None] if isinstance(n, int) and n == 1 else points[None, :]
-    factor = cholesky(matrix)
-    away = points - centre
-    flat = np.reshape(away, (-1, as_operand(away.dims[-1])))
-    z: Any = solve_triangular(factor, flat.T, lower=True)
-    distance = np.reshape(np.sum(z * z, axis=0), away.shape[:-1])
-    result = -(0.5 * distance + np.sum(np.log(np.diag(factor))) + n * _HALF_LOG_2_PI)
-    return np.squeeze(result)[()]
-
-
-def _dirichlet_logpdf(x: object, alpha: object) -> Any:
-    """Return the logarithm of the density of a Dirichlet distribution."""
-    a: Any = _double(alpha)
-    points: Any = _double(x)
-    if len(a.dims) != 1 or len(points.dims) > 2:
-        raise ValueError("Parameter vector 'a' must be one dimensional.")
-    require(np.logical_not(np.any(a <= 0.0)), ValueError,
-            "All parameters must be greater than 0")
-    if not same_dim(points.dims[0], a.dims[0]):
-        raise refuse("dirichlet.logpdf of vectors without their last component cannot be captured",
-                     "Append what is left of 1")
-    require(np.all((points >= 0.0) & (points <= 1.0)), ValueError,
-            "Each entry in 'x' must be between zero and one.")
-    require(np.logical_not(np.any(np.abs(np.sum(points, axis=0) - 1.0) > 1e-9)), ValueError,
-            "The input vector 'x' must lie within the normal simplex.")
-    constant = np.sum(gammaln(a)) - gammaln(np.sum(a))
-    return np.sum(xlogy(a - 1.0, points.T).T, axis=0) - constant
-
-
-DISTRIBUTIONS["multivariate_normal"] = {
-    "logpdf": _normal_logpdf,
-    "pdf": lambda *args, **kwargs: np.exp(_normal_logpdf(*args, **kwargs))}
-DISTRIBUTIONS["dirichlet"] = {
-    "logpdf": _dirichlet_logpdf, "pdf": lambda x, alpha: np.exp(_dirichlet_logpdf(x, alpha))}
+for _name, _formulas in TAILS.items():
+    (DISCRETE if _name in DISCRETE else CONTINUOUS)[_name].formulas.update(_formulas)

@@ -1,0 +1,138 @@
+"""The methods of the distributions of `scipy.stats`: densities, distribution functions, quantiles.
+
+What is common to all - location and scale, what lies outside, wrong parameters - is done here as
+SciPy does it: NaN for wrong parameters, zero (or minus infinity) outside. `densities.py` and
+`tails.py` have the formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.scipy_api.densities import CONTINUOUS, DISCRETE, Distribution
+from tracejit.trace.ground.context import refuse
+from tracejit.trace.ground.dispatch import DISTRIBUTIONS
+from tracejit.trace.values.equations import cast
+
+__all__ = ["double"]
+
+
+class Parameters(NamedTuple):
+    """What a method is called with, besides the numbers that it is of."""
+
+    shapes: list[Any]
+    loc: Any
+    scale: Any
+
+
+def _bound(name: str, d: Distribution, args: tuple[object, ...],
+           kwargs: dict[str, object]) -> Parameters:
+    """Return the shapes, the location and the scale of a call, in double precision."""
+    names = (*d.shapes, "loc", *(() if d.discrete else ("scale",)))
+    if len(args) > len(names):
+        raise TypeError(f"_parse_args() takes from {len(d.shapes) + 1} to {len(names) + 1} "
+                        f"positional arguments but {len(args) + 1} were given")
+    given = dict(zip(names, args, strict=False))
+    for key, x in kwargs.items():
+        if key not in names:
+            raise TypeError(f"_parse_args() got an unexpected keyword argument {key!r}")
+        if key in given:
+            raise TypeError(f"_parse_args() got multiple values for argument {key!r}")
+        given[key] = x
+    missing = [s for s in d.shapes if s not in given]
+    if missing:
+        raise TypeError(f"_parse_args() missing {len(missing)} required positional argument(s): "
+                        f"{missing}")
+    wide = {key: double(x) for key, x in given.items()}
+    shapes = [wide[s] for s in d.shapes]
+    return Parameters(shapes, wide.get("loc", 0.0), wide.get("scale", 1.0))
+
+
+def double(x: object) -> Any:
+    """Return an operand in double precision."""
+    x = as_tracer(x)
+    if x.dtype.kind == "c":
+        raise refuse("a distribution of complex numbers cannot be captured", "Use the parts")
+    return cast(x, np.float64)
+
+
+def _density(d: Distribution, x: object, args: Parameters) -> Any:
+    """Return the logarithm of a density, minus infinity outside, NaN for wrong parameters."""
+    shapes, loc, scale = args
+    given = double(x)
+    y = (given - loc) if d.discrete else (given - loc) / scale
+    low = d.low(*shapes)
+    inside = ((y > low) if d.nothing_at_low else (y >= low)) & (y <= d.high(*shapes))
+    if d.discrete:
+        inside = inside & (y == np.floor(y))
+    valid = np.logical_and(d.valid(*shapes), scale > 0.0)
+    safe = [np.where(valid, s, 1.0) for s in shapes]
+    formula = d.formulas["logpmf" if d.discrete else "logpdf"]
+    within = formula(np.where(inside & np.logical_not(np.isinf(y)), y, d.inner), *safe)
+    if not d.discrete:
+        within = within - np.log(np.where(valid, scale, 1.0))
+    result = np.where(inside & np.logical_not(np.isinf(y)), within, -np.inf)
+    return np.where(valid & (y == y), result, np.nan)[()]
+
+
+_AT_ENDS = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-np.inf, 0.0), "logsf": (0.0, -np.inf)}
+
+
+def _distribution(d: Distribution, what: str, x: object, args: Parameters) -> Any:
+    """Return a distribution function, or its logarithm, with its values at both ends."""
+    shapes, loc, scale = args
+    given: Any = double(x)
+    y = np.floor(given - loc) if d.discrete else (given - loc) / scale
+    low, high = d.low(*shapes), d.high(*shapes)
+    inside = ((y >= low) if d.discrete else (y > low)) & (y < high)
+    valid = np.logical_and(d.valid(*shapes), scale > 0.0)
+    safe = [np.where(valid, s, 1.0) for s in shapes]
+    within = d.formulas[what](np.where(inside, y, d.inner), *safe)
+    before, behind = _AT_ENDS[what]
+    result = np.where(inside, within, np.where(y >= high, behind, before))
+    if d.discrete and what == "logcdf":
+        valid = valid | (y >= high)  # as SciPy has it, whatever the parameters are
+    return np.where(valid & (y == y), result, np.nan)[()]
+
+
+def _moved(end: Any, loc: object, scale: object) -> Any:
+    """Return where a standard distribution ends once it is moved: at infinity nothing moves it."""
+    return end if isinstance(end, float) and math.isinf(end) else end * scale + loc
+
+
+def _quantile(d: Distribution, what: str, q: object, args: Parameters) -> Any:
+    shapes, loc, scale = args
+    p = double(q)
+    inside = (p > 0.0) & (p < 1.0)
+    valid = np.logical_and(np.logical_and(d.valid(*shapes), scale > 0.0), loc == loc)
+    safe = [np.where(valid, s, 1.0) for s in shapes]
+    within = d.formulas[what](np.where(inside, p, 0.5), *safe) * scale + loc
+    low = d.low(*shapes) - (1.0 if d.discrete else 0.0)
+    ends = [_moved(end, loc, scale) for end in (low, d.high(*shapes))]
+    first, last = ends if what == "ppf" else ends[::-1]
+    result = np.where(p == 0.0, first, np.where(p == 1.0, last, np.nan))
+    return np.where(valid, np.where(inside, within, result), np.nan)[()]
+
+
+def _method(name: str, d: Distribution, what: str) -> Callable[..., Any]:
+    def capture(x: object, *args: object, **kwargs: object) -> Any:
+        bound = _bound(name, d, args, kwargs)
+        if what in ("logpdf", "logpmf"):
+            return _density(d, x, bound)
+        if what in ("pdf", "pmf"):
+            return np.exp(_density(d, x, bound))
+        if what in ("ppf", "isf"):
+            return _quantile(d, what, x, bound)
+        return _distribution(d, what, x, bound)
+
+    return capture
+
+
+for _name, _d in {**CONTINUOUS, **DISCRETE}.items():
+    _methods = {*_d.formulas, *({"pmf"} if _d.discrete else {"pdf"})}
+    DISTRIBUTIONS[_name] = {_what: _method(_name, _d, _what) for _what in _methods}

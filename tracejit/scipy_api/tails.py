@@ -1,0 +1,115 @@
+"""Distribution functions and quantiles of `scipy.stats` that are incomplete gammas and betas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tracejit.numpy_api.elementwise import as_tracer
+from tracejit.numpy_api.special import log_ndtr
+from tracejit.scipy_api.probability import (
+    beta_tails,
+    betaincinv,
+    gamma_tails,
+    gammaincinv,
+    student_cdf,
+    student_ppf,
+)
+from tracejit.trace.values.equations import apply, broadcast_dims, cast
+
+__all__ = ["TAILS"]
+
+Formula = Callable[..., Any]
+
+
+def _of(tails: Formula, quantile: Formula | None) -> dict[str, Formula]:
+    """Return the methods of a distribution.
+
+    tails    -- (number, *shapes) -> the distribution function and what it lacks
+    quantile -- (share, what it lacks, *shapes) -> number
+    """
+    methods: dict[str, Formula] = {
+        "cdf": lambda y, *s: tails(y, *s)[0], "sf": lambda y, *s: tails(y, *s)[1],
+        "logcdf": lambda y, *s: np.log(tails(y, *s)[0]),
+        "logsf": lambda y, *s: np.log(tails(y, *s)[1])}
+    if quantile is not None:
+        methods["ppf"] = lambda q, *s: quantile(q, 1.0 - q, *s)
+        methods["isf"] = lambda q, *s: quantile(1.0 - q, q, *s)
+    return methods
+
+
+def _turned(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    return pair[1], pair[0]
+
+
+def _f_tails(y: np.ndarray, n: np.ndarray, m: np.ndarray) -> tuple[Any, Any]:
+    whole = n * y + m
+    return beta_tails(0.5 * n, 0.5 * m, n * y / whole, m / whole)
+
+
+def _f_quantile(p: np.ndarray, q: np.ndarray, n: np.ndarray, m: np.ndarray) -> Any:
+    return m * betaincinv(0.5 * n, 0.5 * m, p, q) / (n * betaincinv(0.5 * m, 0.5 * n, q, p))
+
+
+def _invgauss_tails(y: np.ndarray, mu: np.ndarray) -> tuple[Any, Any]:
+    root = 1.0 / np.sqrt(y)
+    near, far = root * (y / mu - 1.0), 2.0 / mu + log_ndtr(-root * (y / mu + 1.0))
+    return (np.exp(log_ndtr(near)) + np.exp(far),
+            np.exp(log_ndtr(-near)) - np.exp(far))
+
+
+def _binom_tails(k: np.ndarray, n: np.ndarray, p: np.ndarray) -> tuple[Any, Any]:
+    inner = k < n
+    count, trials = np.where(inner, k, 0.0), np.where(inner, n, 1.0)
+    return beta_tails(trials - count, count + 1.0, 1.0 - p, p)
+
+
+def _counted(kind: float, shapes: Formula) -> Formula:
+    """Return the quantile of a count, which has no derivative."""
+
+    def quantile(p: np.ndarray, q: np.ndarray, *given: np.ndarray) -> Any:
+        n, share = shapes(*given)
+        broadcast_dims([as_tracer(x).dims for x in (p, n, share)])
+        return apply("count_quantile", cast(kind, np.float64), p, n, share)
+
+    return quantile
+
+
+def _nothing(x: np.ndarray) -> Any:
+    return 0.0 * x
+
+
+def _geom_quantile(p: np.ndarray, q: np.ndarray, share: np.ndarray) -> Any:
+    count: Any = np.ceil(np.log1p(-p) / np.log1p(-share))
+    before = -np.expm1(np.log1p(-share) * (count - 1.0))
+    return np.where((before >= p) & (count > 1.0), count - 1.0, count)
+
+
+def _geom_tails(k: np.ndarray, p: np.ndarray) -> tuple[Any, Any]:
+    log = k * np.log1p(-p)
+    return -np.expm1(log), np.exp(log)
+
+
+TAILS: dict[str, dict[str, Formula]] = {
+    "gamma": _of(lambda y, a: gamma_tails(a, y), lambda p, q, a: gammaincinv(a, p, q)),
+    "chi2": _of(lambda y, v: gamma_tails(0.5 * v, 0.5 * y),
+                lambda p, q, v: 2.0 * gammaincinv(0.5 * v, p, q)),
+    "invgamma": _of(lambda y, a: _turned(gamma_tails(a, 1.0 / y)),
+                    lambda p, q, a: 1.0 / gammaincinv(a, q, p)),
+    "beta": _of(lambda y, a, b: beta_tails(a, b, y, 1.0 - y),
+                lambda p, q, a, b: betaincinv(a, b, p, q)),
+    "f": _of(_f_tails, _f_quantile),
+    "t": _of(lambda y, df: (student_cdf(y, df), student_cdf(-y, df)),
+             lambda p, q, df: student_ppf(p, q, df)),
+    "invgauss": _of(_invgauss_tails, None),
+    "poisson": _of(lambda k, mu: _turned(gamma_tails(k + 1.0, mu)),
+                   _counted(0.0, lambda mu: (mu, _nothing(mu)))),
+    "binom": _of(_binom_tails, _counted(1.0, lambda n, p: (n, p))),
+    "bernoulli": _of(lambda k, p: (1.0 - p + 0.0 * k, p + 0.0 * k), _counted(
+        1.0, lambda p: (1.0 + _nothing(p), p))),
+    "nbinom": _of(lambda k, n, p: beta_tails(n, k + 1.0, p, 1.0 - p),
+                  _counted(2.0, lambda n, p: (n, p))),
+    "geom": _of(_geom_tails, _geom_quantile),
+}
